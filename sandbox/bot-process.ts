@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SandboxDiscord } from "./discord/server.js";
+import type { SandboxExplorer } from "./explorer/server.js";
+
+const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
+
+/** The built bot as a process of its own. */
+export interface BotProcess {
+  readonly child: ChildProcess;
+  /** What it has printed so far, on both channels. */
+  output(): string;
+  /** Resolves when it says that it is ready; fails when it ends before. */
+  ready(ms?: number): Promise<void>;
+  /** Its exit code, or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** A new empty folder for a bot's data. */
+export const newDataDir = (): string => mkdtempSync(join(tmpdir(), "crier-"));
+
+/** The environment that joins a bot to the two sandboxes. */
+export function botEnvironment(
+  discord: SandboxDiscord,
+  explorer: SandboxExplorer,
+  more: Record<string, string> = {},
+) {
+  return {
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.url,
+    EXPLORER_API_URL: explorer.url,
+    EXPLORER_API_KEY: explorer.key,
+    DATA_DIR: newDataDir(),
+    ...more,
+  };
+}
+
+/** Starts the built bot with an environment and nothing else of this process's. */
+export function startBotProcess(
+  env: Record<string, string>,
+  nodeOptions: readonly string[] = [],
+): BotProcess {
+  const child = spawn(process.execPath, [...nodeOptions, MAIN], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    cwd: env.DATA_DIR ?? tmpdir(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      for (const listener of listeners) listener();
+    });
+  }
+  const exited = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.on("exit", (code, signal) => {
+      for (const listener of listeners) listener();
+      resolve(code ?? signal ?? 0);
+    });
+  });
+  return {
+    child,
+    exited,
+    output: () => output,
+    ready: (ms = 15_000) =>
+      new Promise((resolve, reject) => {
+        const finish = (error?: Error) => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          if (error) reject(error);
+          else resolve();
+        };
+        const timer = setTimeout(() => finish(new Error(`Not ready in ${ms} ms:\n${output}`)), ms);
+        const look = () => {
+          if (output.includes('"Ready"')) finish();
+          else if (child.exitCode !== null || child.signalCode !== null)
+            finish(new Error(`It ended:\n${output}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

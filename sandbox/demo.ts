@@ -1,0 +1,103 @@
+import { rmSync } from "node:fs";
+import { botEnvironment, newDataDir, startBotProcess } from "./bot-process.js";
+import { startSandboxDiscord } from "./discord/server.js";
+import type { Message } from "./discord/world.js";
+import { startSandboxExplorer } from "./explorer/server.js";
+import { draw, rule } from "./terminal.js";
+
+/** Plays a tour of the bot in the terminal, then stays up until Ctrl-C; with --tour it ends, with 0 only if all was well. */
+
+const onlyTour = process.argv.includes("--tour");
+const dataDir = newDataDir();
+const explorer = await startSandboxExplorer();
+const discord = await startSandboxDiscord();
+const { driver, world, people, channels } = discord;
+const bot = startBotProcess(
+  botEnvironment(discord, explorer, {
+    DATA_DIR: dataDir,
+    GOVERNANCE_CHANNEL_ID: channels.governance.id,
+    GOVERNANCE_POLL_SECONDS: "1",
+    // The sandbox has no limit, and a tour should not wait for one.
+    EXPLORER_REQUESTS_PER_MINUTE: "1200",
+  }),
+);
+const here = { user: people.ana, channel: channels.general };
+
+/** Says what is done, shows what came of it, and fails unless it contains what it should. */
+async function step(title: string, work: () => Promise<Message>, expected: RegExp): Promise<Message> {
+  console.log(rule(title));
+  const message = await work();
+  console.log(draw(message));
+  const text = JSON.stringify([message.content, message.embeds]);
+  if (!expected.test(text)) throw new Error(`"${title}" should have shown ${expected}`);
+  return message;
+}
+
+async function tour(): Promise<void> {
+  await bot.ready();
+  console.log("The bot is at work on the sandbox: no token, no key, no Redis.");
+  await step("Ana types /price", () => driver.ask(here, "/price"), /USD/);
+  const list = await step("Ana types /validator list", () => driver.ask(here, "/validator list"), /active/);
+  await step("…and turns the page", () => driver.click(here, list, "▶"), /validators/);
+  const name = driver.components(list).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
+  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last sign of life/);
+  await step("…and goes to its party", () => driver.click(here, list, "Party"), /Party id/);
+  await step("…and back again", () => driver.click(here, list, "Back"), /last sign of life/);
+  await step(
+    "Ben presses a button on Ana's answer: he gets a copy",
+    () => {
+      return driver.click({ ...here, user: people.ben }, list, "Rewards");
+    },
+    /Rewards of/,
+  );
+  await step("Ana types /validator new", () => driver.ask(here, "/validator new"), /Newest/);
+  await step("Ana types /party top", () => driver.ask(here, "/party top"), /Largest balances/);
+  await step("Ana types /party list", () => driver.ask(here, "/party list"), /Parties/);
+  const proposals = await step(
+    "Ana types /proposals list",
+    () => driver.ask(here, "/proposals list"),
+    /Vote requests/,
+  );
+  const open = driver.components(proposals).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
+  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Threshold deadline/);
+  await step("…and looks at its votes", () => driver.click(here, proposals, "Votes"), /Votes on/);
+  await step(
+    "An id that nobody has",
+    () => driver.ask(here, "/party show", { party: "nobody::1220" }),
+    /No party has that id/,
+  );
+
+  // The first read takes what is there as known.
+  const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
+  explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
+  await step(
+    "A vote request opens on the ledger: #governance hears of it",
+    () => {
+      return world.until(() => world.read(channels.governance).at(-1), "the announcement");
+    },
+    /New vote request/,
+  );
+
+  if (world.refusals.length > 0)
+    throw new Error(`Discord would have refused: ${JSON.stringify(world.refusals)}`);
+  console.log(rule("The tour is over, and every step was as it should be"));
+}
+
+async function close(code: number): Promise<never> {
+  await bot.stop();
+  await Promise.all([explorer.close(), discord.close()]);
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit(code);
+}
+
+process.once("SIGINT", () => close(0));
+process.once("SIGTERM", () => close(0));
+try {
+  await tour();
+} catch (error) {
+  console.error(error, `\nThe bot said:\n${bot.output()}`);
+  await close(1);
+}
+if (onlyTour) await close(0);
+console.log("The sandbox stays up; Ctrl-C ends it.");

@@ -1,0 +1,266 @@
+import type { Gateway } from "./gateway.js";
+import type { Dialog, Interaction } from "./interactions.js";
+import { permissionsIn } from "./permissions.js";
+import type { Channel, Component, Message, User, World } from "./world.js";
+
+/** A registered command's option, as Discord has it. */
+interface Option {
+  readonly name: string;
+  readonly type: number;
+  readonly required?: boolean;
+  readonly autocomplete?: boolean;
+  readonly choices?: readonly { name: string; value: string | number }[];
+  readonly options?: readonly Option[];
+}
+
+interface Registered extends Option {
+  readonly id: string;
+  readonly default_member_permissions?: string | null;
+  readonly contexts?: readonly number[] | null;
+}
+
+/** A value that a person gives for an option: text, a number, a boolean, or a channel's or role's id. */
+export type Given = Readonly<Record<string, string | number | boolean>>;
+
+/** Somebody somewhere. */
+export interface Place {
+  readonly user: User;
+  readonly channel: Channel;
+}
+
+const SUBCOMMAND = 1;
+
+/** Types commands, presses buttons, chooses from menus and fills in dialogs, as a person does. */
+export class Driver {
+  readonly #world: World;
+  readonly #gateway: Gateway;
+  readonly #interactions: Map<string, Interaction>;
+
+  constructor(world: World, gateway: Gateway, interactions: Map<string, Interaction>) {
+    this.#world = world;
+    this.#gateway = gateway;
+    this.#interactions = interactions;
+  }
+
+  /** The commands that can be typed in a channel, as registered. */
+  commandsIn(channel: Channel): readonly Registered[] {
+    const inGuild = channel.guild_id ? (this.#world.commands.get(channel.guild_id) ?? []) : [];
+    return [...inGuild, ...(this.#world.commands.get("") ?? [])] as Registered[];
+  }
+
+  /** Types a command such as "/validator list"; the answer comes later. */
+  type(place: Place, command: string, given: Given = {}): Interaction {
+    return this.#send(place, 2, this.#commandData(place, command, given));
+  }
+
+  /** Types a command and waits for its answer. */
+  async ask(place: Place, command: string, given: Given = {}): Promise<Message> {
+    return this.answered(this.type(place, command, given));
+  }
+
+  /** What is offered while somebody types a value. */
+  async complete(
+    place: Place,
+    command: string,
+    focused: string,
+    given: Given,
+  ): Promise<NonNullable<Interaction["choices"]>> {
+    const interaction = this.#send(place, 4, this.#commandData(place, command, given, focused));
+    return this.#world.until(() => interaction.choices, `choices of ${command}`);
+  }
+
+  /** Presses a button by its label, its emoji or the beginning of its custom_id. */
+  press(place: Place, message: Message, which: string): Interaction {
+    const button = this.find(message, which);
+    if (button.disabled) throw new Error(`The button ${which} is disabled`);
+    return this.#send(place, 3, { custom_id: button.custom_id, component_type: 2 }, message);
+  }
+
+  /** Presses a button and waits for what it does to the message, or for a new one. */
+  async click(place: Place, message: Message, which: string): Promise<Message> {
+    return this.answered(this.press(place, message, which));
+  }
+
+  /** Chooses from the menu with an option whose label contains a text. */
+  async choose(place: Place, message: Message, label: string): Promise<Message> {
+    for (const menu of this.components(message)) {
+      const option = menu.options?.find((each) => each.label.includes(label));
+      if (!option) continue;
+      const data = { custom_id: menu.custom_id, component_type: 3, values: [option.value] };
+      return this.answered(this.#send(place, 3, data, message));
+    }
+    throw new Error(`No menu offers ${label}`);
+  }
+
+  /** Opens a dialog by a button. */
+  async open(place: Place, message: Message, which: string): Promise<{ dialog: Dialog; source: Message }> {
+    const interaction = this.press(place, message, which);
+    const dialog = await this.#world.until(() => interaction.dialog, `a dialog from ${which}`);
+    return { dialog, source: message };
+  }
+
+  /** Fills a dialog in, and waits for what it does. */
+  async submit(
+    place: Place,
+    { dialog, source }: { dialog: Dialog; source: Message },
+    values: readonly string[],
+  ): Promise<Message> {
+    const components = dialog.components.map((row, at) => ({
+      type: 1,
+      components: row.components.map((input) => ({
+        type: 4,
+        custom_id: input.custom_id,
+        value: values[at] ?? "",
+      })),
+    }));
+    return this.answered(this.#send(place, 5, { custom_id: dialog.custom_id, components }, source));
+  }
+
+  /** The message that an interaction brought: a new one, or the clicked one once it has changed. */
+  async answered(interaction: Interaction, ms = 15_000): Promise<Message> {
+    return this.#world.until(
+      () => {
+        if (interaction.thinking) return undefined;
+        const last = interaction.messages.at(-1);
+        if (last) return last;
+        return interaction.updated ? interaction.original : undefined;
+      },
+      "an answer",
+      ms,
+    );
+  }
+
+  components(message: Message): Component[] {
+    return message.components.flatMap((row) => row.components);
+  }
+
+  /** A button of a message. */
+  find(message: Message, which: string): Component {
+    const button = this.components(message).find(
+      (each) =>
+        each.type === 2 &&
+        (each.label === which || each.emoji?.name === which || each.custom_id?.startsWith(which)),
+    );
+    if (!button)
+      throw new Error(
+        `No button ${which}; there are ${this.components(message).map((each) => each.label ?? each.emoji?.name)}`,
+      );
+    return button;
+  }
+
+  #commandData({ channel }: Place, command: string, given: Given, focused?: string): object {
+    const [name = "", ...path] = command.replace(/^\//, "").split(" ");
+    const registered = this.commandsIn(channel).find((each) => each.name === name);
+    if (!registered) throw new Error(`No command /${name} is registered`);
+    const build = (option: Option, rest: readonly string[]): object[] => {
+      const inner = (option.options ?? []).find((each) => each.type <= 2 && each.name === rest[0]);
+      if (inner) return [{ name: inner.name, type: inner.type, options: build(inner, rest.slice(1)) }];
+      return this.#values(option, given, focused);
+    };
+    return { id: registered.id, name, type: 1, options: build(registered, path) };
+  }
+
+  #values(option: Option, given: Given, focused?: string): object[] {
+    const known = (option.options ?? []).filter((each) => each.type > SUBCOMMAND);
+    const wrong = Object.keys(given).find((name) => !known.some((each) => each.name === name));
+    if (wrong !== undefined) throw new Error(`There is no option ${wrong}`);
+    return known.flatMap((each) => {
+      const value = given[each.name];
+      if (value === undefined) {
+        if (each.required && focused === undefined) throw new Error(`The option ${each.name} is required`);
+        return [];
+      }
+      if (each.choices?.length && !each.choices.some((choice) => choice.value === value)) {
+        throw new Error(`The option ${each.name} does not offer ${value}`);
+      }
+      return [
+        { name: each.name, type: each.type, value, ...(each.name === focused ? { focused: true } : {}) },
+      ];
+    });
+  }
+
+  #resolved(data: object): object {
+    const ids = [...JSON.stringify(data).matchAll(/"type":([78]),"value":"(\d+)"/g)];
+    const channels: Record<string, object> = {};
+    const roles: Record<string, object> = {};
+    for (const [, type, id = ""] of ids) {
+      const channel = this.#world.channels.get(id);
+      const role = [...this.#world.guilds.values()]
+        .flatMap((guild) => guild.roles)
+        .find((each) => each.id === id);
+      if (type === "7" && channel)
+        channels[id] = {
+          ...channel,
+          permissions: String(permissionsIn(this.#world, channel, this.#world.bot)),
+        };
+      if (type === "8" && role) roles[id] = role;
+    }
+    return { channels, roles };
+  }
+
+  #send({ user, channel }: Place, type: number, data: object, source?: Message): Interaction {
+    const world = this.#world;
+    const id = world.snowflake();
+    const token = `interaction-token-${id}`;
+    const metadata = { id, type, user, authorizing_integration_owners: {} };
+    const interaction: Interaction = {
+      id,
+      token,
+      type,
+      user,
+      channel,
+      source,
+      metadata,
+      createdAt: world.now(),
+      answered: undefined,
+      ephemeral: false,
+      thinking: false,
+      original: undefined,
+      messages: [],
+      dialog: undefined,
+      choices: undefined,
+      updated: false,
+    };
+    this.#interactions.set(token, interaction);
+    const guild = channel.guild_id ? world.guilds.get(channel.guild_id) : undefined;
+    const member = {
+      user,
+      roles: guild?.members.get(user.id) ?? [],
+      permissions: String(permissionsIn(world, channel, user)),
+      joined_at: new Date(0).toISOString(),
+      deaf: false,
+      mute: false,
+      flags: 0,
+      nick: null,
+      avatar: null,
+    };
+    const shown = source && (({ visibleTo, pings, ...message }) => message)(source);
+    const event = {
+      id,
+      token,
+      type,
+      version: 1,
+      application_id: world.bot.id,
+      data: { ...data, resolved: this.#resolved(data) },
+      channel_id: channel.id,
+      channel: { ...channel },
+      locale: "en-US",
+      entitlements: [],
+      authorizing_integration_owners: guild ? { 0: guild.id } : { 1: user.id },
+      context: guild ? 0 : 1,
+      app_permissions: String(permissionsIn(world, channel, world.bot)),
+      attachment_size_limit: 10_485_760,
+      ...(guild
+        ? {
+            guild_id: guild.id,
+            guild_locale: "en-US",
+            guild: { id: guild.id, features: [], locale: "en-US" },
+            member,
+          }
+        : { user }),
+      ...(shown ? { message: shown } : {}),
+    };
+    this.#gateway.dispatch("INTERACTION_CREATE", event, guild?.id);
+    return interaction;
+  }
+}

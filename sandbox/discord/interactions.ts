@@ -1,0 +1,160 @@
+import { alreadyAcknowledged, unknownInteraction, unknownWebhook } from "./errors.js";
+import { createMessage, editMessage, type Sent, type Upload } from "./messages.js";
+import { checkChoices, checkMessage, checkModal } from "./validate.js";
+import type { Channel, Message, User, World } from "./world.js";
+
+const RESPOND_MS = 3_000;
+const TOKEN_MS = 15 * 60_000;
+const EPHEMERAL = 64;
+
+/** A dialog as the bot asked for it. */
+export interface Dialog {
+  readonly custom_id: string;
+  readonly title: string;
+  readonly components: readonly {
+    readonly components: readonly { custom_id: string; label: string; value?: string }[];
+  }[];
+}
+
+/** What a person did, and what the bot has made of it. */
+export interface Interaction {
+  readonly id: string;
+  readonly token: string;
+  readonly createdAt: number;
+  readonly user: User;
+  readonly channel: Channel;
+  readonly type: number;
+  /** The message that was clicked. */
+  readonly source: Message | undefined;
+  readonly metadata: object;
+  /** How it was answered first, by Discord's number; undefined so far. */
+  answered: number | undefined;
+  ephemeral: boolean;
+  /** "Is thinking…" */
+  thinking: boolean;
+  original: Message | undefined;
+  /** Every message it brought about. */
+  readonly messages: Message[];
+  dialog: Dialog | undefined;
+  choices: readonly { name: string; value: string | number }[] | undefined;
+  /** Whether the clicked message has been changed by it. */
+  updated: boolean;
+}
+
+interface Callback {
+  readonly type: number;
+  readonly data?: Sent & { choices?: { name: string; value: string | number }[] } & Partial<Dialog>;
+}
+
+function add(world: World, interaction: Interaction, sent: Sent, uploads: readonly Upload[]): Message {
+  const message = createMessage(world, interaction.channel, sent, {
+    author: world.bot,
+    uploads,
+    more: {
+      type: interaction.source ? 0 : 20,
+      application_id: world.bot.id,
+      interaction_metadata: interaction.metadata,
+      ...(interaction.ephemeral ? { visibleTo: interaction.user.id, flags: EPHEMERAL, pings: [] } : {}),
+    },
+  });
+  interaction.messages.push(message);
+  return message;
+}
+
+/** The first answer to an interaction. @throws {DiscordError} 10062 after 3 s, 40060 a second time, 50035 */
+export function respond(
+  world: World,
+  interaction: Interaction,
+  { type, data = {} }: Callback,
+  uploads: readonly Upload[],
+): void {
+  if (world.now() - interaction.createdAt > RESPOND_MS) throw unknownInteraction();
+  if (interaction.answered !== undefined) throw alreadyAcknowledged();
+  const ephemeral = ((data.flags ?? 0) & EPHEMERAL) !== 0;
+  switch (type) {
+    case 4:
+      checkMessage(
+        { ...data },
+        uploads.map(({ name, body }) => ({ name, bytes: body.length })),
+      );
+      interaction.ephemeral = ephemeral;
+      interaction.original = add(world, interaction, data, uploads);
+      break;
+    case 5:
+      interaction.ephemeral = ephemeral;
+      interaction.thinking = true;
+      break;
+    case 6:
+      interaction.original = interaction.source;
+      break;
+    case 7:
+      if (!interaction.source) throw unknownInteraction();
+      editMessage(world, interaction.source, data, uploads);
+      interaction.original = interaction.source;
+      interaction.updated = true;
+      break;
+    case 8:
+      checkChoices(data.choices);
+      interaction.choices = data.choices ?? [];
+      break;
+    case 9:
+      checkModal({ ...data });
+      interaction.dialog = {
+        custom_id: data.custom_id ?? "",
+        title: data.title ?? "",
+        components: data.components as never,
+      };
+      break;
+    default:
+      throw unknownInteraction();
+  }
+  interaction.answered = type;
+  world.changed();
+}
+
+function checkToken(world: World, interaction: Interaction): void {
+  if (world.now() - interaction.createdAt > TOKEN_MS) throw unknownWebhook();
+}
+
+/** Edits the first answer; a deferred one appears with it. @throws {DiscordError} */
+export function editOriginal(
+  world: World,
+  interaction: Interaction,
+  sent: Sent,
+  uploads: readonly Upload[],
+): Message {
+  checkToken(world, interaction);
+  if (interaction.thinking) {
+    interaction.original = add(world, interaction, sent, uploads);
+    interaction.thinking = false;
+    world.changed();
+    return interaction.original;
+  }
+  if (!interaction.original) throw unknownWebhook();
+  interaction.updated = true;
+  return editMessage(world, interaction.original, sent, uploads);
+}
+
+/** Deletes the first answer, or what stands for one that is still thinking. */
+export function deleteOriginal(world: World, interaction: Interaction): Message | undefined {
+  checkToken(world, interaction);
+  const { original } = interaction;
+  interaction.thinking = false;
+  interaction.original = undefined;
+  world.changed();
+  return original;
+}
+
+/** One more message. While the first is still thinking, it takes that one's place, private or not as that was. */
+export function followUp(
+  world: World,
+  interaction: Interaction,
+  sent: Sent,
+  uploads: readonly Upload[],
+): Message {
+  checkToken(world, interaction);
+  if (interaction.answered === undefined) throw unknownWebhook();
+  if (interaction.thinking) return editOriginal(world, interaction, sent, uploads);
+  const ephemeral = ((sent.flags ?? 0) & EPHEMERAL) !== 0;
+  return add(world, { ...interaction, ephemeral }, sent, uploads);
+}

@@ -1,0 +1,331 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import findMyWay, { type HTTPMethod } from "find-my-way";
+import {
+  DiscordError,
+  missingAccess,
+  unauthorized,
+  unknownInteraction,
+  unknownMessage,
+  unknownWebhook,
+} from "./errors.js";
+import type { Gateway } from "./gateway.js";
+import { deleteOriginal, editOriginal, followUp, type Interaction, respond } from "./interactions.js";
+import {
+  checkMayPost,
+  createMessage,
+  deleteMessage,
+  editMessage,
+  findMessage,
+  Nonces,
+  type Sent,
+  type Upload,
+} from "./messages.js";
+import { PERMISSION, permissionsIn } from "./permissions.js";
+import type { RateLimits } from "./rate-limits.js";
+import { createForumPost, createThread, editThread, listArchived } from "./threads.js";
+import { checkCommands } from "./validate.js";
+import type { Channel, Message, World } from "./world.js";
+
+/** A request, read. */
+interface Asked {
+  readonly parameters: Readonly<Record<string, string | undefined>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly uploads: readonly Upload[];
+}
+
+/** What it is answered: a status with a JSON body, or none. */
+type Answer = object | undefined;
+
+/** Something that happens to the next requests that fit, before they are worked on. */
+export interface Trap {
+  readonly method: string;
+  readonly path: RegExp;
+  times: number;
+  /** An answer instead of the real one; undefined lets the real one be made and then loses it on the way back. */
+  readonly error: DiscordError | "lost" | "reset";
+  readonly delayMs?: number;
+}
+
+interface Parts {
+  readonly world: World;
+  readonly gateway: Gateway;
+  readonly interactions: ReadonlyMap<string, Interaction>;
+  readonly token: string;
+  readonly traps: Trap[];
+  readonly limits: RateLimits;
+  readonly origin: () => string;
+  /** Each request to Discord, for a test to count. */
+  readonly onRequest: (method: string, path: string) => void;
+}
+
+async function readBody(request: IncomingMessage): Promise<{ body: unknown; uploads: Upload[] }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const raw = Buffer.concat(chunks);
+  const type = request.headers["content-type"] ?? "";
+  if (!type.startsWith("multipart/"))
+    return { body: raw.length ? JSON.parse(raw.toString("utf8")) : {}, uploads: [] };
+  const form = await new Response(raw, { headers: { "content-type": type } }).formData();
+  const uploads: Upload[] = [];
+  for (const [, value] of form) {
+    if (typeof value === "string") continue;
+    uploads.push({ name: value.name, type: value.type, body: Buffer.from(await value.arrayBuffer()) });
+  }
+  return { body: JSON.parse(String(form.get("payload_json") ?? "{}")), uploads };
+}
+
+/** Discord's REST API, as much of it as a bot like this needs. */
+export function createRest(parts: Parts) {
+  const { world, gateway, interactions, token, traps, limits } = parts;
+  const nonces = new Nonces();
+  const router = findMyWay({ maxParamLength: 500, ignoreTrailingSlash: true });
+
+  const interactionAt = (value: string | undefined): Interaction => {
+    const interaction = interactions.get(value ?? "");
+    if (!interaction) throw unknownWebhook();
+    return interaction;
+  };
+  /** A channel the bot can see. */
+  const visible = (id: string | undefined): Channel => {
+    const channel = world.channel(id);
+    if (!(permissionsIn(world, channel, world.bot) & PERMISSION.viewChannel)) throw missingAccess();
+    return channel;
+  };
+  const guildAt = (id: string | undefined) => {
+    const guild = world.guilds.get(id ?? "");
+    if (!guild) throw new DiscordError(404, 10_004, "Unknown Guild");
+    return guild;
+  };
+  const publicMessage = ({ visibleTo, pings, ...message }: Message): object => message;
+  const webhookMessage = (interaction: Interaction, id: string | undefined): Message => {
+    const message =
+      id === "@original" ? interaction.original : interaction.messages.find((each) => each.id === id);
+    if (!message) throw unknownMessage();
+    return message;
+  };
+  const ownMessage = (channelId: string | undefined, id: string | undefined): Message => {
+    const message = findMessage(world, visible(channelId).id, id);
+    if (message.author.id !== world.bot.id)
+      throw new DiscordError(403, 50_005, "Cannot edit a message authored by another user");
+    return message;
+  };
+  const commandsOf = (scope: string) => world.commands.get(scope) ?? [];
+  const setCommands = (scope: string, body: unknown): object => {
+    const list = Array.isArray(body) ? body : [];
+    checkCommands(list);
+    const kept = list.map((each) => ({
+      id: world.snowflake(),
+      application_id: world.bot.id,
+      version: world.snowflake(),
+      default_member_permissions: null,
+      type: 1,
+      nsfw: false,
+      dm_permission: true,
+      contexts: null,
+      integration_types: [0],
+      name_localizations: null,
+      description_localizations: null,
+      ...each,
+    }));
+    world.commands.set(scope, kept);
+    world.changed();
+    return kept;
+  };
+
+  const postMessage = ({ parameters, body, uploads }: Asked): object => {
+    const channel = visible(parameters.channel);
+    const sent = body as Sent;
+    if (channel.type === 15)
+      throw new DiscordError(400, 50_008, "Cannot send messages in a non-text channel");
+    checkMayPost(world, channel, sent, uploads.length);
+    const earlier = nonces.find(world, sent);
+    if (earlier) return publicMessage(earlier);
+    if (channel.thread_metadata) channel.thread_metadata.archived = false;
+    const reference = sent.message_reference;
+    const replies =
+      reference && world.messages.get(channel.id)?.some((each) => each.id === reference.message_id);
+    const more = replies ? { type: 19, message_reference: { channel_id: channel.id, ...reference } } : {};
+    const message = createMessage(world, channel, sent, { author: world.bot, uploads, more });
+    nonces.remember(world, message);
+    return publicMessage(message);
+  };
+
+  const readMessages = ({ parameters, query }: Asked): object => {
+    const channel = visible(parameters.channel);
+    // Without Read Message History the list is empty, and no error.
+    if (!(permissionsIn(world, channel, world.bot) & PERMISSION.readHistory)) return [];
+    const after = BigInt(query.after ?? 0);
+    const before = query.before === undefined ? undefined : BigInt(query.before);
+    const limit = Number(query.limit ?? 50);
+    const all = world
+      .read(channel)
+      .filter((each) => BigInt(each.id) > after && (before === undefined || BigInt(each.id) < before));
+    const chosen = query.after === undefined ? all.slice(-limit) : all.slice(0, limit);
+    return chosen.reverse().map(({ nonce, ...message }) => publicMessage(message as Message));
+  };
+
+  const routes: Readonly<Record<string, (asked: Asked) => Answer>> = {
+    "GET /gateway/bot": () => ({
+      url: gateway.url,
+      shards: limits.recommendedShards,
+      session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 16 },
+    }),
+    "GET /users/@me": () => world.bot,
+    "GET /applications/@me": () => ({ id: world.bot.id, name: world.bot.username, flags: 0 }),
+    "GET /applications/:app/commands": () => commandsOf(""),
+    "PUT /applications/:app/commands": ({ body }) => setCommands("", body),
+    "GET /applications/:app/guilds/:guild/commands": ({ parameters }) =>
+      commandsOf(guildAt(parameters.guild).id),
+    "PUT /applications/:app/guilds/:guild/commands": ({ parameters, body }) =>
+      setCommands(guildAt(parameters.guild).id, body),
+    "POST /interactions/:id/:token/callback": ({ parameters, body, uploads }) => {
+      const interaction = interactions.get(parameters.token ?? "");
+      if (!interaction || interaction.id !== parameters.id) throw unknownInteraction();
+      respond(world, interaction, body as never, uploads);
+      return undefined;
+    },
+    "GET /webhooks/:app/:token/messages/:message": ({ parameters }) =>
+      publicMessage(webhookMessage(interactionAt(parameters.token), parameters.message)),
+    "PATCH /webhooks/:app/:token/messages/:message": ({ parameters, body, uploads }) => {
+      const interaction = interactionAt(parameters.token);
+      if (parameters.message === "@original")
+        return publicMessage(editOriginal(world, interaction, body as Sent, uploads));
+      return publicMessage(
+        editMessage(world, webhookMessage(interaction, parameters.message), body as Sent, uploads),
+      );
+    },
+    "DELETE /webhooks/:app/:token/messages/:message": ({ parameters }) => {
+      const interaction = interactionAt(parameters.token);
+      const message =
+        parameters.message === "@original"
+          ? deleteOriginal(world, interaction)
+          : webhookMessage(interaction, parameters.message);
+      if (message) deleteMessage(world, message);
+      return undefined;
+    },
+    "POST /webhooks/:app/:token": ({ parameters, body, uploads }) =>
+      publicMessage(followUp(world, interactionAt(parameters.token), body as Sent, uploads)),
+    "GET /channels/:channel": ({ parameters }) => visible(parameters.channel),
+    "PATCH /channels/:channel": ({ parameters, body }) =>
+      editThread(world, visible(parameters.channel), body as object),
+    "GET /channels/:channel/messages": readMessages,
+    "GET /channels/:channel/messages/:message": ({ parameters }) =>
+      publicMessage(findMessage(world, visible(parameters.channel).id, parameters.message)),
+    "POST /channels/:channel/messages": postMessage,
+    "PATCH /channels/:channel/messages/:message": ({ parameters, body, uploads }) => {
+      const message = ownMessage(parameters.channel, parameters.message);
+      limits.checkEdit(message, world.now());
+      return publicMessage(editMessage(world, message, body as Sent, uploads));
+    },
+    "DELETE /channels/:channel/messages/:message": ({ parameters }) => {
+      deleteMessage(world, ownMessage(parameters.channel, parameters.message));
+      return undefined;
+    },
+    "POST /channels/:channel/messages/:message/crosspost": ({ parameters }) => {
+      const message = ownMessage(parameters.channel, parameters.message);
+      if (world.channel(parameters.channel).type !== 5)
+        throw new DiscordError(400, 50_024, "Cannot execute action on this channel type");
+      if (message.flags & 1)
+        throw new DiscordError(400, 40_033, "This message has already been crossposted.");
+      message.flags |= 1;
+      world.changed();
+      return publicMessage(message);
+    },
+    "POST /channels/:channel/messages/:message/threads": ({ parameters, body }) =>
+      createThread(
+        world,
+        visible(parameters.channel),
+        ownMessage(parameters.channel, parameters.message),
+        body as { name: string },
+      ),
+    "POST /channels/:channel/threads": ({ parameters, body, uploads }) =>
+      createForumPost(world, visible(parameters.channel), body as never, uploads),
+    "GET /channels/:channel/threads/archived/public": ({ parameters }) =>
+      listArchived(world, visible(parameters.channel)),
+    "GET /guilds/:guild": ({ parameters }) => {
+      const { members, ...guild } = guildAt(parameters.guild);
+      if (!members.has(world.bot.id)) throw missingAccess();
+      return { ...guild, emojis: [], stickers: [], features: [] };
+    },
+    "GET /guilds/:guild/roles": ({ parameters }) => guildAt(parameters.guild).roles,
+    "GET /guilds/:guild/channels": ({ parameters }) =>
+      [...world.channels.values()].filter(
+        (each) => each.guild_id === parameters.guild && (each.type < 10 || each.type > 12),
+      ),
+    "GET /guilds/:guild/threads/active": ({ parameters }) => ({
+      threads: [...world.channels.values()].filter(
+        (each) =>
+          each.guild_id === parameters.guild && each.thread_metadata && !each.thread_metadata.archived,
+      ),
+      members: [],
+    }),
+    "GET /guilds/:guild/members/:user": ({ parameters }) => {
+      const roles = guildAt(parameters.guild).members.get(parameters.user ?? "");
+      const user = world.users.get(parameters.user ?? "");
+      if (!roles || !user) throw new DiscordError(404, 10_007, "Unknown Member");
+      return { user, roles, joined_at: new Date(0).toISOString(), deaf: false, mute: false, flags: 0 };
+    },
+  };
+
+  const send = (
+    response: ServerResponse,
+    status: number,
+    body: Answer,
+    headers: Record<string, string> = {},
+  ) => {
+    if (body === undefined) response.writeHead(204, headers).end();
+    else
+      response
+        .writeHead(status, { "content-type": "application/json", ...headers })
+        .end(JSON.stringify(body));
+  };
+
+  /** A trap that fits, which strikes once less from now on. */
+  const trapFor = (method: string, path: string): Trap | undefined => {
+    const trap = traps.find((each) => each.times > 0 && each.method === method && each.path.test(path));
+    if (trap) trap.times -= 1;
+    return trap;
+  };
+
+  for (const [route, work] of Object.entries(routes)) {
+    const [method = "", pattern = ""] = route.split(" ");
+    router.on(method as HTTPMethod, `/api/v10${pattern}`, (raw, reply, parameters, _, query) => {
+      const request = raw as IncomingMessage;
+      const response = reply as ServerResponse;
+      const path = (request.url ?? "").replace("/api/v10", "").replace(/\?.*/, "");
+      parts.onRequest(method, path);
+      const run = async () => {
+        const needsToken = !/^\/(interactions|webhooks)\//.test(path);
+        if (needsToken && request.headers.authorization !== `Bot ${token}`) throw unauthorized();
+        const { body, uploads } = await readBody(request);
+        const trap = trapFor(method, path);
+        if (trap?.delayMs) await new Promise((resolve) => setTimeout(resolve, trap.delayMs));
+        if (trap?.error instanceof DiscordError) throw trap.error;
+        if (trap?.error === "reset") return void response.destroy();
+        const headers = limits.take(method, path);
+        const answer = work({ parameters, query: query as Record<string, string>, body, uploads });
+        if (trap?.error === "lost") return void response.destroy();
+        send(response, 200, answer, headers);
+      };
+      run().catch((error: unknown) => {
+        if (!(error instanceof DiscordError)) {
+          console.error(error);
+          send(response, 500, { message: String(error), code: 0 });
+          return;
+        }
+        if (error.status !== 429 && error.status !== 404 && error.status !== 401) {
+          world.refusals.push({ method, path, status: error.status, body: error.body });
+          world.changed();
+        }
+        send(response, error.status, error.body, limits.headersOf(error));
+      });
+    });
+  }
+  router.on("GET", "/files/:id/:name", (_, response, { id }) => {
+    const file = world.files.get(id ?? "");
+    response.writeHead(file ? 200 : 404, { "content-type": file?.type ?? "text/plain" });
+    response.end(file?.body);
+  });
+  return router;
+}

@@ -1,0 +1,76 @@
+import type { Party } from "./model.js";
+import type { Random } from "./random.js";
+
+/** Something super validators vote on: a title, and the action as the ledger writes it. */
+export interface Motion {
+  readonly title: string;
+  readonly actionConfig: unknown;
+  readonly reason: string;
+}
+
+const dso = (tag: string, value: unknown) => ({ tag: "ARC_DsoRules", value: { dsoAction: { tag, value } } });
+const amulet = (tag: string, value: unknown) => ({
+  tag: "ARC_AmuletRules",
+  value: { amuletRulesAction: { tag, value } },
+});
+
+/** The motions that the sandbox's super validators come up with. */
+export const MOTIONS: Readonly<Record<string, (random: Random, party: Party) => Motion>> = {
+  feature: (_, party) => ({
+    title: "SRARC_GrantFeaturedAppRight",
+    actionConfig: dso("SRARC_GrantFeaturedAppRight", { provider: party.id }),
+    reason: `${party.name ?? "This application"} settles more than a thousand transfers a day and asks for featured status.`,
+  }),
+  offboard: (_, party) => ({
+    title: "SRARC_OffboardSv",
+    actionConfig: dso("SRARC_OffboardSv", { sv: party.id }),
+    reason: "It has not taken part in the last forty rounds, and its operator no longer answers.",
+  }),
+  weight: (random, party) => ({
+    title: "SRARC_UpdateSvRewardWeight",
+    actionConfig: dso("SRARC_UpdateSvRewardWeight", {
+      svParty: party.id,
+      newRewardWeight: String(random.int(5, 30) * 10_000),
+    }),
+    reason: "The milestone agreed on in the spring has been reached; the weight follows it.",
+  }),
+  dsoConfig: (random) => ({
+    title: "SRARC_SetConfig",
+    actionConfig: dso("SRARC_SetConfig", {
+      baseConfig: {
+        numUnclaimedRewardsThreshold: "10",
+        voteRequestTimeout: { microseconds: "604800000000" },
+      },
+      newConfig: {
+        numUnclaimedRewardsThreshold: String(random.int(20, 60)),
+        voteRequestTimeout: { microseconds: "1209600000000" },
+      },
+    }),
+    reason: "A week is too short over holidays: vote requests should stay open for two.",
+  }),
+  amuletConfig: (random) => ({
+    title: "CRARC_SetConfig",
+    actionConfig: amulet("CRARC_SetConfig", {
+      baseConfig: {
+        transferConfig: { createFee: { fee: "0.03" }, holdingFee: { rate: "0.0000190259" } },
+        tickDuration: { microseconds: "600000000" },
+      },
+      newConfig: {
+        transferConfig: {
+          createFee: { fee: `0.0${random.int(4, 9)}` },
+          holdingFee: { rate: "0.0000190259" },
+        },
+        tickDuration: { microseconds: "600000000" },
+      },
+    }),
+    reason: "Fees should follow the price: see the working group's minutes for the numbers.",
+  }),
+  activity: (random, party) => ({
+    title: "SRARC_CreateUnallocatedUnclaimedActivityRecord",
+    actionConfig: dso("SRARC_CreateUnallocatedUnclaimedActivityRecord", {
+      beneficiary: party.id,
+      amount: `${random.int(1_000, 90_000)}.0000000000`,
+    }),
+    reason: "Compensation for the rounds missed during the migration.",
+  }),
+};

@@ -1,0 +1,343 @@
+import { MOTIONS } from "./actions.js";
+import type {
+  Ballot,
+  Contract,
+  LedgerEvent,
+  Party,
+  Token,
+  Transfer,
+  Update,
+  Validator,
+  VoteRequest,
+} from "./model.js";
+import { FIRST, SECOND, SUPER_VALIDATORS, VERSIONS } from "./names.js";
+import { createRandom, type Random } from "./random.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Past 2^53: what a float does not hold. */
+const FIRST_EVENT_ID = 9_007_199_254_740_993n;
+
+/** How much of everything there is. */
+export interface LedgerSize {
+  validators: number;
+  parties: number;
+  voteRequests: number;
+  superValidators: number;
+  updates: number;
+  tokens: number;
+}
+
+const BELIEVABLE: LedgerSize = {
+  validators: 1_000,
+  parties: 6_000,
+  voteRequests: 330,
+  superValidators: 13,
+  updates: 2_500,
+  tokens: 40,
+};
+
+export interface LedgerOptions {
+  readonly seed?: number;
+  readonly size?: Partial<LedgerSize>;
+  readonly now?: () => number;
+  /** Whether things happen by themselves as time passes. */
+  readonly lively?: boolean;
+}
+
+export interface OpenRequest {
+  readonly motion?: string;
+  readonly title?: string;
+  readonly reason?: string;
+  readonly reasonUrl?: string;
+  readonly actionConfig?: unknown;
+  /** How long votes may be cast for, in ms. */
+  readonly lastsMs?: number;
+  readonly effectiveInMs?: number | null;
+}
+
+/** A made-up ledger in which time moves. Newest first in every list. */
+export class Ledger {
+  readonly size: LedgerSize;
+  readonly random: Random;
+  readonly now: () => number;
+  readonly parties: Party[] = [];
+  readonly validators: Validator[] = [];
+  readonly superValidators: Party[] = [];
+  readonly voteRequests: VoteRequest[] = [];
+  readonly updates: Update[] = [];
+  readonly events: LedgerEvent[] = [];
+  readonly contracts: Contract[] = [];
+  readonly transfers: Transfer[] = [];
+  readonly tokens: Token[] = [];
+  readonly startedAt: number;
+  price = 0.1523;
+  priceAt: number;
+  readonly #priceYesterday = 0.1478;
+  readonly #lively: boolean;
+  #movedAt: number;
+
+  constructor({ seed = 7, size = {}, now = Date.now, lively = true }: LedgerOptions = {}) {
+    this.size = { ...BELIEVABLE, ...size };
+    this.random = createRandom(seed);
+    this.now = now;
+    this.#lively = lively;
+    this.startedAt = now();
+    this.#movedAt = this.startedAt;
+    this.priceAt = this.startedAt - 20_000;
+    this.#populate();
+  }
+
+  get change24h(): number {
+    return Number((((this.price - this.#priceYesterday) / this.#priceYesterday) * 100).toFixed(4));
+  }
+
+  get round(): number {
+    return 90_000 + Math.floor((this.now() - Date.UTC(2026, 0, 1)) / (10 * MINUTE));
+  }
+
+  contractId(): string {
+    return `00${this.random.hex(136)}`;
+  }
+
+  findRequest(id: string): VoteRequest | undefined {
+    return this.voteRequests.find((each) => each.contractId === id || each.firstContractId === id);
+  }
+
+  /** Opens a vote request now; its requester's own Yes is cast with the first vote that changes it. */
+  openVoteRequest(options: OpenRequest = {}): VoteRequest {
+    const { random } = this;
+    const make = MOTIONS[options.motion ?? random.pick(Object.keys(MOTIONS))] ?? MOTIONS.feature;
+    const motion = make?.(
+      random,
+      random.pick(options.motion === "weight" ? this.superValidators : this.parties),
+    );
+    if (!motion) throw new RangeError(`No motion is called ${options.motion}`);
+    const now = this.now();
+    const contractId = this.contractId();
+    const requester = random.pick(this.superValidators);
+    const request: VoteRequest = {
+      contractId,
+      firstContractId: contractId,
+      trackingCid: null,
+      title: options.title ?? motion.title,
+      requester,
+      reasonBody: options.reason ?? motion.reason,
+      reasonUrl: options.reasonUrl ?? "https://governance.example.org/minutes",
+      actionConfig: options.actionConfig === undefined ? motion.actionConfig : options.actionConfig,
+      createdAt: now,
+      voteBefore: now + (options.lastsMs ?? 7 * DAY),
+      targetEffectiveAt: options.effectiveInMs === null ? null : now + (options.effectiveInMs ?? 8 * DAY),
+      status: "In Progress",
+      ballots: [{ voter: requester, accept: true, reason: "I propose it.", reasonUrl: "" }],
+    };
+    this.voteRequests.unshift(request);
+    return request;
+  }
+
+  /** Casts or changes a vote: the request's contract is archived and created again. */
+  castVote(request: VoteRequest, accept: boolean, voter?: Party): Ballot | undefined {
+    const missing = this.superValidators.filter(
+      (sv) => !request.ballots.some((ballot) => ballot.voter === sv),
+    );
+    const who = voter ?? missing[0];
+    if (who === undefined || request.status !== "In Progress") return undefined;
+    request.trackingCid ??= request.contractId;
+    request.contractId = this.contractId();
+    const old = request.ballots.find((ballot) => ballot.voter === who);
+    const reason = accept ? "Reviewed; no objection." : "The numbers do not add up yet.";
+    if (old) {
+      old.accept = accept;
+      return old;
+    }
+    const ballot: Ballot = { voter: who, accept, reason, reasonUrl: "" };
+    request.ballots.push(ballot);
+    return ballot;
+  }
+
+  closeVoteRequest(request: VoteRequest, status: Exclude<VoteRequest["status"], "In Progress">): void {
+    request.status = status;
+  }
+
+  setValidatorActive(validator: Validator, active: boolean): void {
+    validator.active = active;
+    if (active) this.#report(validator);
+    else validator.lastActiveAt = Math.min(validator.lastActiveAt, this.now() - 2 * HOUR);
+  }
+
+  setPrice(price: number): void {
+    this.price = Number(price.toFixed(6));
+    this.priceAt = this.now();
+  }
+
+  /** Lets happen what would have happened since it was last called. */
+  move(): void {
+    const now = this.now();
+    const elapsed = now - this.#movedAt;
+    this.#movedAt = now;
+    this.#closeDue(now);
+    if (!this.#lively || elapsed <= 0) return;
+    const { random } = this;
+    const times = (everyMs: number) => {
+      const expected = Math.min(elapsed / everyMs, 200);
+      return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0);
+    };
+    const active = this.validators.filter((each) => each.active);
+    for (let each = times(2_000); each > 0 && active.length > 0; each -= 1) this.#report(random.pick(active));
+    for (let each = times(15_000); each > 0; each -= 1) this.#addUpdate(now);
+    for (let each = times(5 * MINUTE); each > 0; each -= 1) this.#toggle();
+    for (let each = times(10_000); each > 0; each -= 1)
+      this.setPrice(this.price * (1 + (random.next() - 0.5) * 0.004));
+    const open = this.voteRequests.filter((each) => each.status === "In Progress");
+    for (let each = times(90_000); each > 0 && open.length > 0; each -= 1) {
+      this.castVote(random.pick(open), random.chance(0.85));
+    }
+    for (let each = times(20 * MINUTE); each > 0; each -= 1) this.openVoteRequest();
+  }
+
+  #toggle(): void {
+    const validator = this.random.pick(this.validators.filter((each) => !each.isSv));
+    this.setValidatorActive(validator, this.random.chance(0.8));
+  }
+
+  #report(validator: Validator): void {
+    validator.lastActiveAt = this.now();
+    validator.contractId = this.contractId();
+    validator.trafficUsed += this.random.int(1_000, 90_000);
+    this.validators.splice(this.validators.indexOf(validator), 1);
+    this.validators.unshift(validator);
+  }
+
+  #closeDue(now: number): void {
+    const needed = Math.ceil((this.superValidators.length * 2) / 3);
+    for (const request of this.voteRequests) {
+      if (request.status !== "In Progress") continue;
+      const yes = request.ballots.filter((ballot) => ballot.accept).length;
+      const ends = request.targetEffectiveAt ?? request.voteBefore;
+      if (now >= ends) request.status = yes >= needed ? "Implemented" : "Expired";
+      else if (request.targetEffectiveAt === null && yes >= needed) request.status = "Accepted";
+    }
+  }
+
+  #party(name: string | null, hint: string, at: number): Party {
+    const { random } = this;
+    const party: Party = {
+      id: `${hint}::1220${random.hex(64)}`,
+      name,
+      image: random.chance(0.2) ? `https://images.example.org/${random.hex(8)}.png` : null,
+      firstSeen: at,
+      lastSeen: this.startedAt - random.int(0, 40 * DAY),
+      unlocked: `${random.int(0, 9_000_000)}.${String(random.int(0, 9_999_999_999)).padStart(10, "0")}`,
+      locked: random.chance(0.3) ? `${random.int(0, 90_000)}.5000000000` : "0.0000000000",
+      totalRewards: Number((random.next() * 100_000).toFixed(4)),
+    };
+    this.parties.push(party);
+    return party;
+  }
+
+  #populate(): void {
+    const { random, size, startedAt } = this;
+    for (const name of SUPER_VALIDATORS.slice(0, size.superValidators)) {
+      this.superValidators.push(this.#party(name.replaceAll("-", " "), name, startedAt - 500 * DAY));
+    }
+    for (let at = 0; at < size.parties - size.superValidators; at += 1) {
+      const words = `${random.pick(FIRST)} ${random.pick(SECOND)}`;
+      const hint = `${words.toLowerCase().replace(" ", "-")}-${at}`;
+      this.#party(random.chance(0.6) ? words : null, hint, startedAt - random.int(1, 400) * DAY);
+    }
+    for (const [at, party] of this.parties.slice(0, size.validators).entries()) this.#addValidator(party, at);
+    this.validators.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
+    for (let at = 0; at < size.tokens; at += 1) {
+      const name = `${random.pick(FIRST)} Coin`;
+      this.tokens.push({
+        contractId: this.contractId(),
+        name,
+        symbol: name.slice(0, 3).toUpperCase(),
+        issuer: random.pick(this.parties),
+        createdAt: startedAt - random.int(1, 300) * DAY,
+      });
+    }
+    for (let at = size.updates; at > 0; at -= 1) this.#addUpdate(startedAt - at * 40_000);
+    for (let at = size.voteRequests; at > 0; at -= 1) this.#addPastRequest(at);
+  }
+
+  #addValidator(party: Party, at: number): void {
+    const { random, startedAt, size } = this;
+    const isSv = at < size.superValidators;
+    const active = isSv || random.chance(0.9);
+    this.validators.push({
+      party,
+      sponsor: isSv ? party : random.pick(this.superValidators),
+      contractId: this.contractId(),
+      createdAt: startedAt - (at + 1) * 8 * HOUR,
+      lastActiveAt: startedAt - (active ? random.int(0, 12 * MINUTE) : random.int(2 * HOUR, 60 * DAY)),
+      lastUpdatedAt: startedAt - random.int(1, 60) * DAY,
+      version: random.chance(0.7) ? "0.4.16" : random.pick(VERSIONS),
+      contactPoint: `ops@${party.id.split("::")[0]}.example.org`,
+      active,
+      isSv,
+      trafficBought: random.int(5, 900) * 1_000_000,
+      trafficUsed: random.int(1, 400) * 500_000,
+    });
+  }
+
+  #addUpdate(at: number): void {
+    const { random } = this;
+    const updateId = `1220${random.hex(64)}`;
+    const sender = random.pick(this.parties);
+    const receiver = random.pick(this.parties);
+    const eventAt = (index: number) => `${updateId}:${index}`;
+    const base = { updateId, createdAt: at, acting: [sender.id], children: [] };
+    const id = () => FIRST_EVENT_ID + BigInt(this.events.length);
+    const amount = Number((random.next() * 5_000).toFixed(4));
+    const contractId = this.contractId();
+    const source = this.contracts[0]?.contractId ?? contractId;
+    const exercised: LedgerEvent = {
+      ...base,
+      id: id(),
+      eventId: eventAt(0),
+      kind: "exercised",
+      contractId: source,
+      template: "Splice.AmuletRules:AmuletRules",
+      choice: "AmuletRules_Transfer",
+      arguments: {
+        transfer: {
+          sender: sender.id,
+          provider: receiver.id,
+          outputs: [{ receiver: receiver.id, amount: String(amount) }],
+        },
+      },
+      children: [eventAt(1)],
+    };
+    const created: LedgerEvent = {
+      ...base,
+      id: id(),
+      eventId: eventAt(1),
+      kind: "created",
+      contractId,
+      template: "Splice.Amulet:Amulet",
+      choice: null,
+      arguments: { owner: receiver.id, amount: { initialAmount: String(amount) } },
+    };
+    this.updates.unshift({ updateId, recordTime: at, events: [exercised, created] });
+    this.events.unshift(exercised);
+    this.events.unshift(created);
+    this.contracts.unshift({ contractId, template: created.template, creatingEvent: created });
+    this.transfers.unshift({ event: exercised, sender, receiver, amount, fee: 0.03, createdAt: at });
+  }
+
+  #addPastRequest(age: number): void {
+    const { random, startedAt } = this;
+    const request = this.openVoteRequest({ effectiveInMs: random.chance(0.3) ? null : 8 * DAY });
+    const open = age <= 4;
+    request.createdAt = startedAt - (open ? age * 20 * HOUR : age * 36 * HOUR + 9 * DAY);
+    request.voteBefore = request.createdAt + 7 * DAY;
+    if (request.targetEffectiveAt !== null) request.targetEffectiveAt = request.createdAt + 8 * DAY;
+    for (let votes = open ? age * 2 : random.int(6, 12); votes > 0; votes -= 1) {
+      this.castVote(request, random.chance(0.9));
+    }
+    if (!open)
+      request.status = random.pick(["Accepted", "Implemented", "Implemented", "Rejected", "Expired"]);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Component, Message } from "./discord/world.js";
+
+/** Messages as text for a terminal, near to how Discord shows them. */
+
+interface Embed {
+  readonly title?: string;
+  readonly description?: string;
+  readonly color?: number;
+  readonly fields?: readonly { readonly name: string; readonly value: string; readonly inline?: boolean }[];
+  readonly image?: { readonly url: string };
+}
+
+const WIDTH = 84;
+const dim = (text: string) => `\u001b[2m${text}\u001b[0m`;
+const strong = (text: string) => `\u001b[1m${text}\u001b[0m`;
+const RULES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [/<t:(\d+):R>/g, (_, seconds = "0") => relative(Number(seconds) * 1_000)],
+  [
+    /<t:(\d+):\w>/g,
+    (_, seconds = "0") =>
+      new Date(Number(seconds) * 1_000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+  ],
+  [/\*\*(.+?)\*\*/g, (_, text = "") => strong(text)],
+  [/\[([^\]]+)\]\(([^)]+)\)/g, (_, text = "", url = "") => `${text} <${url}>`],
+  [/`([^`\n]+)`/g, (_, text = "") => text],
+  [/\\([^\w\s])/g, (_, character = "") => character],
+];
+
+function relative(ms: number): string {
+  const seconds = Math.round((ms - Date.now()) / 1_000);
+  const [unit, size] = (
+    [
+      ["day", 86_400],
+      ["hour", 3_600],
+      ["minute", 60],
+      ["second", 1],
+    ] as const
+  ).find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
+  return new Intl.RelativeTimeFormat("en").format(Math.trunc(seconds / size), unit);
+}
+
+const render = (text: string) =>
+  RULES.reduce((rendered, [pattern, replace]) => rendered.replace(pattern, replace), text);
+
+function block(text: string): string[] {
+  return text
+    .replace(/```\n?([\s\S]*?)\n?```/g, "$1")
+    .split("\n")
+    .map((line) =>
+      line.startsWith("-# ")
+        ? dim(render(line.slice(3)))
+        : line.startsWith("# ")
+          ? strong(render(line.slice(2)))
+          : render(line),
+    );
+}
+
+function fields(all: NonNullable<Embed["fields"]>): string[] {
+  const lines: string[] = [];
+  let inline: string[] = [];
+  const flush = () => {
+    if (inline.length > 0) lines.push(inline.join(dim("  │  ")));
+    inline = [];
+  };
+  for (const { name, value, inline: beside } of all) {
+    if (beside && !value.includes("\n")) {
+      inline.push(`${dim(name)} ${render(value)}`);
+      if (inline.length === 2) flush();
+      continue;
+    }
+    flush();
+    lines.push(dim(name), ...block(value).map((line) => `  ${line}`));
+  }
+  flush();
+  return lines;
+}
+
+function component({ type, label, emoji, placeholder, options, disabled }: Component): string {
+  if (type === 3) return `▾ ${placeholder} (${options?.length} choices)`;
+  const text = [emoji?.name, label].filter(Boolean).join(" ");
+  return disabled ? dim(`( ${text} )`) : `[ ${text} ]`;
+}
+
+/** A message as lines. */
+export function draw(message: Message): string {
+  const lines: string[] = [];
+  if (message.visibleTo) lines.push(dim("only you can see this"));
+  if (message.content) lines.push(render(message.content));
+  for (const embed of message.embeds as Embed[]) {
+    const bar = `\u001b[38;2;${((embed.color ?? 0) >> 16) & 255};${((embed.color ?? 0) >> 8) & 255};${(embed.color ?? 0) & 255}m▌\u001b[0m `;
+    const inside = [
+      ...(embed.title ? [strong(render(embed.title))] : []),
+      ...(embed.description ? block(embed.description) : []),
+      ...fields(embed.fields ?? []),
+      ...(embed.image ? [`(picture: ${embed.image.url.split("/").at(-1)})`] : []),
+    ];
+    lines.push(...inside.map((line) => bar + line));
+  }
+  for (const row of message.components) lines.push(row.components.map(component).join(" "));
+  return lines.map((line) => `  ${line}`).join("\n");
+}
+
+export const rule = (title: string): string => `\n${strong(title)}\n${dim("─".repeat(WIDTH))}`;

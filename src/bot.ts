@@ -1,0 +1,150 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DiscordAPIError, Events, HTTPError, REST } from "discord.js";
+import { commands } from "../commands/index.js";
+import { type Config, ConfigError } from "./config.js";
+import { createDiscordClient, inviteLink } from "./discord/client.js";
+import { createDispatch } from "./discord/dispatch.js";
+import { registerCommands } from "./discord/registration.js";
+import { createHttp } from "./explorer/http.js";
+import { createQuota, createTokens } from "./explorer/quota.js";
+import { createExplorerService } from "./explorer/service.js";
+import { createUpstream } from "./explorer/upstream.js";
+import { createLog } from "./ops/log.js";
+import { createCache } from "./storage/cache.js";
+import { openFileState } from "./storage/file-state.js";
+import { createIdKeys } from "./storage/id-keys.js";
+import { connectRedis } from "./storage/redis.js";
+import { createGovernanceWatch } from "./watch/governance.js";
+import { createOutbox } from "./watch/outbox.js";
+import { repeat } from "./watch/repeat.js";
+
+/** A bot at work. */
+export interface Bot {
+  /** Takes no more work, finishes what is in flight (5 s at most), and closes everything. */
+  stop(): Promise<void>;
+}
+
+const FINISH_MS = 5_000;
+
+/**
+ * Builds the parts and connects them.
+ * @throws {ConfigError} where Discord refuses the token
+ * @throws {StateError} where the state cannot be used
+ */
+export async function startBot(config: Config): Promise<Bot> {
+  const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
+  const state = openFileState(config.dataDir);
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log);
+  const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
+  const keys = createIdKeys(state, log);
+
+  const quota = createQuota({
+    tokens: createTokens(config.explorer.requestsPerMinute),
+    concurrency: config.explorer.concurrency,
+  });
+  const upstream = createUpstream({
+    get: createHttp(config.explorer),
+    quota,
+    news: {
+      onDown: (err) =>
+        log.warn({ err }, "The explorer is not answering; it is tried again from time to time"),
+      onRefused: (err) =>
+        log.error(
+          { err },
+          "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
+        ),
+      onBack: () => log.info({}, "The explorer answers again"),
+    },
+  });
+  const explorer = createExplorerService({ upstream, cache, log });
+
+  const client = createDiscordClient(config.discord);
+  const deliveryRest = new REST({ api: config.discord.apiUrl, retries: 0, timeout: 8_000 }).setToken(
+    config.discord.token,
+  );
+  const channels = config.governance.channelId === undefined ? [] : [config.governance.channelId];
+  const outbox = createOutbox({
+    state,
+    rest: deliveryRest,
+    explorer: explorer.for("background", { maxAgeMs: 5_000 }),
+    keys,
+    channels: () => channels,
+    log,
+  });
+  const watch = createGovernanceWatch({
+    explorer: explorer.for("background", { maxAgeMs: 0 }),
+    state,
+    outbox,
+    log,
+  });
+
+  const inFlight = new Set<Promise<void>>();
+  let stopping = false;
+  const dispatch = createDispatch({ commands, explorer, keys, log });
+  client.on(Events.InteractionCreate, (interaction) => {
+    if (stopping) return;
+    const work = dispatch(interaction).finally(() => inFlight.delete(work));
+    inFlight.add(work);
+  });
+  client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
+  client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
+
+  const ready = new Promise<string>((resolve) => {
+    client.once(Events.ClientReady, (readyClient) => resolve(readyClient.application.id));
+  });
+  await logIn(() => client.login(config.discord.token), log);
+  const applicationId = await ready;
+
+  const register = registerCommands({
+    rest: client.rest,
+    applicationId,
+    definitions: commands.map(({ definition }) => definition),
+    guildId: config.discord.guildId,
+    guildIds: [...client.guilds.cache.keys()],
+    log,
+  }).catch((err: unknown) =>
+    log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
+  );
+  await register;
+  log.info({ link: inviteLink(applicationId) }, "Invite link");
+
+  outbox.wake();
+  const polling = repeat(watch.poll, config.governance.pollSeconds * 1_000, log);
+  log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
+
+  return {
+    async stop() {
+      stopping = true;
+      const finished = Promise.allSettled([...inFlight, polling.stop(), outbox.stop()]);
+      await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
+      await client.destroy();
+      await keys.flush();
+      await state.close();
+      await redis?.close();
+    },
+  };
+}
+
+/** Logs in, however long Discord cannot be reached. @throws {ConfigError} where it refuses the token */
+async function logIn(login: () => Promise<string>, log: ReturnType<typeof createLog>): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await login();
+      return;
+    } catch (error) {
+      if (isRefusal(error)) {
+        throw new ConfigError([
+          "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",
+        ]);
+      }
+      const wait = Math.min(1_000 * 2 ** attempt, 60_000);
+      log.warn({ err: error, retryInMs: wait }, "Discord cannot be reached; trying again");
+      await delay(wait);
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof DiscordAPIError || error instanceof HTTPError) return error.status === 401;
+  return error instanceof Error && "code" in error && error.code === "TokenInvalid";
+}

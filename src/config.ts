@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { z } from "zod";
+
+/** What is wrong with the environment: one line for each variable, naming it and what it wants. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("\n"));
+  }
+}
+
+const address = (protocols: readonly string[]) =>
+  z.string().refine((value) => {
+    if (!URL.canParse(value)) return false;
+    const url = new URL(value);
+    return protocols.includes(url.protocol) && url.search === "" && url.hash === "";
+  });
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+
+const snowflake = z.string().regex(/^\d{15,20}$/);
+
+const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** Each variable: its shape, and the words that tell an operator what it wants. */
+const variables = {
+  DISCORD_TOKEN: [z.string().regex(/^\S+$/), "the bot's token, from the application's Bot page"],
+  EXPLORER_API_URL: [
+    address(["http:", "https:"]),
+    "the explorer's http(s) address, such as https://explorer.example",
+  ],
+  EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
+  REDIS_URL: [address(["redis:", "rediss:"]).optional(), "a redis:// or rediss:// address"],
+  DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
+  DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
+  GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
+  GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
+  DISCORD_API_URL: [
+    address(["http:", "https:"]).default("https://discord.com/api"),
+    "an http(s) address without a version, such as https://discord.com/api",
+  ],
+  LOG_LEVEL: [z.enum(levels).default("info"), `one of ${levels.join(", ")}`],
+  HTTP_PORT: [wholeNumber(1, 65_535).optional(), "a port from 1 to 65535"],
+  EXPLORER_REQUESTS_PER_MINUTE: [wholeNumber(1, 100_000).default(120), "a whole number from 1 to 100000"],
+  EXPLORER_CONCURRENCY: [wholeNumber(1, 100).default(4), "a whole number from 1 to 100"],
+  CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
+} as const satisfies Record<string, readonly [z.ZodType, string]>;
+
+type Variables = typeof variables;
+type Values = { [Name in keyof Variables]: z.infer<Variables[Name][0]> };
+
+/** The bot's settings. Nothing but this module reads the environment. */
+export interface Config {
+  readonly discord: {
+    readonly token: string;
+    /** Without a version and a trailing slash. */
+    readonly apiUrl: string;
+    /** The one server to register the commands in; undefined registers them everywhere. */
+    readonly guildId: string | undefined;
+  };
+  readonly explorer: {
+    /** Ends in `/v1`, without a trailing slash. */
+    readonly apiUrl: string;
+    readonly apiKey: string;
+    readonly requestsPerMinute: number;
+    readonly concurrency: number;
+  };
+  readonly governance: { readonly channelId: string | undefined; readonly pollSeconds: number };
+  readonly redisUrl: string | undefined;
+  readonly dataDir: string;
+  readonly cacheMemoryMb: number;
+  readonly logLevel: (typeof levels)[number];
+  readonly httpPort: number | undefined;
+}
+
+/**
+ * Reads the settings from an environment, in which an empty string counts as unset.
+ * @throws {ConfigError} with one line for each variable that is missing or malformed
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const read = <Name extends keyof Variables>(name: Name): Values[Name] => {
+    const [schema, wants] = variables[name];
+    const value = env[name]?.trim() || undefined;
+    const result = schema.safeParse(value);
+    if (!result.success) {
+      problems.push(`${name} is ${value === undefined ? "missing" : "malformed"}: it wants ${wants}`);
+    }
+    // Every value is read before the problems are thrown, so a failed one is never seen outside.
+    return result.data as Values[Name];
+  };
+
+  const values = Object.fromEntries(
+    Object.keys(variables).map((name) => [name, read(name as keyof Variables)]),
+  ) as Values;
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  return {
+    discord: {
+      token: values.DISCORD_TOKEN,
+      apiUrl: values.DISCORD_API_URL.replace(/(\/+v\d+)?\/*$/, ""),
+      guildId: values.DISCORD_GUILD_ID,
+    },
+    explorer: {
+      apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)?\/*$/, "")}/v1`,
+      apiKey: values.EXPLORER_API_KEY,
+      requestsPerMinute: values.EXPLORER_REQUESTS_PER_MINUTE,
+      concurrency: values.EXPLORER_CONCURRENCY,
+    },
+    governance: { channelId: values.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
+    redisUrl: values.REDIS_URL,
+    dataDir: values.DATA_DIR,
+    cacheMemoryMb: values.CACHE_MEMORY_MB,
+    logLevel: values.LOG_LEVEL,
+    httpPort: values.HTTP_PORT,
+  };
+}
+
+/**
+ * The settings of this process: its environment, and behind it a `.env` file where one exists.
+ * @throws {ConfigError} see parseConfig
+ */
+export function loadConfig(): Config {
+  const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
+  const set = Object.entries(process.env).filter(([, value]) => value?.trim());
+  return parseConfig({ ...file, ...Object.fromEntries(set) });
+}

@@ -1,0 +1,174 @@
+import { ActionRowBuilder, ModalBuilder, TextInputBuilder } from "@discordjs/builders";
+import {
+  type ButtonInteraction,
+  type ChatInputCommandInteraction,
+  ComponentType,
+  type Interaction,
+  type Message,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  type StringSelectMenuInteraction,
+  TextInputStyle,
+} from "discord.js";
+import { type Command, PRIVATE_OPTION } from "../../commands/command.js";
+import { REFRESH_MS } from "../explorer/policy.js";
+import type { ExplorerService } from "../explorer/service.js";
+import { type Address, LAST_PAGE, parseAddress, withParameter } from "../screens/addresses.js";
+import { openScreen } from "../screens/index.js";
+import { DISCORD, explain, hasCode, PersonError } from "./errors.js";
+import { LIMITS } from "./limits.js";
+import { customId, decodeAddress, type IdKeys, SLOT } from "./links.js";
+import { type MessagePayload, toMessage } from "./message.js";
+import { type Asked, answer, type Target } from "./reply.js";
+
+interface Log {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+interface Parts {
+  readonly commands: readonly Command[];
+  readonly explorer: ExplorerService;
+  readonly keys: IdKeys;
+  readonly log: Log;
+}
+
+const OLDER_VERSION =
+  "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
+const JUMP_INPUT = "page";
+
+/** Takes each interaction to the screen it asks for, and the screen back to the person. The one error boundary. */
+export function createDispatch({ commands, explorer, keys, log }: Parts) {
+  const byName = new Map(commands.map((command) => [command.definition.name, command]));
+
+  const open = async (asked: Asked, to: Address, from?: { back: Address | undefined; refresh: boolean }) => {
+    const bound = explorer.for({ person: asked.user.id }, from?.refresh ? { maxAgeMs: REFRESH_MS } : {});
+    const view = await openScreen(to, { explorer: bound });
+    const here = view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to;
+    return toMessage(view, here, from?.back, keys);
+  };
+
+  const reply = (
+    asked: Asked,
+    target: Target,
+    to: Address | undefined,
+    work: () => Promise<MessagePayload>,
+  ) => answer(asked, target, work(), (error) => explain(error, log, to?.screen));
+
+  const command = async (asked: ChatInputCommandInteraction) => {
+    const definition = byName.get(asked.commandName);
+    const screen = definition?.opens[asked.options.getSubcommand(false) ?? ""];
+    const given: Record<string, string> = {};
+    for (const { name, value } of asked.options.data.flatMap((option) => option.options ?? [option])) {
+      given[name === definition?.idOption ? "id" : name] = String(value);
+    }
+    const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
+    const to = screen && parseAddress(screen, given);
+    await reply(asked, target, to, async () => {
+      if (!screen)
+        throw new PersonError("This command is from another version of the bot. Try again in a minute.");
+      if (!to)
+        throw new PersonError("That is no id that the explorer could know. Copy it whole, and try again.");
+      return open(asked, to);
+    });
+  };
+
+  /** A link was followed, from a message: its owner sees that message change, anybody else gets a copy. */
+  const follow = async (
+    asked: ButtonInteraction | StringSelectMenuInteraction | ModalSubmitInteraction,
+    link: string,
+    slot: string,
+    page?: string,
+  ) => {
+    const { message } = asked;
+    const target = message && mayUpdate(message, asked.user.id) ? "update" : "private";
+    const linked = await decodeAddress(link, keys);
+    const to = page === undefined ? linked : linked && withParameter(linked, "page", page.trim());
+    await reply(asked, target, to, async () => {
+      if (!linked) throw new PersonError(OLDER_VERSION);
+      if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${LAST_PAGE}.`);
+      const back = message ? await backFrom(message, slot, to) : undefined;
+      return open(asked, to, { back, refresh: slot === SLOT.refresh });
+    });
+  };
+
+  /** Back leads to the message that was clicked; within one screen's pages it stays what it was. */
+  const backFrom = async (message: Message, slot: string, to: Address): Promise<Address | undefined> => {
+    if (slot === SLOT.back) return undefined;
+    const links = linksOn(message);
+    const linkAt = (at: string) => {
+      const link = links.find((id) => id.startsWith(at));
+      return link === undefined ? undefined : decodeAddress(link.slice(1), keys);
+    };
+    const current = await linkAt(SLOT.refresh);
+    return current && sameThing(current, to) ? linkAt(SLOT.back) : current;
+  };
+
+  const jump = async (asked: ButtonInteraction) => {
+    const linked = await decodeAddress(asked.customId.slice(1), keys);
+    if (!linked) {
+      await asked.reply({ content: OLDER_VERSION, flags: MessageFlags.Ephemeral });
+      return;
+    }
+    const label = "label" in asked.component ? asked.component.label : undefined;
+    const pages = label?.split("/").at(-1)?.trim() ?? LAST_PAGE;
+    const input = new TextInputBuilder()
+      .setCustomId(JUMP_INPUT)
+      .setLabel(`Page, from 1 to ${pages}`.slice(0, LIMITS.inputLabel))
+      .setStyle(TextInputStyle.Short)
+      .setMinLength(1)
+      .setMaxLength(5)
+      .setRequired(true);
+    const dialog = new ModalBuilder()
+      .setCustomId(customId(SLOT.jump, linked, keys))
+      .setTitle("Go to a page")
+      .addComponents(new ActionRowBuilder<TextInputBuilder>().addComponents(input));
+    await asked.showModal(dialog.toJSON());
+  };
+
+  const handle = async (interaction: Interaction): Promise<void> => {
+    if (interaction.isChatInputCommand()) await command(interaction);
+    else if (interaction.isButton() && interaction.customId.startsWith(SLOT.jump)) await jump(interaction);
+    else if (interaction.isButton())
+      await follow(interaction, interaction.customId.slice(1), interaction.customId.charAt(0));
+    else if (interaction.isStringSelectMenu())
+      await follow(interaction, interaction.values[0] ?? "", interaction.customId);
+    else if (interaction.isModalSubmit()) {
+      const page = interaction.fields.getTextInputValue(JUMP_INPUT);
+      await follow(interaction, interaction.customId.slice(1), SLOT.jump, page);
+    }
+  };
+
+  return async (interaction: Interaction): Promise<void> => {
+    try {
+      await handle(interaction);
+    } catch (error) {
+      // The person waited too long, or another process answered: there is nobody to tell any more.
+      const late = hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged);
+      if (late) log.warn({ interaction: interaction.id }, "An answer came too late for Discord");
+      else log.error({ err: error, interaction: interaction.id }, "An interaction could not be answered");
+    }
+  };
+}
+
+/** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
+function mayUpdate(message: Message, userId: string): boolean {
+  return message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
+}
+
+function linksOn(message: Message): string[] {
+  return message.components.flatMap((row) =>
+    row.type === ComponentType.ActionRow
+      ? row.components.flatMap((component) =>
+          "customId" in component && component.customId ? [component.customId] : [],
+        )
+      : [],
+  );
+}
+
+/** Whether two addresses are the same thing on another page, or in another order. */
+function sameThing(a: Address, b: Address): boolean {
+  const idOf = ({ parameters }: Address) => ("id" in parameters ? parameters.id : undefined);
+  return a.screen === b.screen && idOf(a) === idOf(b);
+}

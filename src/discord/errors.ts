@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { DiscordAPIError } from "discord.js";
+import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
+import type { ScreenName } from "../screens/addresses.js";
+
+/** Something a person did that cannot be answered: the message is the sentence they get. */
+export class PersonError extends Error {
+  override readonly name = "PersonError";
+}
+
+/** What is said where the explorer knows no such thing, by the screen that was asked for. */
+const MISSING: Partial<Record<ScreenName, string>> = {
+  validator:
+    "No validator has that id. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
+  party: "No party has that id. A party's id looks like `name::1220…`; `/party list` shows some.",
+  rewards:
+    "The explorer knows no rewards for that id. A party's id looks like `name::1220…`; `/party list` shows some.",
+  vr: "No vote request has that id. `/proposals list` shows them.",
+  vv: "No vote request has that id. `/proposals list` shows them.",
+};
+
+const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
+  missing: "The explorer knows nothing with that id. Check that it was copied whole.",
+  refused:
+    "The explorer does not accept this bot's key at the moment. Its operator has been told; please try again later.",
+  rejected: "The explorer does not accept that request. Check what you typed.",
+  limited: "The explorer asks for fewer requests at the moment. Please try again in a minute.",
+  failing: "The explorer is not answering at the moment. Please try again in a minute.",
+  slow: "The explorer is too slow to answer at the moment. Please try again in a minute.",
+  unreadable: "The explorer sent something this bot cannot read. Please try again in a minute.",
+  busy: "That was a lot of requests in a short time. Please try again in a minute.",
+};
+
+interface Log {
+  error(details: object, message: string): void;
+}
+
+/**
+ * One helpful sentence for the person. What was not expected is logged whole, and the person gets its id.
+ * @param screen what was asked for, where that is known
+ */
+export function explain(error: unknown, log: Log, screen?: ScreenName): string {
+  if (error instanceof PersonError) return error.message;
+  if (error instanceof ExplorerError) {
+    return (error.problem === "missing" && screen && MISSING[screen]) || EXPLORER_SAYS[error.problem];
+  }
+  const id = randomBytes(4).toString("hex");
+  log.error({ err: error, errorId: id }, "Unexpected error");
+  return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${id}\``;
+}
+
+/** Discord's error codes that this bot knows what to do about. */
+export const DISCORD = {
+  unknownInteraction: 10_062,
+  alreadyAcknowledged: 40_060,
+  invalidForm: 50_035,
+} as const;
+
+export const hasCode = (error: unknown, code: number): boolean =>
+  error instanceof DiscordAPIError && error.code === code;

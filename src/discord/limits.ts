@@ -1,0 +1,24 @@
+/** What Discord allows (discord-notes.md); lengths are counted in UTF-16 units here, which never is too little. */
+export const LIMITS = {
+  content: 2_000,
+  title: 256,
+  description: 4_096,
+  fields: 25,
+  fieldName: 256,
+  fieldValue: 1_024,
+  footer: 2_048,
+  author: 256,
+  /** Over all embeds of a message. */
+  embedTotal: 6_000,
+  rows: 5,
+  buttonsPerRow: 5,
+  buttonLabel: 80,
+  customId: 100,
+  menuOptions: 25,
+  menuText: 100,
+  menuPlaceholder: 150,
+  modalTitle: 45,
+  inputLabel: 45,
+  choices: 25,
+  choiceText: 100,
+} as const;

@@ -1,0 +1,203 @@
+import {
+  ActionRowBuilder,
+  ButtonBuilder,
+  EmbedBuilder,
+  type MessageActionRowComponentBuilder,
+  StringSelectMenuBuilder,
+} from "@discordjs/builders";
+import {
+  type APIActionRowComponent,
+  type APIComponentInMessageActionRow,
+  type APIEmbed,
+  ButtonStyle,
+} from "discord-api-types/v10";
+import { clean, cut } from "../explorer/values.js";
+import { type Address, withParameter } from "../screens/addresses.js";
+import type { Choice, Field, Link, Menu, Tone, View } from "../screens/view.js";
+import { LIMITS } from "./limits.js";
+import { customId, encodeAddress, type IdKeys, LINK_SLOTS, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
+import { type Markdown, md, timestamp } from "./text.js";
+
+const COLOURS: Readonly<Record<Tone, number>> = {
+  neutral: 0x5865f2,
+  good: 0x2f9e58,
+  bad: 0xd83c3e,
+  warning: 0xe0a021,
+};
+
+/** A message's content, for a reply, an edit or a post. It mentions nobody, and states that it keeps no attachments. */
+export interface MessagePayload {
+  readonly embeds: APIEmbed[];
+  readonly components: APIActionRowComponent<APIComponentInMessageActionRow>[];
+  readonly attachments: [];
+  readonly allowedMentions: { readonly parse: [] };
+}
+
+/**
+ * A view as a message within Discord's limits, whatever the explorer returned.
+ * @param here the view's own address, which makes it a screen with a way to refresh it, to turn its pages and back; a
+ *   message without one only has links
+ */
+export function toMessage(
+  view: View,
+  here: Address | undefined,
+  back: Address | undefined,
+  keys: IdKeys,
+): MessagePayload {
+  return {
+    embeds: [toEmbed(view)],
+    components: toRows(view, here, back, keys),
+    attachments: [],
+    allowedMentions: { parse: [] },
+  };
+}
+
+/** The same message without its pictures: one that Discord does not like never costs a whole reply. */
+export function withoutPictures(payload: MessagePayload): MessagePayload {
+  const embeds = payload.embeds.map(({ thumbnail, image, ...rest }) => rest);
+  return { ...payload, embeds };
+}
+
+/** Text that Discord does not format, such as a label: cleaned, on one line, cut; never empty. */
+function plain(text: string, most: number): string {
+  return cut(clean(text).replace(/\s+/g, " ").trim(), most).trim() || "—";
+}
+
+/** Whole lines, as many as fit, and "…" for the rest. A single line that does not fit is cut. */
+function fitLines(lines: readonly string[], most: number): string {
+  let text = "";
+  for (const line of lines) {
+    const next = text ? `${text}\n${line}` : line;
+    if (next.length > most - 2) return text ? `${text}\n…` : cut(line, most);
+    text = next;
+  }
+  return text;
+}
+
+/** How old the data is, in words that keep themselves up to date in the reader's client. */
+function ageOf(view: View): { readonly name: string; readonly value: Markdown } | undefined {
+  if (view.readings.length === 0) return undefined;
+  const oldest = Math.min(...view.readings.map((reading) => reading.fetchedAt));
+  return view.readings.some((reading) => reading.stale)
+    ? { name: "⚠️ Not the newest data", value: md`as the explorer said ${timestamp(oldest)}` }
+    : { name: "Explorer data", value: md`from ${timestamp(oldest)}` };
+}
+
+/** What the age takes at the most, so that it is never what is dropped. */
+const AGE_ROOM = 120;
+
+function toEmbed(view: View): APIEmbed {
+  const embed = new EmbedBuilder().setColor(COLOURS[view.tone]);
+  const title = cut(view.title.toString(), LIMITS.title).trim() || "—";
+  embed.setTitle(title);
+  let left = LIMITS.embedTotal - title.length - AGE_ROOM;
+
+  const fields: ReturnType<typeof fitField>[] = [];
+  for (const field of (view.fields ?? []).slice(0, LIMITS.fields - 1)) {
+    const fitted = fitField(field);
+    left -= fitted.name.length + fitted.value.length;
+    if (left < 0) break;
+    fields.push(fitted);
+  }
+
+  // The age is a field beside other fields, and small print below text.
+  const age = ageOf(view);
+  if (age && fields.length > 0) fields.push(fitField({ ...age, inline: true }));
+  const lines = (view.body ?? []).flatMap((line) => line.toString().split("\n"));
+  const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
+  const smallPrint = age && fields.length === 0 ? `-# ${age.name} ${age.value}` : "";
+  const description = [text, smallPrint].filter(Boolean).join("\n\n");
+  if (description) embed.setDescription(description);
+  if (fields.length > 0) embed.addFields(fields);
+  if (view.thumbnail) embed.setThumbnail(view.thumbnail);
+  return embed.toJSON();
+}
+
+function fitField({ name, value, inline = false }: Field) {
+  return {
+    name: plain(name, LIMITS.fieldName),
+    value: fitLines(value.toString().split("\n"), LIMITS.fieldValue).trim() || "—",
+    inline,
+  };
+}
+
+type Row = ActionRowBuilder<MessageActionRowComponentBuilder>;
+
+const rowOf = (components: MessageActionRowComponentBuilder[]): Row =>
+  new ActionRowBuilder<MessageActionRowComponentBuilder>().addComponents(components);
+
+function toRows(view: View, here: Address | undefined, back: Address | undefined, keys: IdKeys) {
+  const rows: Row[] = [];
+  if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, keys));
+  for (const [at, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
+    const row = menuRow(menu, MENU_SLOTS[at] ?? "", keys);
+    if (row) rows.push(row);
+  }
+  const target = back ?? view.parent;
+  const buttons = [
+    ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, keys)] : []),
+    ...(target ? [button({ label: "Back", emoji: "↩️", to: target }, SLOT.back, keys)] : []),
+    ...(view.links ?? [])
+      .slice(0, LINK_SLOTS.length)
+      .map((link, at) => button(link, LINK_SLOTS[at] ?? "", keys)),
+  ];
+  for (let at = 0; at < buttons.length; at += LIMITS.buttonsPerRow) {
+    rows.push(rowOf(buttons.slice(at, at + LIMITS.buttonsPerRow)));
+  }
+  return rows.slice(0, LIMITS.rows).map((row) => row.toJSON());
+}
+
+function button({ label, emoji, to, mark }: Link, slot: string, keys: IdKeys): ButtonBuilder {
+  const built = new ButtonBuilder()
+    .setCustomId(customId(slot, to, keys, mark))
+    .setLabel(plain(label, LIMITS.buttonLabel))
+    .setStyle(ButtonStyle.Secondary);
+  return emoji ? built.setEmoji({ name: emoji }) : built;
+}
+
+function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, keys: IdKeys): Row {
+  const leads = [
+    ["⏮", 1],
+    ["◀", page - 1],
+    ["▶", page + 1],
+    ["⏭", pages],
+  ] as const;
+  const arrows = leads.map(([emoji, to], at) => {
+    const target = withParameter(here, "page", Math.min(Math.max(to, 1), pages)) ?? here;
+    return new ButtonBuilder()
+      .setCustomId(customId(PAGER_SLOTS[at] ?? "", target, keys))
+      .setEmoji({ name: emoji })
+      .setStyle(ButtonStyle.Secondary)
+      .setDisabled(to < 1 || to > pages || to === page);
+  });
+  // The dialog it opens takes its address from here, without the page.
+  const jump = new ButtonBuilder()
+    .setCustomId(customId(SLOT.jump, withParameter(here, "page", 1) ?? here, keys))
+    .setLabel(`${page} / ${pages}`)
+    .setStyle(ButtonStyle.Primary);
+  return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
+}
+
+function menuRow({ placeholder, choices }: Menu, slot: string, keys: IdKeys): Row | undefined {
+  const seen = new Set<string>();
+  const options = choices.flatMap((choice) => {
+    const value = encodeAddress(choice.to, keys, LIMITS.menuText);
+    if (seen.has(value) || seen.size === LIMITS.menuOptions) return [];
+    seen.add(value);
+    return [menuOption(choice, value)];
+  });
+  if (options.length === 0) return undefined;
+  const menu = new StringSelectMenuBuilder()
+    .setCustomId(slot)
+    .setPlaceholder(plain(placeholder, LIMITS.menuPlaceholder))
+    .addOptions(options);
+  return rowOf([menu]);
+}
+
+const menuOption = ({ label, hint, emoji, chosen }: Choice, value: string) => ({
+  label: plain(label, LIMITS.menuText),
+  value,
+  ...(hint ? { description: plain(hint, LIMITS.menuText) } : {}),
+  ...(emoji ? { emoji: { name: emoji } } : {}),
+  ...(chosen ? { default: true } : {}),
+});

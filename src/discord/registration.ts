@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from "node:util";
+import { type REST, type RESTPostAPIChatInputApplicationCommandsJSONBody, Routes } from "discord.js";
+import type { Log } from "../ops/log.js";
+
+type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+
+/** What Discord fills in by itself, or what is the same left out: null, false and empty. */
+function withoutDefaults(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDefaults);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(
+      ([, each]) =>
+        each !== null && each !== undefined && each !== false && !(Array.isArray(each) && !each.length),
+    )
+    .map(([key, each]) => [key, withoutDefaults(each)]);
+  return Object.fromEntries(entries);
+}
+
+/** The keys of a command that we state; what else Discord answers (ids, versions, localized names) is its own. */
+const STATED = [
+  "name",
+  "description",
+  "options",
+  "default_member_permissions",
+  "contexts",
+  "integration_types",
+  "nsfw",
+] as const;
+
+function same(ours: Definition, theirs: Record<string, unknown>): boolean {
+  const mine: Readonly<Record<string, unknown>> = { ...ours };
+  // Where a command may be used is the application's own setting unless we say it.
+  const ownSetting = (key: string) =>
+    (key === "contexts" || key === "integration_types") && mine[key] === undefined;
+  const stated = (command: Readonly<Record<string, unknown>>) =>
+    withoutDefaults(
+      Object.fromEntries(STATED.filter((key) => !ownSetting(key)).map((key) => [key, command[key]])),
+    );
+  return isDeepStrictEqual(stated(mine), stated(theirs));
+}
+
+/** Whether Discord has exactly these commands. */
+export function isRegistered(ours: readonly Definition[], theirs: readonly unknown[]): boolean {
+  const byName = new Map(
+    theirs
+      .filter((each) => typeof each === "object" && each !== null)
+      .map((each) => [String("name" in each && each.name), { ...each }]),
+  );
+  return (
+    theirs.length === ours.length &&
+    ours.every((each) => {
+      const registered = byName.get(each.name);
+      return registered !== undefined && same(each, registered);
+    })
+  );
+}
+
+/** Where a command may be used is for global commands only. */
+const forGuild = ({ contexts, integration_types, ...rest }: Definition): Definition => rest;
+
+/** More servers than this are not asked for commands that an earlier setting may have left in them. */
+const MOST_GUILDS_ASKED = 25;
+
+interface Options {
+  readonly rest: REST;
+  readonly applicationId: string;
+  readonly definitions: readonly Definition[];
+  /** The one server to register in; undefined for everywhere. */
+  readonly guildId: string | undefined;
+  /** The servers the bot is in. */
+  readonly guildIds: readonly string[];
+  readonly log: Log;
+}
+
+/** Registers the commands, if they differ from what Discord has, and removes those of the other scope. */
+export async function registerCommands(options: Options): Promise<void> {
+  const { rest, applicationId, definitions, guildId, guildIds, log } = options;
+  const everywhere = Routes.applicationCommands(applicationId);
+  const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
+
+  const bringTo = async (route: `/${string}`, wanted: readonly Definition[], scope: string) => {
+    const current = await rest.get(route);
+    if (isRegistered(wanted, Array.isArray(current) ? current : [])) return;
+    await rest.put(route, { body: wanted });
+    log.info({ scope, commands: wanted.length }, "Commands registered");
+  };
+
+  if (guildId === undefined) {
+    await bringTo(everywhere, definitions, "everywhere");
+    const asked = guildIds.length <= MOST_GUILDS_ASKED ? guildIds : [];
+    await Promise.all(asked.map((id) => bringTo(inGuild(id), [], id)));
+  } else {
+    await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
+    await bringTo(everywhere, [], "everywhere");
+  }
+}

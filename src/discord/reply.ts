@@ -1,0 +1,112 @@
+import {
+  type ButtonInteraction,
+  type ChatInputCommandInteraction,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  type StringSelectMenuInteraction,
+} from "discord.js";
+import { DISCORD, hasCode } from "./errors.js";
+import { type MessagePayload, withoutPictures } from "./message.js";
+
+/** What came in and wants an answer. */
+export type Asked =
+  | ChatInputCommandInteraction
+  | ButtonInteraction
+  | StringSelectMenuInteraction
+  | ModalSubmitInteraction;
+
+/** Where an answer goes: a new message, for all or for one person, or into the message that was clicked. */
+export type Target = "public" | "private" | "update";
+
+/** Discord wants the first response within 3 s; what is not ready after this many ms is deferred. */
+const DEFER_AFTER_MS = 1_500;
+
+type Settled<T> = { readonly value: T } | { readonly error: unknown };
+
+const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
+  work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The message can only be updated where the interaction came from one. */
+function updatable(asked: Asked) {
+  if (asked.isMessageComponent()) return asked;
+  return asked.isModalSubmit() && asked.isFromMessage() ? asked : undefined;
+}
+
+async function defer(asked: Asked, target: Target): Promise<void> {
+  const message = target === "update" ? updatable(asked) : undefined;
+  if (message) await message.deferUpdate();
+  else await asked.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
+}
+
+async function send(asked: Asked, target: Target, payload: MessagePayload): Promise<void> {
+  if (asked.deferred) {
+    await asked.editReply(payload);
+    return;
+  }
+  const message = target === "update" ? updatable(asked) : undefined;
+  if (message) {
+    await message.update(payload);
+    return;
+  }
+  // A first response keeps no attachments, so it may not name any.
+  const { attachments, ...first } = payload;
+  await asked.reply(target === "private" ? { ...first, flags: MessageFlags.Ephemeral } : first);
+}
+
+/** Says one sentence to the person alone; a message that was clicked stays as it was. */
+async function sayPrivately(asked: Asked, target: Target, content: string): Promise<void> {
+  const sentence = { content, allowedMentions: { parse: [] } };
+  if (!asked.deferred) {
+    await asked.reply({ ...sentence, flags: MessageFlags.Ephemeral });
+  } else if (target === "private") {
+    await asked.editReply(sentence);
+  } else {
+    // A public deferral cannot become private in place.
+    if (target === "public") await asked.deleteReply();
+    await asked.followUp({ ...sentence, flags: MessageFlags.Ephemeral });
+  }
+}
+
+/**
+ * Answers: in one response where the work is done in time, else by deferring and editing. An error becomes a private
+ * sentence.
+ */
+export async function answer(
+  asked: Asked,
+  target: Target,
+  work: Promise<MessagePayload>,
+  explain: (error: unknown) => string,
+): Promise<void> {
+  const settled = settle(work);
+  let result = await within(settled, DEFER_AFTER_MS);
+  if (result === undefined) {
+    await defer(asked, target);
+    result = await settled;
+  }
+  if ("error" in result) {
+    await sayPrivately(asked, target, explain(result.error));
+    return;
+  }
+  try {
+    await send(asked, target, result.value);
+  } catch (error) {
+    if (!hasCode(error, DISCORD.invalidForm)) throw error;
+    // Discord is stricter with pictures' addresses than anything it says of them.
+    await send(asked, target, withoutPictures(result.value));
+  }
+}

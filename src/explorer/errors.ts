@@ -1,0 +1,49 @@
+/**
+ * Why the explorer gave no answer:
+ * - `missing`: it says that there is no such thing (404)
+ * - `refused`: it does not accept the key, or the address is wrong (401, 403, a redirect)
+ * - `rejected`: it does not accept the request (any other 4xx)
+ * - `limited`: it asks for fewer requests (429)
+ * - `failing`: it answers 5xx or 408, or the connection fails
+ * - `slow`: no complete answer within the deadline
+ * - `unreadable`: what it sent is no such answer: HTML, nothing, another shape, or too much
+ * - `busy`: our own budget of requests is spent, for the process or for one person
+ */
+export type ExplorerProblem =
+  | "missing"
+  | "refused"
+  | "rejected"
+  | "limited"
+  | "failing"
+  | "slow"
+  | "unreadable"
+  | "busy";
+
+interface Details {
+  readonly status?: number;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error that reading from the explorer throws. Its message names the path, and never the key. */
+export class ExplorerError extends Error {
+  override readonly name = "ExplorerError";
+  readonly status: number | undefined;
+  /** How long the explorer asks us to wait, in ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly problem: ExplorerProblem,
+    message: string,
+    { status, retryAfterMs, cause }: Details = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Whether the same request may succeed when it is sent again. */
+  get retryable(): boolean {
+    return this.problem === "limited" || this.problem === "failing" || this.problem === "slow";
+  }
+}

@@ -1,0 +1,184 @@
+import type { VoteRequestDetail, VoteRequestListItem } from "./schema.js";
+import { toDecimal, toJson, toRecord, toText } from "./values.js";
+
+/** What a vote request wants done, in words, as far as its configuration says. All text is still a stranger's. */
+export interface Action {
+  /** "Offboard Member"; an unknown constructor made readable; null where nothing is said at all. */
+  readonly words: string | null;
+  /** What it is about, such as the super validator's party id. */
+  readonly subject: readonly { readonly label: string; readonly value: string }[];
+  /** The configuration keys it changes; `from` is null where the base is not known. */
+  readonly changes: readonly ConfigChange[];
+}
+
+/** One configuration key's old and new value, as text. */
+export interface ConfigChange {
+  readonly key: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Constructors in words, and the fields that are their subject (ledger-notes.md). */
+const ACTIONS: Readonly<Record<string, readonly [words: string, ...subject: string[]]>> = {
+  SRARC_OffboardSv: ["Offboard Member", "sv"],
+  SRARC_AddSv: ["Add Super Validator", "newSvName", "name", "newSvParty"],
+  SRARC_GrantFeaturedAppRight: ["Feature Application", "provider"],
+  SRARC_RevokeFeaturedAppRight: ["Unfeature Application", "rightCid"],
+  SRARC_SetConfig: ["Set DSO Rules Configuration"],
+  SRARC_UpdateSvRewardWeight: ["Update SV Reward Weight", "svParty", "newRewardWeight"],
+  SRARC_CreateUnallocatedUnclaimedActivityRecord: [
+    "Create Unclaimed Activity Record",
+    "beneficiary",
+    "amount",
+  ],
+  SRARC_ModifyValidatorLicenses: ["Change Validator Licences"],
+  SRARC_ConfirmSvOnboarding: ["Confirm SV Onboarding"],
+  SRARC_CreateExternalPartyAmuletRules: ["Create External-Party Rules"],
+  SRARC_CreateTransferCommandCounter: ["Create Transfer Counter"],
+  CRARC_SetConfig: ["Set Amulet Rules Configuration"],
+  CRARC_AddFutureAmuletConfigSchedule: ["Add Configuration Schedule"],
+  CRARC_RemoveFutureAmuletConfigSchedule: ["Remove Configuration Schedule"],
+  CRARC_UpdateFutureAmuletConfigSchedule: ["Update Configuration Schedule"],
+  CRARC_MiningRound_StartIssuing: ["Start Issuing Round"],
+  CRARC_MiningRound_Archive: ["Archive Round"],
+  ANSRARC_CollectInitialEntryPayment: ["Collect Name Payment"],
+  ANSRARC_RejectEntryInitialPayment: ["Reject Name Payment"],
+};
+
+/** `SRARC_DoSomethingNew` → "Do Something New". */
+function readable(tag: string): string {
+  const words = tag
+    .replace(/^(ARC|SRARC|CRARC|ANSRARC)_/, "")
+    .replace(/_/g, " ")
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .trim();
+  return words || tag;
+}
+
+const label = (key: string): string => {
+  const words = readable(key).toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** A scalar, or one wrapped in a single field, as text; null for anything larger. */
+function scalar(value: unknown): string | null {
+  if (typeof value !== "object" || value === null) return toText(value);
+  const values = Object.values(value);
+  return values.length === 1 ? scalar(values[0]) : null;
+}
+
+const MOST_KEYS = 200;
+const DEEPEST = 8;
+
+/** Every leaf of a configuration by its path; bounded, since a stranger wrote it. */
+function leaves(
+  value: unknown,
+  path = "",
+  found = new Map<string, string>(),
+  depth = 0,
+): Map<string, string> {
+  if (found.size >= MOST_KEYS || depth > DEEPEST) return found;
+  if (typeof value === "object" && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      leaves(inner, path ? `${path}.${key}` : key, found, depth + 1);
+    }
+    return found;
+  }
+  const leaf = value === null ? null : toText(value);
+  if (path && leaf !== null && found.size < MOST_KEYS) found.set(path, leaf);
+  return found;
+}
+
+function sameValue(a: string | undefined, b: string | undefined): boolean {
+  if (a === b) return true;
+  const left = toDecimal(a);
+  return left !== null && left === toDecimal(b);
+}
+
+function configChanges(value: Readonly<Record<string, unknown>>): ConfigChange[] {
+  const next = toRecord(value.newConfig);
+  if (next === null) return [];
+  const base = toRecord(value.baseConfig);
+  const before = leaves(base);
+  const after = leaves(next);
+  const removed = [...before.keys()].filter((key) => !after.has(key));
+  return [...after.keys(), ...removed]
+    .filter((key) => base === null || !sameValue(before.get(key), after.get(key)))
+    .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }));
+}
+
+/**
+ * The innermost constructor of an `actionConfig` and its value: the tag is wrapped in `dsoAction`,
+ * `amuletRulesAction` or `ansEntryContextAction`, itself under a tag.
+ */
+function constructorOf(config: unknown, depth = 0): [tag: string | null, value: unknown] {
+  const record = toRecord(toJson(config));
+  if (record === null) return [scalar(toJson(config)), null];
+  const tag = toText(record.tag);
+  const value = toRecord(record.value);
+  const wrapped = value?.dsoAction ?? value?.amuletRulesAction ?? value?.ansEntryContextAction;
+  if (wrapped !== undefined && depth < DEEPEST) {
+    const [innerTag, innerValue] = constructorOf(wrapped, depth + 1);
+    return [innerTag ?? tag, innerValue];
+  }
+  if (tag !== null) return [tag, record.value];
+  const [only, ...more] = Object.entries(record);
+  return only && more.length === 0 && /^[A-Z]+ARC_/.test(only[0]) ? only : [null, record];
+}
+
+/** What an `actionConfig` wants done: an object, text with JSON in it, a bare tag, null, or a tag nobody has seen. */
+export function toAction(actionConfig: unknown): Action {
+  const [tag, value] = constructorOf(actionConfig);
+  if (tag === null) return { words: null, subject: [], changes: [] };
+  const [words, ...subjects] = (Object.hasOwn(ACTIONS, tag) && ACTIONS[tag]) || [readable(tag)];
+  const fields = toRecord(value) ?? {};
+  const subject = subjects.flatMap((key) => {
+    const text = scalar(fields[key]);
+    return text === null ? [] : [{ label: label(key), value: text }];
+  });
+  return { words, subject, changes: configChanges(fields) };
+}
+
+/** A title in words: titles are often the action's constructor. */
+export function toTitle(title: string | null): string | null {
+  return title !== null && /^[A-Z]+ARC_\w+$/.test(title) ? toAction(title).words : title;
+}
+
+/** What a status means; `other` for words nobody has seen, which are shown as given. */
+export type StatusGroup = "open" | "accepted" | "implemented" | "rejected" | "expired" | "other";
+
+const STATUSES: Readonly<Record<string, StatusGroup>> = {
+  inprogress: "open",
+  open: "open",
+  active: "open",
+  accepted: "accepted",
+  approved: "accepted",
+  implemented: "implemented",
+  executed: "implemented",
+  rejected: "rejected",
+  expired: "expired",
+};
+
+/** Groups the known words for a status without regard to case or punctuation; the API documents none. */
+export function statusGroup(status: string | null): StatusGroup {
+  return STATUSES[status?.toLowerCase().replace(/[^a-z]/g, "") ?? ""] ?? "other";
+}
+
+/**
+ * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
+ * first version and holds that version's contract id from then on.
+ */
+export function identityOf(
+  row: Pick<VoteRequestListItem | VoteRequestDetail, "trackingCid" | "contractId">,
+): string | null {
+  return row.trackingCid ?? row.contractId;
+}
+
+/**
+ * Votes that a request needs, one a super validator: an estimate, since `superValidators` is the dashboard's count.
+ * 13→9, 14→10, 15→10, 16→11, 20→14 (Splice's rule of two thirds and one, as ledger-notes.md gives it).
+ */
+export function votesNeeded(superValidators: number): number {
+  return Math.ceil((superValidators + Math.floor((superValidators - 1) / 3) + 1) / 2);
+}

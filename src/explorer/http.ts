@@ -1,0 +1,109 @@
+import ky from "ky";
+import { ExplorerError } from "./errors.js";
+import { parseJson } from "./values.js";
+
+/** A body over this is dropped, counted after decompression. */
+const MOST_BYTES = 10 * 1024 * 1024;
+
+/** A parsed JSON body and its size in bytes. */
+export interface Body {
+  readonly json: unknown;
+  readonly bytes: number;
+}
+
+/** Parameters of a query; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** One GET of a path below `/v1`, without retries. */
+export type Get = (path: string, query: Query, signal: AbortSignal) => Promise<Body>;
+
+interface Options {
+  /** Ends in `/v1`. */
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/**
+ * One request to the explorer: the key in its header and nowhere else, no redirect followed (it would carry the key
+ * to another origin), the body bounded and covered by the signal.
+ * @returns a function that throws ExplorerError
+ */
+export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: Options): Get {
+  const http = ky.create({
+    prefixUrl: apiUrl,
+    headers: { "x-api-key": apiKey, accept: "application/json" },
+    // With "error" a redirect looks like a broken connection; by hand it is seen for what it is, and not followed.
+    redirect: "manual",
+    retry: 0,
+    timeout: false,
+    throwHttpErrors: false,
+    fetch,
+  });
+
+  return async (path, query, signal) => {
+    const searchParams = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) searchParams.set(name, String(value));
+    }
+    try {
+      const response = await http.get(path, { signal, searchParams });
+      if (!response.ok) {
+        await response.body?.cancel().catch(() => {});
+        throw failure(path, response);
+      }
+      return await readBody(path, response);
+    } catch (error) {
+      if (error instanceof ExplorerError) throw error;
+      if (signal.aborted) throw new ExplorerError("slow", `GET /${path}: no complete answer in time`);
+      throw new ExplorerError("failing", `GET /${path}: ${reasonOf(error)}`);
+    }
+  };
+}
+
+/** What went wrong below HTTP, in few words. Errors of ky hold the request and its headers: only names leave here. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return code || (cause instanceof Error ? cause.name : "no connection");
+}
+
+function failure(path: string, response: Response): ExplorerError {
+  const { status } = response;
+  const message = `GET /${path}: answered ${status}`;
+  const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
+  const details = { status, retryAfterMs };
+  if (status === 404) return new ExplorerError("missing", message, details);
+  if (status === 401 || status === 403) return new ExplorerError("refused", message, details);
+  if (status === 429) return new ExplorerError("limited", message, details);
+  if (status === 408 || status >= 500) return new ExplorerError("failing", message, details);
+  if (status < 400)
+    return new ExplorerError("refused", `${message}, a redirect, which is not followed`, details);
+  return new ExplorerError("rejected", message, details);
+}
+
+/** Retry-After in ms: seconds, or an HTTP date. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+async function readBody(path: string, response: Response): Promise<Body> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the stream, and with it the download.
+    if (bytes > MOST_BYTES) {
+      throw new ExplorerError("unreadable", `GET /${path}: the answer is over ${MOST_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return { json: parseJson(Buffer.concat(chunks).toString("utf8")), bytes };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ExplorerError("unreadable", `GET /${path}: the answer is no JSON (${bytes} bytes)`);
+  }
+}

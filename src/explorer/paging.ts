@@ -1,0 +1,96 @@
+import type { Page } from "./schema.js";
+import type { Reading } from "./service.js";
+
+/** Rows a screen shows, and rows a request asks for: one request serves ten screens. */
+export const ROWS_PER_SCREEN = 10;
+export const ROWS_PER_REQUEST = 100;
+/** The API gives pages 0 to 50 and no further. */
+const LAST_PAGE = 50;
+/** The most rows of a list that can be reached. */
+export const REACHABLE_ROWS = (LAST_PAGE + 1) * ROWS_PER_REQUEST;
+
+/** One screen's rows of a list. */
+export interface Slice<T> {
+  readonly rows: readonly T[];
+  /** The screen's number, from 1. It may be less than was asked for, where the list has become shorter. */
+  readonly page: number;
+  /** How many screens there are, as far as is known. */
+  readonly pages: number;
+  /** Rows in the whole list as the explorer counts them, and how many of them can be reached; null: not known. */
+  readonly total: number | null;
+  readonly reachable: number | null;
+}
+
+type Load<T> = (page: { page: number; size: number }) => Promise<Reading<Page<T>>>;
+
+/**
+ * The rows of one screen, from a list that is read a hundred rows at a time.
+ * @param load reads a page of the list
+ * @param page the screen's number, from 1
+ */
+export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading<Slice<T>>> {
+  const start = (page - 1) * ROWS_PER_SCREEN;
+  const request = Math.min(Math.floor(start / ROWS_PER_REQUEST), LAST_PAGE);
+  const reading = await load({ page: request, size: ROWS_PER_REQUEST });
+  // Beyond the end, or a list that became shorter: its last screen says more than an empty one.
+  if (reading.data.content.length === 0 && request > 0) {
+    const last = Math.ceil((reading.data.totalElements ?? 0) / ROWS_PER_SCREEN);
+    return openSlice(load, last > 0 && last < page ? last : 1);
+  }
+  return {
+    ...reading,
+    data: slice(reading.data, start - request * ROWS_PER_REQUEST, request, ROWS_PER_REQUEST),
+  };
+}
+
+/**
+ * The same for a list whose endpoint documents no parameters (11 to 13): its pages may be of another size, or the
+ * same one may come again and again, whatever is asked for. Then that page is all there is.
+ * @param keyOf what tells two rows apart
+ */
+export async function openUndocumentedSlice<T>(
+  load: Load<T>,
+  page: number,
+  keyOf: (row: T) => string | null,
+): Promise<Reading<Slice<T>>> {
+  const first = await load({ page: 0, size: ROWS_PER_REQUEST });
+  const size = first.data.sent;
+  const start = (page - 1) * ROWS_PER_SCREEN;
+  const request = size === 0 ? 0 : Math.min(Math.floor(start / size), LAST_PAGE);
+  if (request === 0 || isWhole(first.data)) return { ...first, data: slice(first.data, start, 0, size) };
+  const reading = await load({ page: request, size: ROWS_PER_REQUEST });
+  if (reading.data.content.length === 0 || samePage(first.data, reading.data, keyOf)) {
+    return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
+  }
+  return { ...reading, data: slice(reading.data, start - request * size, request, size) };
+}
+
+const isWhole = (page: Page<unknown>): boolean =>
+  page.last === true || (page.totalElements !== null && page.totalElements <= page.sent);
+
+/** Whether a list answered the same rows for another page: it ignores its parameters. */
+export function samePage<T>(a: Page<T>, b: Page<T>, keyOf: (row: T) => string | null): boolean {
+  const keys = new Set(a.content.map(keyOf));
+  return b.content.length > 0 && b.content.every((row) => keys.has(keyOf(row)));
+}
+
+/** Cuts a screen's rows out of a request's; a start past its end gives the last screen of it. */
+function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
+  const { content, totalElements, last } = source;
+  const before = request * size;
+  const held = before + content.length;
+  const known = last ? held : Math.max(totalElements ?? held, held);
+  const reachable = last ? held : Math.min(known, size === ROWS_PER_REQUEST ? REACHABLE_ROWS : known);
+  const within = Math.min(
+    start,
+    Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
+  );
+  const open = last !== true && totalElements === null && content.length > 0;
+  return {
+    rows: content.slice(within, within + ROWS_PER_SCREEN),
+    page: Math.floor((before + within) / ROWS_PER_SCREEN) + 1,
+    pages: Math.max(1, Math.ceil(reachable / ROWS_PER_SCREEN) + (open && content.length >= size ? 1 : 0)),
+    total: open ? null : Math.max(totalElements ?? held, last ? 0 : held),
+    reachable: open ? null : reachable,
+  };
+}

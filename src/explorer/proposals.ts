@@ -1,0 +1,165 @@
+import { ExplorerError } from "./errors.js";
+import { type Action, identityOf, toAction, toTitle } from "./governance.js";
+import { ROWS_PER_REQUEST, samePage } from "./paging.js";
+import {
+  distinct,
+  type Page,
+  type Vote,
+  type VoteRequestDetail,
+  type VoteRequestListItem,
+} from "./schema.js";
+import type { Explorer, Reading } from "./service.js";
+
+/** A vote request as its list row and its detail tell of it together. */
+export interface Proposal {
+  /** What stays the same while each vote recreates the request; null only where the explorer sends no id at all. */
+  readonly identity: string | null;
+  readonly contractId: string | null;
+  /** The action in words, else the title; null where the explorer says neither. */
+  readonly title: string | null;
+  readonly action: Action;
+  readonly status: string | null;
+  /** A super validator's name or party id. */
+  readonly requester: string | null;
+  readonly requesterName: string | null;
+  readonly requesterImg: string | null;
+  readonly createdAt: number | null;
+  /** The threshold deadline, epoch ms. */
+  readonly voteBefore: number | null;
+  readonly targetEffectiveAt: number | null;
+  readonly yes: number | null;
+  readonly no: number | null;
+  /** Those who have not voted yet: the ledger knows no abstention. */
+  readonly pending: number | null;
+  readonly reasonUrl: string | null;
+  readonly reasonBody: string | null;
+}
+
+/** Makes one of a row, a detail or both; the detail is newer and counts first. */
+export function toProposal(row: VoteRequestListItem | null, detail: VoteRequestDetail | null): Proposal {
+  const pick = <Key extends keyof VoteRequestListItem & keyof VoteRequestDetail>(key: Key) =>
+    detail?.[key] ?? row?.[key] ?? null;
+  const action = toAction(
+    detail?.actionConfig ?? (/^[A-Z]+ARC_\w+$/.test(row?.title ?? "") ? row?.title : null),
+  );
+  return {
+    identity: (row && identityOf(row)) ?? (detail && identityOf(detail)),
+    contractId: pick("contractId"),
+    title: toTitle(row?.title ?? null) ?? action.words,
+    action,
+    status: pick("status"),
+    requester: pick("requester"),
+    requesterName: pick("requesterName"),
+    requesterImg: pick("requesterImg"),
+    createdAt: pick("createdAt"),
+    voteBefore: pick("voteBefore"),
+    targetEffectiveAt: pick("targetEffectiveAt"),
+    yes: pick("yesCount"),
+    no: pick("noCount"),
+    pending: pick("abstainCount"),
+    reasonUrl: detail?.reasonUrl ?? null,
+    reasonBody: detail?.reasonBody ?? null,
+  };
+}
+
+/** As many pages as lists have. */
+const MOST_PAGES = 51;
+
+/**
+ * Reads the pages of a list one after another, the rows of each once, until `enough` says so or nothing new comes: an
+ * endpoint without documented parameters may answer the same page for ever.
+ */
+export async function readPages<T>(
+  load: (page: { page: number; size: number }) => Promise<Reading<Page<T>>>,
+  keyOf: (row: T) => string | null,
+  enough: (rows: readonly T[]) => boolean,
+  mostPages = MOST_PAGES,
+): Promise<Reading<readonly T[]> & { readonly complete: boolean }> {
+  let rows: T[] = [];
+  let previous: Page<T> | undefined;
+  let fetchedAt = Number.POSITIVE_INFINITY;
+  let stale = false;
+  let complete = true;
+  for (let page = 0; page < mostPages; page += 1) {
+    const reading = await load({ page, size: ROWS_PER_REQUEST });
+    fetchedAt = Math.min(fetchedAt, reading.fetchedAt);
+    stale ||= reading.stale;
+    if (reading.data.unreadable > 0) complete = false;
+    if (previous && samePage(previous, reading.data, keyOf)) break;
+    rows = distinct([...rows, ...reading.data.content], keyOf);
+    const { totalElements, last, sent } = reading.data;
+    const ended =
+      last === true ||
+      sent === 0 ||
+      (last === null && totalElements !== null && rows.length >= totalElements);
+    if (ended || enough(rows)) return { data: rows, fetchedAt, stale, complete: complete && ended };
+    previous = reading.data;
+  }
+  return { data: rows, fetchedAt, stale, complete };
+}
+
+const matches = (row: VoteRequestListItem, id: string): boolean =>
+  row.contractId === id || row.trackingCid === id;
+
+/** The newest readings of one thing that several endpoints tell of. */
+function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading<T> {
+  return {
+    data,
+    fetchedAt: Math.min(...readings.map((reading) => reading.fetchedAt)),
+    stale: readings.some((reading) => reading.stale),
+  };
+}
+
+async function unlessMissing<T>(reading: Promise<Reading<T>>): Promise<Reading<T> | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected"))
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A vote request by any id it has had. Whether endpoint 14 wants the contract id or the tracking id is not known:
+ * both are tried, and the list's row does where neither is answered.
+ * @throws {ExplorerError} "missing" where nothing has that id
+ */
+export async function findProposal(explorer: Explorer, id: string): Promise<Reading<Proposal>> {
+  const list = await readPages(
+    (page) => explorer.voteRequests(page),
+    (row) => row.contractId,
+    (rows) => rows.some((row) => matches(row, id)),
+  );
+  const row = list.data.find((each) => matches(each, id)) ?? null;
+  const ids = new Set([row?.contractId, row?.trackingCid, id].filter((each) => typeof each === "string"));
+  for (const each of ids) {
+    const detail = await unlessMissing(explorer.voteRequest({ id: each }));
+    if (detail) return together(toProposal(row, detail.data), detail, ...(row ? [list] : []));
+  }
+  if (row) return together(toProposal(row, null), list);
+  throw new ExplorerError("missing", "No vote request has that id");
+}
+
+export const voteKey = (vote: Vote): string => `${vote.trackingCid} ${vote.identifier}`;
+
+/** Votes read at the most for one request: the endpoint lists those of every request. */
+const MOST_VOTE_PAGES = 10;
+
+/** The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. */
+export async function findVotes(
+  explorer: Explorer,
+  proposal: Proposal,
+): Promise<Reading<readonly Vote[]> & { readonly complete: boolean }> {
+  const cast = proposal.yes === null || proposal.no === null ? undefined : proposal.yes + proposal.no;
+  const own = (rows: readonly Vote[]) => rows.filter((row) => row.trackingCid === proposal.identity);
+  const reading = await readPages(
+    (page) => explorer.votes(page),
+    voteKey,
+    (rows) => cast !== undefined && own(rows).filter((row) => row.accept !== null).length >= cast,
+    MOST_VOTE_PAGES,
+  );
+  const votes = own(reading.data);
+  const found = votes.filter((row) => row.accept !== null).length;
+  return { ...reading, data: votes, complete: cast === undefined ? reading.complete : found >= cast };
+}

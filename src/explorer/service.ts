@@ -1,0 +1,197 @@
+import { LRUCache } from "lru-cache";
+import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
+import { addressOf, createClient, type ExplorerClient, type Parameters, parseAnswer } from "./client.js";
+import { ExplorerError } from "./errors.js";
+import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./policy.js";
+import type { Lane } from "./quota.js";
+import type { Answer, EndpointName } from "./schema.js";
+import type { Upstream } from "./upstream.js";
+
+/** A value from the explorer with its age. */
+export interface Reading<T> {
+  readonly data: T;
+  /** When it was asked for, in epoch ms. */
+  readonly fetchedAt: number;
+  /** Whether it is older than it should be: a newer one is on its way, or cannot be had. */
+  readonly stale: boolean;
+}
+
+/** What the explorer answers, by endpoint, for one asker. Each throws ExplorerError. */
+export type Explorer = {
+  readonly [Name in EndpointName]: (parameters: Parameters[Name]) => Promise<Reading<Answer<Name>>>;
+};
+
+/** Who asks: a person by their user id, or the bot's own background work. */
+export type Asker = { readonly person: string } | "background";
+
+export interface AskOptions {
+  /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** The shared API service: cached readings, for whoever asks. */
+export interface ExplorerService {
+  for(asker: Asker, options?: AskOptions): Explorer;
+}
+
+interface Log {
+  warn(details: object, message: string): void;
+}
+
+interface Options {
+  readonly upstream: Upstream;
+  readonly cache: Cache;
+  readonly log: Log;
+  readonly now?: () => number;
+  readonly onRead?: (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
+}
+
+/** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
+const CACHE_VERSION = 1;
+
+export function createExplorerService({
+  upstream,
+  cache,
+  log,
+  now = Date.now,
+  onRead,
+}: Options): ExplorerService {
+  const clients: Record<Lane, ExplorerClient> = {
+    people: createClient(upstream("people")),
+    background: createClient(upstream("background")),
+  };
+  /** Renewals under way by key: whoever asks meanwhile shares them. */
+  const renewals = new Map<string, Promise<Entry>>();
+  const mayAsk = personalLimit(now);
+
+  const renew = <Name extends EndpointName>(
+    name: Name,
+    parameters: Parameters[Name],
+    key: string,
+    lane: Lane,
+  ): Promise<Entry> => {
+    const fetchedAt = now();
+    const renewal = clients[lane]
+      [name](parameters)
+      .then(
+        ({ data, bytes }): Entry => ({ data, bytes, fetchedAt }),
+        (error: unknown): Entry => {
+          if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
+          return { missing: true, bytes: 0, fetchedAt };
+        },
+      )
+      .then(async (entry) => {
+        await cache.set(key, entry, "missing" in entry ? MISSING_MS : FRESHNESS[name].stale + KEPT_MS);
+        return entry;
+      })
+      .finally(() => renewals.delete(key));
+    renewals.set(key, renewal);
+    return renewal;
+  };
+
+  const read = async <Name extends EndpointName>(
+    name: Name,
+    parameters: Parameters[Name],
+    asker: Asker,
+    maxAgeMs: number | undefined,
+  ): Promise<Reading<Answer<Name>>> => {
+    const key = `${CACHE_VERSION}:${addressOf(name, parameters)}`;
+    const { fresh, stale } = FRESHNESS[name];
+    const found = await lookUp(name, key);
+    const age = found ? now() - found.entry.fetchedAt : Number.POSITIVE_INFINITY;
+    const wanted =
+      found && "missing" in found.entry ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : (maxAgeMs ?? fresh);
+    if (found && age <= wanted) {
+      onRead?.(name, found.layer);
+      return toReading(name, found.entry, age > fresh);
+    }
+
+    const held = found && !("missing" in found.entry) ? found.entry : undefined;
+    const underWay = renewals.get(key);
+    if (!underWay && asker !== "background" && !mayAsk(asker.person)) {
+      if (held) return toReading(name, held, true);
+      throw new ExplorerError("busy", `More than ${REQUESTS_PER_PERSON} requests a minute for one person`);
+    }
+    const renewal =
+      underWay ?? renew(name, parameters, key, asker === "background" ? "background" : "people");
+    if (held && maxAgeMs === undefined && age <= stale) {
+      renewal.catch(() => {});
+      onRead?.(name, "stale");
+      return toReading(name, held, true);
+    }
+    try {
+      const entry = await (asker === "background" ? renewal : patiently(renewal));
+      onRead?.(name, "upstream");
+      return toReading(name, entry, false);
+    } catch (error) {
+      if (!held || asker === "background") throw error;
+      onRead?.(name, "stale");
+      return toReading(name, held, true);
+    }
+  };
+
+  /** A cached entry; one from Redis is parsed again, since anything may have been written there. */
+  const lookUp = async (name: EndpointName, key: string) => {
+    const found = await cache.get(key);
+    if (found?.layer !== "redis" || "missing" in found.entry) return found;
+    try {
+      const data = parseAnswer(name, found.entry.data);
+      return { ...found, entry: { ...found.entry, data } };
+    } catch {
+      log.warn({ key }, "A cache entry does not parse; taken for a miss");
+      await cache.delete(key);
+      return undefined;
+    }
+  };
+
+  const bind = (asker: Asker, maxAgeMs: number | undefined) => {
+    const ask =
+      <Name extends EndpointName>(name: Name) =>
+      (parameters: Parameters[Name]) =>
+        read(name, parameters, asker, maxAgeMs);
+    return Object.fromEntries(
+      (Object.keys(FRESHNESS) as EndpointName[]).map((name) => [name, ask(name)]),
+    ) as unknown as Explorer;
+  };
+
+  return { for: (asker, { maxAgeMs } = {}) => bind(asker, maxAgeMs) };
+}
+
+function toReading<Name extends EndpointName>(
+  name: Name,
+  entry: Entry,
+  stale: boolean,
+): Reading<Answer<Name>> {
+  if ("missing" in entry) throw new ExplorerError("missing", `The explorer knows no such thing (${name})`);
+  // The entry was parsed by this endpoint's schema, when it was fetched or when it came from Redis.
+  return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
+}
+
+/** Waits as long as a person would. @throws {ExplorerError} "slow" when that is over; the work itself goes on */
+async function patiently<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ExplorerError("slow", "No answer while a person waits")),
+      PATIENCE_MS,
+    );
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether a person may cause one more request: so many in any minute. */
+function personalLimit(now: () => number): (person: string) => boolean {
+  const recent = new LRUCache<string, number[]>({ max: 10_000 });
+  return (person) => {
+    const since = now() - 60_000;
+    const times = (recent.get(person) ?? []).filter((time) => time > since);
+    const allowed = times.length < REQUESTS_PER_PERSON;
+    recent.set(person, allowed ? [...times, now()] : times);
+    return allowed;
+  };
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  BrokenCircuitError,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  ExponentialBackoff,
+  handleWhen,
+} from "cockatiel";
+import { ExplorerError } from "./errors.js";
+import type { Body, Get, Query } from "./http.js";
+import type { Lane, Quota } from "./quota.js";
+
+/** How long one try may take with its body, and a request with its tries and its waiting, in ms. */
+const TRY_MS = 10_000;
+const TOTAL_MS: Readonly<Record<Lane, number>> = { people: 20_000, background: 120_000 };
+const TRIES = 3;
+/** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue asks again then. */
+const LONGEST_HOLD_MS = 60_000;
+const DEFAULT_HOLD_MS = 2_000;
+/** The breaker opens after so many failures in a row, and then tries again by itself after these ms. */
+const FAILURES_IN_A_ROW = 5;
+const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };
+const REFUSED_REOPEN_MS = { initialDelay: 15_000, maxDelay: 60_000 };
+
+/** What the operator should hear of: each is told once, when it begins, and once when it is over. */
+export interface UpstreamNews {
+  onDown(error: ExplorerError): void;
+  onRefused(error: ExplorerError): void;
+  onBack(): void;
+  onRequest?(outcome: { path: string; status: string; ms: number; lane: Lane }): void;
+}
+
+interface Options {
+  readonly get: Get;
+  readonly quota: Quota;
+  readonly news: UpstreamNews;
+}
+
+/** A way to send a request for a lane: through the breaker, the queue and, where it may help, a second time. */
+export type Upstream = (lane: Lane) => (path: string, query: Query, signal?: AbortSignal) => Promise<Body>;
+
+const problemIs =
+  (...problems: readonly ExplorerError["problem"][]) =>
+  (error: unknown): boolean =>
+    error instanceof ExplorerError && problems.includes(error.problem);
+
+/**
+ * Good manners towards the explorer in one place: one queue, retries that go through it again with jitter and only
+ * where they may help, a breaker for an explorer that is down and one for a key that is refused.
+ */
+export function createUpstream({ get, quota, news }: Options): Upstream {
+  const down = circuitBreaker(handleWhen(problemIs("failing", "slow", "unreadable")), {
+    halfOpenAfter: new ExponentialBackoff(REOPEN_MS),
+    breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
+  });
+  const refused = circuitBreaker(handleWhen(problemIs("refused")), {
+    halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS),
+    breaker: new ConsecutiveBreaker(1),
+  });
+  for (const [breaker, problem, tell] of [
+    [down, "failing", news.onDown],
+    [refused, "refused", news.onRefused],
+  ] as const) {
+    let told = false;
+    breaker.onBreak((reason) => {
+      const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
+      quota.clear(new ExplorerError(problem, "The explorer is left alone for a while", { cause: error }));
+      if (!told && error) tell(error);
+      told = true;
+    });
+    breaker.onReset(() => {
+      told = false;
+      news.onBack();
+    });
+  }
+
+  const once = async (lane: Lane, path: string, query: Query, signal: AbortSignal): Promise<Body> => {
+    const task = async () => {
+      const startedAt = performance.now();
+      let status = "200";
+      try {
+        return await get(path, query, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
+      } catch (error) {
+        if (error instanceof ExplorerError) {
+          status = error.status === undefined ? error.problem : String(error.status);
+          if (error.problem === "limited") {
+            quota.hold(Math.min(error.retryAfterMs ?? DEFAULT_HOLD_MS, LONGEST_HOLD_MS));
+          }
+        }
+        throw error;
+      } finally {
+        news.onRequest?.({ path, status, ms: performance.now() - startedAt, lane });
+      }
+    };
+    try {
+      return await refused.execute(() => down.execute(() => quota.run(lane, task, signal)));
+    } catch (error) {
+      if (!(error instanceof BrokenCircuitError)) throw error;
+      const problem = refused.state === CircuitState.Open ? "refused" : "failing";
+      throw new ExplorerError(problem, `GET /${path}: not sent, the explorer is left alone for a while`);
+    }
+  };
+
+  return (lane) =>
+    async (path, query, outer = AbortSignal.timeout(TOTAL_MS[lane])) => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await once(lane, path, query, outer);
+        } catch (error) {
+          const again = error instanceof ExplorerError && error.retryable && attempt < TRIES;
+          if (!again || outer.aborted || down.state === CircuitState.Open) throw error;
+          const pause = error.problem === "limited" ? 0 : 250 * 2 ** attempt;
+          await delay(pause * (0.5 + Math.random()), undefined, { signal: outer }).catch(() => {
+            throw error;
+          });
+        }
+      }
+    };
+}

@@ -1,0 +1,156 @@
+/**
+ * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
+ * edge. Each reader takes anything at all and gives `null` for what it cannot read; none throws.
+ */
+
+/** The years in which a timestamp is believed (ledger-notes.md): anything else is "unknown", never 1970. */
+const EARLIEST = Date.UTC(2020);
+const LATEST = Date.UTC(2100);
+
+/** Milliseconds in one second, millisecond, microsecond and nanosecond. */
+const UNITS = [1_000, 1, 1e-3, 1e-6] as const;
+
+const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:?\d\d)?$/i;
+
+const believed = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ? Math.trunc(ms) : null);
+
+/**
+ * A point in time, in epoch milliseconds. The API names no unit, so each number is read by its magnitude (seconds,
+ * ms, µs or ns), and ISO 8601 text too, as UTC where it names no zone. Anything outside 2020–2100 gives null.
+ */
+export function toTime(value: unknown): number | null {
+  if (typeof value === "string" && ISO_DATE.test(value.trim())) {
+    const text = value.trim().replace(" ", "T");
+    return believed(Date.parse(/T/.test(text) && !/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text));
+  }
+  const decimal = toDecimal(value);
+  if (decimal === null) return null;
+  for (const unit of UNITS) {
+    const time = believed(Number(decimal) * unit);
+    if (time !== null) return time;
+  }
+  return null;
+}
+
+const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
+
+/**
+ * A number of any size as an exact decimal string without an exponent ("1234.5"), from a number or from text. It
+ * never passes through a float, so the ten digits of a balance and an id past 2^53 stay what they were.
+ */
+export function toDecimal(value: unknown): string | null {
+  const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+  if (typeof text !== "string" || text.length > 400) return null;
+  const match = DECIMAL.exec(text.trim());
+  if (!match) return null;
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
+  const shift = Number(exponent);
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  const padded = point <= 0 ? "0".repeat(1 - point) + digits : digits.padEnd(point, "0");
+  const at = Math.max(point, 1);
+  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, "");
+  const rest = padded.slice(at).replace(/0+$/, "");
+  const magnitude = rest ? `${integer}.${rest}` : integer;
+  return sign === "-" && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
+}
+
+/** A count: a whole number from 0 that a float holds exactly. */
+export function toCount(value: unknown): number | null {
+  const decimal = toDecimal(value);
+  const count = decimal === null ? Number.NaN : Number(decimal);
+  return Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+/** A literal true or false, as such or as text; null stays apart from false. */
+export function toFlag(value: unknown): boolean | null {
+  if (typeof value === "boolean") return value;
+  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
+  return text === "true" ? true : text === "false" ? false : null;
+}
+
+// Control characters but tab and newline, formatting ones (zero-width, bidirectional, tags), and fillers that look empty.
+const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}|\u115f|\u1160|\u3164|\uffa0/gu;
+
+/** Text without control, invisible and bidirectional characters, and without halves of surrogate pairs. */
+export function clean(text: string): string {
+  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "");
+}
+
+/** Text with something in it, cleaned and trimmed; a number or a boolean becomes its text. */
+export function toText(value: unknown): string | null {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
+    return String(value);
+  return typeof value === "string" ? clean(value).trim() || null : null;
+}
+
+/**
+ * What a field of JSON holds, whether it came as JSON or as text with JSON in it. Text that is no JSON stays text;
+ * nothing gives null.
+ */
+export function toJson(value: unknown): unknown {
+  if (typeof value !== "string") return value ?? null;
+  const text = value.trim();
+  if (!/^[[{"\d-]|^(true|false|null)$/.test(text)) return toText(value);
+  try {
+    return parseJson(text) ?? null;
+  } catch {
+    return toText(value);
+  }
+}
+
+/** An object's fields, or null for anything else. */
+export function toRecord(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+}
+
+const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;
+const LONG_NUMBER = /\d{15}|\d\.\d{14}|\d[\d.]{15}/;
+
+/**
+ * JSON.parse, but numbers of more than fifteen digits, which a float may not hold, stay as text: an event's id
+ * passes 2^53, and amounts have ten decimals.
+ * @throws {SyntaxError} where the text is no JSON
+ */
+export function parseJson(text: string): unknown {
+  const exact = LONG_NUMBER.test(text)
+    ? text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`))
+    : text;
+  return JSON.parse(exact);
+}
+
+const FINGERPRINT = /^(.*::1220)([0-9a-f]{64})$/s;
+
+/**
+ * An id short enough for a line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, and both ends
+ * of any other long id. For reading only; whoever wants to copy it finds the whole id on the thing's own screen.
+ */
+export function shortId(id: string): string {
+  const [, hint, fingerprint] = FINGERPRINT.exec(id) ?? [];
+  if (hint !== undefined && fingerprint !== undefined) {
+    const name = hint.slice(0, -"::1220".length);
+    return `${cut(name, 40)}::1220${fingerprint.slice(0, 2)}…${fingerprint.slice(-4)}`;
+  }
+  return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
+}
+
+/** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" where it was cut. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  let kept = "";
+  for (const character of text) {
+    if (kept.length + character.length > most - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** An http(s) address that parses, made regular and at most 2,048 characters long; null for any other. */
+export function toUrl(value: unknown): string | null {
+  const text = toText(value);
+  if (text === null || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  const usable =
+    /^https?:$/.test(url.protocol) && !url.username && !url.password && url.hostname.includes(".");
+  return usable && url.href.length <= 2_048 ? url.href : null;
+}

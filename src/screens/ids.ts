@@ -1,0 +1,41 @@
+import { clean } from "../explorer/values.js";
+
+/** What people paste around an id: spaces, quotes, code marks, brackets. */
+const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
+
+/** An id as a person may have pasted it, without what came along with it. */
+function toId(text: string): string {
+  const id = clean(text).replace(AROUND, "").replace(/\s+/g, " ");
+  // Nothing but dots would climb in a path.
+  return /^\.+$/.test(id) ? "" : id;
+}
+
+/** What an id's key begins with (src/discord/links.ts), and no packed id. */
+export const KEY_MARK = "^";
+
+const FINGERPRINT = /::1220([0-9a-f]{64})$/;
+const HEX = /[0-9a-f]{32,}/g;
+const toBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64url");
+const toHex = (base64: string) => Buffer.from(base64, "base64url").toString("hex");
+
+/**
+ * An id in fewer characters: a party's fingerprint becomes `*` and 43 of base64url, any other hex `~` and as many as it
+ * takes. Everything else stays, and an id that would not come back the same travels whole, after `!`.
+ */
+export function packId(id: string): string {
+  const packed = id
+    .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
+    .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
+  return readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `!${id}`;
+}
+
+/** The id from what packId made of it, or from what a person pasted. */
+export function readId(text: string): string {
+  return text.startsWith("!") ? text.slice(1) : toId(unpack(text));
+}
+
+function unpack(packed: string): string {
+  return packed
+    .replace(/\*([\w-]{43})$/, (_, base64: string) => `::1220${toHex(base64)}`)
+    .replace(/~([\w-]{22,})/g, (_, base64: string) => toHex(base64));
+}

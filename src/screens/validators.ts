@@ -1,0 +1,174 @@
+import {
+  code,
+  codeBlock,
+  coins,
+  grouped,
+  join,
+  linkTo,
+  type Markdown,
+  md,
+  timestampWithAge,
+} from "../discord/text.js";
+import { openSlice } from "../explorer/paging.js";
+import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
+import { shortId, toUrl } from "../explorer/values.js";
+import { address } from "./addresses.js";
+import { activity, extent, named, orNothing, row, rowMenu, seen, version } from "./parts.js";
+import type { Choice, Field, Menu, Screen } from "./view.js";
+
+const toRow = (each: ValidatorSummary): Markdown =>
+  row(
+    md`${activity(each.active)} · ${named(each.validatorName, each.validator)}`,
+    md`-# ${seen(each.lastActiveAt)} · ${version(each.version)} · rewards ${coins(each.totalRewards, 2)}`,
+  );
+
+const toChoice = (each: ValidatorSummary): Choice | undefined =>
+  each.validator === null
+    ? undefined
+    : {
+        label: each.validatorName ?? shortId(each.validator),
+        hint: shortId(each.validator),
+        emoji: each.active === null ? "⚪" : each.active ? "🟢" : "🔴",
+        to: address("validator", { id: each.validator }),
+      };
+
+const openMenu = (rows: readonly ValidatorSummary[]): Menu => rowMenu(rows, "Open a validator…", toChoice);
+
+const STATUSES = { ALL: "All validators", ACTIVE: "Active ones", INACTIVE: "Inactive ones" } as const;
+const ORDERS = { DESC: "last seen first", ASC: "longest unseen first" } as const;
+
+/** The validators by their last sign of life. */
+export const validators: Screen<"validators"> = async ({ status, order, page }, { explorer }) => {
+  const reading = await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
+  const slice = reading.data;
+  const statuses = ["ALL", "ACTIVE", "INACTIVE"] as const;
+  const orders = ["DESC", "ASC"] as const;
+  return {
+    title: md`${STATUSES[status]}, ${ORDERS[order]}`,
+    tone: "neutral",
+    body: [
+      ...orNothing(slice.rows.map(toRow), "such validators"),
+      md``,
+      md`-# ${extent(slice, "validators")}`,
+    ],
+    readings: [reading],
+    pager: slice,
+    menus: [
+      openMenu(slice.rows),
+      {
+        placeholder: "Show others…",
+        choices: statuses.flatMap((each) =>
+          orders.map((by) => ({
+            label: `${STATUSES[each]}, ${ORDERS[by]}`,
+            to: address("validators", { status: each, order: by }),
+            chosen: each === status && by === order,
+          })),
+        ),
+      },
+    ],
+    links: [{ label: "Newest", emoji: "🆕", to: address("newcomers", {}) }],
+  };
+};
+
+/** How many of the newest are asked for: the endpoint has no pages. */
+const NEWCOMERS = 100;
+
+/** The validators that joined last. */
+export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer }) => {
+  const reading = await openSlice(async () => {
+    const all = await explorer.newValidators({ size: NEWCOMERS });
+    const { length } = all.data;
+    return {
+      ...all,
+      data: { content: all.data, totalElements: length, last: true, sent: length, unreadable: 0 },
+    };
+  }, page);
+  return {
+    title: md`Newest validators`,
+    tone: "neutral",
+    body: [
+      ...orNothing(reading.data.rows.map(toRow), "new validators"),
+      md``,
+      md`-# The ${extent(reading.data, "newest")}`,
+    ],
+    readings: [reading],
+    pager: reading.data,
+    menus: [openMenu(reading.data.rows)],
+    links: [{ label: "All validators", emoji: "📋", to: address("validators", {}) }],
+  };
+};
+
+const BYTES_PER_MB = 1_000_000;
+const megabytes = (bytes: string | null): string =>
+  bytes === null ? "unknown" : `${grouped(Number(bytes) / BYTES_PER_MB, 1)} MB`;
+
+function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
+  const { actual, target, availableTraffic } = trafficStatus;
+  // Super validators have no limit: theirs says nothing of what is left.
+  const lines = isSv
+    ? [md`used ${megabytes(actual.total_consumed)} (no limit)`]
+    : [
+        md`used ${megabytes(actual.total_consumed)} of ${megabytes(target.total_purchased ?? actual.total_limit)}`,
+        ...(availableTraffic === null ? [] : [md`left ${megabytes(availableTraffic)}`]),
+      ];
+  return { name: "Extra traffic", value: join(lines, "\n"), inline: true };
+}
+
+/** Links that strangers typed in: those that are http(s) as links, the others as text. */
+function contactField(detail: ValidatorDetail): Field[] {
+  const entries = [
+    ["Website", detail.website],
+    ["Discord", detail.discord ?? detail.discordContact],
+    ["X", detail.twitter],
+    ["GitHub", detail.github],
+    ["Telegram", detail.telegram],
+  ] as const;
+  const lines = entries.flatMap(([label, text]) => {
+    if (text === null) return [];
+    const url = toUrl(text);
+    return [url ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
+  });
+  return lines.length > 0 ? [{ name: "Links, as the validator gives them", value: join(lines, "\n") }] : [];
+}
+
+/** One validator: is it alive? Shown apart: what the explorer calls active, and the last sign of life. */
+export const validator: Screen<"validator"> = async ({ id }, { explorer }) => {
+  const reading = await explorer.validator({ validatorId: id });
+  const detail = reading.data;
+  const party = detail.validator ?? id;
+  const { description } = detail;
+  return {
+    title: md`${detail.validatorName ?? shortId(party)}`,
+    tone: detail.active === null ? "neutral" : detail.active ? "good" : "bad",
+    thumbnail: detail.validatorImg,
+    body: [
+      md`${activity(detail.active)} · last sign of life ${timestampWithAge(detail.lastActiveAt)}`,
+      ...(description === null ? [] : [md`${description.slice(0, 600)}`]),
+    ],
+    fields: [
+      { name: "Version", value: version(detail.version), inline: true },
+      {
+        name: "Kind",
+        value: detail.isSv ? md`super validator` : detail.isSv === null ? md`unknown` : md`validator`,
+        inline: true,
+      },
+      { name: "Sponsor", value: named(detail.sponsorName, detail.sponsor), inline: true },
+      trafficField(detail),
+      { name: "Since", value: timestampWithAge(detail.createdAt), inline: true },
+      ...(detail.validatorFee === null
+        ? []
+        : [{ name: "Fee", value: md`${grouped(detail.validatorFee)}`, inline: true }]),
+      ...contactField(detail),
+      { name: "Party id", value: codeBlock(party) },
+    ],
+    readings: [reading],
+    links: [
+      { label: "Party", emoji: "👤", to: address("party", { id: party }) },
+      { label: "Rewards", emoji: "🏅", to: address("rewards", { id: party }) },
+      ...(detail.sponsor === null || detail.sponsor === party
+        ? []
+        : [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]),
+    ],
+    parent: address("validators", {}),
+  };
+};

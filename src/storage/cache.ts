@@ -1,0 +1,120 @@
+import KeyvRedis from "@keyv/redis";
+import Keyv, { type KeyvStoreAdapter } from "keyv";
+import { LRUCache } from "lru-cache";
+import type { Redis } from "./redis.js";
+
+/** What is kept of an answer: the answer, when it came, and about how many bytes it holds; or that there is none. */
+export type Entry =
+  | { readonly data: unknown; readonly fetchedAt: number; readonly bytes: number }
+  | { readonly missing: true; readonly fetchedAt: number; readonly bytes: number };
+
+/** The layer an entry was found in. */
+export type CacheLayer = "memory" | "redis";
+
+/** Entries by key, in memory and, where there is one, in Redis behind it. Never throws, and never waits for Redis. */
+export interface Cache {
+  get(key: string): Promise<{ readonly entry: Entry; readonly layer: CacheLayer } | undefined>;
+  /** Keeps an entry for so many ms; a memory that is full forgets what was used longest ago. */
+  set(key: string, entry: Entry, ttlMs: number): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/** An object in memory takes about this many times the bytes of its JSON. */
+const MEMORY_FACTOR = 2;
+
+interface Stored {
+  readonly value: Entry;
+  readonly expires?: number | null;
+}
+
+/** A store for Keyv that is bounded in bytes. Keyv passes a time to live that lru-cache wants in its options. */
+function boundedStore(mostBytes: number): KeyvStoreAdapter {
+  const lru = new LRUCache<string, Stored>({
+    maxSize: mostBytes,
+    sizeCalculation: (stored, key) => Math.max(1, stored.value.bytes * MEMORY_FACTOR + key.length * 2 + 200),
+  });
+  return {
+    opts: {},
+    // biome-ignore lint/suspicious/noExplicitAny: Keyv's own signature
+    get: async (key) => lru.get(key) as any,
+    set: async (key, stored: Stored, ttl) => lru.set(key, stored, ttl === undefined ? {} : { ttl }),
+    delete: async (key) => lru.delete(key),
+    clear: async () => lru.clear(),
+    on() {
+      return this;
+    },
+  };
+}
+
+function isEntry(value: unknown): value is Entry {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "fetchedAt" in value &&
+    typeof value.fetchedAt === "number" &&
+    "bytes" in value &&
+    typeof value.bytes === "number" &&
+    ("data" in value || ("missing" in value && value.missing === true))
+  );
+}
+
+interface Options {
+  readonly memoryMb: number;
+  readonly redis?: Redis | undefined;
+  readonly log: { warn(details: object, message: string): void };
+}
+
+/** Keys in Redis begin with this. */
+export const REDIS_PREFIX = "crier:";
+
+export function createCache({ memoryMb, redis, log }: Options): Cache {
+  // By reference: serializing would cost hundreds of times a hit. Nobody may change what the cache holds.
+  const memory = new Keyv<Entry>(boundedStore(memoryMb * 1024 * 1024), {
+    serialize: undefined,
+    deserialize: undefined,
+  } as object);
+  const shared =
+    redis &&
+    new Keyv<unknown>(new KeyvRedis(redis.client, { throwOnConnectError: false, throwOnErrors: true }), {
+      namespace: `${REDIS_PREFIX}cache`,
+      // The adapter prefixes already; both would double it.
+      useKeyPrefix: false,
+      throwOnErrors: true,
+      serialize: JSON.stringify,
+      deserialize: (text) => {
+        try {
+          return JSON.parse(text);
+        } catch {
+          return { value: text };
+        }
+      },
+    });
+  shared?.on("error", () => {});
+
+  return {
+    async get(key) {
+      const held = await memory.get(key);
+      if (held !== undefined) return { entry: held, layer: "memory" };
+      if (!redis || !shared) return undefined;
+      const raw = await redis.attempt(() => shared.get(key, { raw: true }));
+      if (raw === undefined || raw === null) return undefined;
+      if (!isEntry(raw.value)) {
+        log.warn({ key }, "A cache entry does not parse; taken for a miss");
+        return undefined;
+      }
+      const ttl = typeof raw.expires === "number" ? raw.expires - Date.now() : undefined;
+      if (ttl !== undefined && ttl <= 0) return undefined;
+      await memory.set(key, raw.value, ttl);
+      return { entry: raw.value, layer: "redis" };
+    },
+    async set(key, entry, ttlMs) {
+      await memory.set(key, entry, ttlMs);
+      // Nobody waits for it: an entry that Redis did not take is an entry less.
+      if (redis && shared) void redis.attempt(() => shared.set(key, entry, ttlMs));
+    },
+    async delete(key) {
+      await memory.delete(key);
+      if (redis && shared) void redis.attempt(() => shared.delete(key));
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { createClient } from "@keyv/redis";
+
+/** How long anything may wait for Redis, in ms: then it is done without. */
+const DEADLINE_MS = 80;
+const PING_EVERY_MS = 1_000;
+
+const open = (url: string) =>
+  createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: 30_000,
+    socket: { connectTimeout: 5_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 3_000) },
+  });
+
+/** The client of @redis/client, as @keyv/redis brings it along. */
+export type RedisClient = ReturnType<typeof open>;
+
+/** A connection to Redis that nobody ever waits for: it is used while it answers in time, and passed over else. */
+export interface Redis {
+  readonly client: RedisClient;
+  /** Whether it is connected and answered in time when last asked. */
+  usable(): boolean;
+  /** What the command answers, or undefined when Redis is not usable or not in time. */
+  attempt<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
+  close(): Promise<void>;
+}
+
+interface Log {
+  warn(details: object, message: string): void;
+  info(details: object, message: string): void;
+}
+
+class TooLate extends Error {}
+
+/**
+ * Connects in the background and for ever; a Redis that is not there is logged once, and once when it is back. After
+ * one answer that came too late it is passed over until a ping comes back in time, so no second command waits for it.
+ */
+export function connectRedis(url: string, log: Log): Redis {
+  const client = open(url);
+  let late = false;
+  let told = false;
+  const tell = (usable: boolean, reason: string) => {
+    if (usable !== told) return;
+    told = !usable;
+    if (usable) log.info({}, "Redis is back in use");
+    else log.warn({ reason }, "Redis is not usable; going on without it");
+  };
+  client.on("error", (error: Error) => tell(false, "code" in error ? String(error.code) : error.name));
+  client.on("ready", () => tell(true, ""));
+  client.connect().catch(() => {});
+
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new TooLate()), DEADLINE_MS);
+    });
+    try {
+      return await Promise.race([work, deadline]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const passOver = () => {
+    if (late) return;
+    late = true;
+    tell(false, "no answer in time");
+    const ping = async () => {
+      if (!client.isOpen) return;
+      try {
+        if (client.isReady) {
+          await inTime(client.ping());
+          late = false;
+          tell(true, "");
+          return;
+        }
+      } catch {
+        // Not yet: the next ping tells.
+      }
+      setTimeout(ping, PING_EVERY_MS).unref();
+    };
+    setTimeout(ping, PING_EVERY_MS).unref();
+  };
+
+  const usable = () => client.isReady && !late;
+
+  return {
+    client,
+    usable,
+    async attempt(command) {
+      if (!usable()) return undefined;
+      try {
+        const work = command(client);
+        // Its late failure is nobody's any more.
+        work.catch(() => {});
+        return await inTime(work);
+      } catch (error) {
+        if (error instanceof TooLate) passOver();
+        return undefined;
+      }
+    },
+    async close() {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}

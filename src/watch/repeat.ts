@@ -1,0 +1,33 @@
+import type { Log } from "../ops/log.js";
+
+/**
+ * Runs a job now and then every so many ms, counted from start to start. It never overlaps itself, and a failure is
+ * logged and costs that one run.
+ */
+export function repeat(job: () => Promise<void>, everyMs: number, log: Log): { stop(): Promise<void> } {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  const run = async () => {
+    const startedAt = performance.now();
+    try {
+      await job();
+    } catch (err) {
+      log.error({ err }, "A background job failed; it runs again at its time");
+    }
+    if (!stopped) timer = setTimeout(start, Math.max(0, everyMs - (performance.now() - startedAt)));
+  };
+  const start = () => {
+    running = run();
+  };
+  start();
+
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

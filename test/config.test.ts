@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, parseConfig } from "../src/config.js";
+
+const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
+
+const problemsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+describe("the environment", () => {
+  it("needs three variables and has defaults for the rest", () => {
+    const config = parseConfig(NEEDED);
+    expect(config).toMatchObject({
+      discord: { apiUrl: "https://discord.com/api", guildId: undefined },
+      explorer: { apiUrl: "https://explorer.example/v1", requestsPerMinute: 120, concurrency: 4 },
+      governance: { pollSeconds: 60, channelId: undefined },
+      dataDir: "./data",
+      cacheMemoryMb: 64,
+      logLevel: "info",
+    });
+  });
+
+  it("tells every problem at once, a line each, by the variable's name and what it wants", () => {
+    const problems = problemsOf({
+      EXPLORER_API_URL: "ftp://x",
+      GOVERNANCE_POLL_SECONDS: "0",
+      LOG_LEVEL: "loud",
+    });
+    expect(problems.map((line) => line.split(" ")[0])).toEqual([
+      "DISCORD_TOKEN",
+      "EXPLORER_API_URL",
+      "EXPLORER_API_KEY",
+      "GOVERNANCE_POLL_SECONDS",
+      "LOG_LEVEL",
+    ]);
+    expect(problems[3]).toContain("whole seconds from 1");
+  });
+
+  it("takes an empty string for unset", () => {
+    expect(problemsOf({ ...NEEDED, REDIS_URL: "", HTTP_PORT: " ", GOVERNANCE_CHANNEL_ID: "" })).toEqual([]);
+    expect(problemsOf({ ...NEEDED, DISCORD_TOKEN: "" })).toHaveLength(1);
+  });
+
+  it.each(["https://x.example", "https://x.example/", "https://x.example/v1", "https://x.example/v1/"])(
+    "accepts %s as the explorer's address",
+    (EXPLORER_API_URL) => {
+      expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).explorer.apiUrl).toBe("https://x.example/v1");
+    },
+  );
+
+  it("keeps a path in the explorer's address", () => {
+    const EXPLORER_API_URL = "https://x.example/api/v1/";
+    expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).explorer.apiUrl).toBe("https://x.example/api/v1");
+  });
+});

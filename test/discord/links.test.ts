@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { customId, decodeAddress, encodeAddress, type IdKeys } from "../../src/discord/links.js";
+import { address } from "../../src/screens/addresses.js";
+import { packId, readId } from "../../src/screens/ids.js";
+
+/** Keys in a Map: all that the codec asks of where they are kept. */
+function mapKeys(): IdKeys & { ids: Map<string, string> } {
+  const ids = new Map<string, string>();
+  return { ids, remember: (key, id) => void ids.set(key, id), resolve: async (key) => ids.get(key) };
+}
+
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+const hint = fc.string({ unit: fc.constantFrom(..."abcXYZ019:-_ &=%?~*!^"), minLength: 1, maxLength: 185 });
+
+describe("an id", () => {
+  it("comes back as it was, packed", () => {
+    const party = fc.tuple(hint, hex(64)).map(([name, print]) => `${name}::1220${print}`);
+    fc.assert(
+      fc.property(fc.oneof(party, hex(138), hex(67), hint), (id) => {
+        expect(readId(packId(id))).toBe(id);
+      }),
+    );
+  });
+
+  it("takes few characters", () => {
+    expect(packId(`bob::1220${"ab".repeat(32)}`)).toHaveLength(3 + 1 + 43);
+    expect(packId("ab".repeat(69))).toHaveLength(1 + 92);
+    expect(packId(`${"ab".repeat(34)}:7`)).toHaveLength(1 + 46 + 2);
+  });
+
+  it("is read from what a person pastes", () => {
+    const id = `bob::1220${"ab".repeat(32)}`;
+    for (const pasted of [id, `  ${id}\n`, `"${id}"`, `\`${id}\``, `<${id}>,`])
+      expect(readId(pasted)).toBe(id);
+    expect(readId("..")).toBe("");
+  });
+});
+
+describe("an address", () => {
+  it("fits a custom_id whatever the id, and leads to the same place", async () => {
+    const keys = mapKeys();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(hint, hex(64)),
+        fc.integer({ min: 1, max: 510 }),
+        async ([name, print], page) => {
+          const to = address("rewards", { id: `!${name}::1220${print}`, page });
+          const id = customId("A", to, keys);
+          expect(id.length).toBeLessThanOrEqual(100);
+          expect(await decodeAddress(id.slice(1), keys)).toEqual(to);
+        },
+      ),
+    );
+    expect(keys.ids.size).toBeGreaterThan(0);
+  });
+
+  it("holds a contract id whole where it has no other parameter", () => {
+    const keys = mapKeys();
+    const id = `00${"ab".repeat(68)}`;
+    for (const screen of ["vr", "vv"] as const)
+      expect(customId("r", address(screen, { id }), keys).length).toBeLessThanOrEqual(100);
+    expect(keys.ids.size).toBe(0);
+  });
+
+  it("is written like a URL, without its defaults", () => {
+    const to = address("validators", { status: "ACTIVE", order: "DESC", page: 3 });
+    expect(encodeAddress(to, mapKeys(), 99)).toBe("validators?status=ACTIVE&page=3");
+  });
+
+  it.each([
+    "nothing",
+    "validators?page=0",
+    "validators?page=x",
+    "validators?status=ODD",
+    "validator",
+    "party?id=^unknownkey000000",
+    "price?%",
+  ])("does not open from %s", async (text) => {
+    const parsed = await decodeAddress(text, mapKeys());
+    expect(parsed === undefined || parsed.screen === "price").toBe(true);
+  });
+
+  it("opens from every address ever released", async () => {
+    const released = readFileSync(new URL("../addresses.txt", import.meta.url), "utf8").split("\n");
+    for (const text of released.filter((line) => line && !line.startsWith("#"))) {
+      expect(await decodeAddress(text, mapKeys()), text).toBeDefined();
+    }
+  });
+});

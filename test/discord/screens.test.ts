@@ -1,0 +1,153 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("a person at a channel", () => {
+  let harness: Harness;
+  const ana = () => ({ user: harness.discord.people.ana, channel: harness.discord.channels.general });
+  const ben = () => ({ user: harness.discord.people.ben, channel: harness.discord.channels.general });
+  const driver = () => harness.discord.driver;
+
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterEach(() => {
+    harness.explorer.heal();
+    harness.explorer.mood = undefined;
+    expect(harness.discord.world.refusals.splice(0)).toEqual([]);
+  });
+  afterAll(() => harness.close());
+
+  it("gets the price, its change and its age", async () => {
+    const text = textOf(await driver().ask(ana(), "/price"));
+    expect(text).toContain(`${harness.explorer.ledger.price} USD`);
+    expect(text).toMatch(/<t:\d+:R>/);
+    expect(text).toMatch(/Explorer data/);
+  });
+
+  it("turns pages, jumps by a dialog, and one request serves ten pages", async () => {
+    const list = await driver().ask(ana(), "/validator list", { status: "ALL" });
+    const first = textOf(list);
+    const before = harness.explorer.requests.length;
+    await driver().click(ana(), list, "▶");
+    expect(textOf(list)).not.toBe(first);
+    await driver().submit(ana(), await driver().open(ana(), list, "j"), ["5"]);
+    expect(driver().find(list, "j").label).toBe("5 / 5");
+    expect(driver().find(list, "▶").disabled).toBe(true);
+    await driver().click(ana(), list, "⏮");
+    expect(textOf(list)).toBe(first);
+    expect(harness.explorer.requests.length).toBe(before);
+  });
+
+  it("is told what to type where a page is none, and lands on the last where it is too far", async () => {
+    const list = await driver().ask(ana(), "/party list");
+    const wrong = await driver().submit(ana(), await driver().open(ana(), list, "j"), ["many"]);
+    expect(wrong.visibleTo).toBe(ana().user.id);
+    expect(wrong.content).toContain("whole number");
+    await driver().submit(ana(), await driver().open(ana(), list, "j"), ["400"]);
+    expect(driver().find(list, "j").label).toBe("12 / 12");
+  });
+
+  it("follows links and finds back", async () => {
+    const list = await driver().ask(ana(), "/validator list", { status: "ACTIVE" });
+    const titleOf = () => (list.embeds[0] as { title: string }).title;
+    const name =
+      driver()
+        .components(list)
+        .find((each) => each.type === 3)?.options?.[3]?.label ?? "";
+    await driver().click(ana(), list, "▶");
+    await driver().click(ana(), list, "◀");
+    await driver().choose(ana(), list, name);
+    const validator = titleOf();
+    await driver().click(ana(), list, "Party");
+    await driver().click(ana(), list, "Rewards");
+    expect(titleOf()).toContain("Rewards of");
+    await driver().click(ana(), list, "Back");
+    await driver().click(ana(), list, "Validator");
+    expect(titleOf()).toBe(validator);
+  });
+
+  it("gets a private copy of somebody else's answer, which stays as it was", async () => {
+    const list = await driver().ask(ana(), "/validator list");
+    const before = JSON.stringify(list);
+    const copy = await driver().click(ben(), list, "▶");
+    expect(copy.id).not.toBe(list.id);
+    expect(copy.visibleTo).toBe(ben().user.id);
+    expect(JSON.stringify(list)).toBe(before);
+    const again = await driver().click(ben(), copy, "▶");
+    expect(again.id).toBe(copy.id);
+    expect(driver().find(again, "j").label).toBe("3 / 5");
+  });
+
+  it("asks in private when asked to", async () => {
+    expect((await driver().ask(ana(), "/price", { private: true })).visibleTo).toBe(ana().user.id);
+  });
+
+  it("gets one private sentence for an id that nobody has", async () => {
+    for (const [command, given] of [
+      ["/validator show", { validator: "nobody" }],
+      ["/party show", { party: `nobody::1220${"0".repeat(64)}` }],
+      ["/proposals show", { proposal: "nothing" }],
+    ] as const) {
+      const message = await driver().ask(ana(), command, given);
+      expect(message.visibleTo).toBe(ana().user.id);
+      expect(message.content).toMatch(/^No .*that id/);
+    }
+  });
+
+  it("sees every row of a proposal's story: action, tally, votes", async () => {
+    const request = harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
+    harness.explorer.ledger.castVote(request, false);
+    const shown = await driver().ask(ana(), "/proposals show", { proposal: request.firstContractId });
+    expect(textOf(shown)).toMatch(/`10` → \*\*`\d+`/);
+    await driver().click(ana(), shown, "Votes");
+    expect(textOf(shown)).toContain("❌ no");
+    expect(textOf(shown)).toContain("✅ yes");
+  });
+
+  it("is thinking while the explorer is slow, and answers in time to Discord", async () => {
+    harness.explorer.strike({ kind: "slow", ms: 4_000 }, { times: 1 });
+    const asked = driver().type(ana(), "/party top");
+    await harness.discord.world.until(() => asked.answered === 5, "the deferral", 3_000);
+    expect(textOf(await driver().answered(asked))).toContain("Largest balances");
+  });
+
+  it("gets an error after a public deferral in private, and nothing stays behind", async () => {
+    harness.explorer.strike({ kind: "slow", ms: 2_000 }, { times: 1 });
+    const asked = driver().type(ana(), "/validator show", { validator: "slow::1220" });
+    await harness.discord.world.until(() => asked.answered === 5, "the deferral");
+    const message = await driver().answered(asked);
+    expect(message.visibleTo).toBe(ana().user.id);
+    expect(message.content).toContain("No validator has that id");
+    expect(asked.original).toBeUndefined();
+  });
+
+  it("keeps the screen as it was when a click fails", async () => {
+    const list = await driver().ask(ana(), "/validator list", { order: "ASC" });
+    const before = textOf(list);
+    harness.explorer.strike({ kind: "status", status: 400 });
+    const link =
+      driver()
+        .components(list)
+        .find((each) => each.type === 3)?.options?.[7]?.label ?? "";
+    const error = await driver().choose(ana(), list, link);
+    expect(error.id).not.toBe(list.id);
+    expect(error.visibleTo).toBe(ana().user.id);
+    expect(textOf(list)).toBe(before);
+  });
+
+  it("is told when a button is from an older version", async () => {
+    const list = await driver().ask(ana(), "/price");
+    const button = driver().find(list, "Refresh");
+    button.custom_id = "rformer?screen=1";
+    const message = await driver().click(ana(), list, "Refresh");
+    expect(message.content).toContain("older version");
+  });
+
+  it("reaches the 5,100 rows that the API gives, and hears that there are more", async () => {
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/parties/top" ? { ...(answer as object), totalElements: 12_345, last: false } : answer;
+    const list = await driver().ask(ana(), "/party top", {});
+    await driver().click(ana(), list, "Refresh");
+    expect(textOf(list)).toMatch(/First 5,100 of 12,345|120 parties/);
+  });
+});

@@ -1,0 +1,135 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { createClient, type ExplorerClient } from "../../src/explorer/client.js";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { SMALL } from "../harness.js";
+
+const problemOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "no error",
+    (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
+  );
+
+describe("the explorer's client", () => {
+  let sandbox: SandboxExplorer;
+  let client: ExplorerClient;
+  const signal = () => AbortSignal.timeout(2_000);
+  const page = { page: 0, size: 100 };
+
+  beforeAll(async () => {
+    sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
+    const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
+    client = createClient((path, query, given = signal()) => get(path, query, given));
+  });
+  afterAll(() => sandbox.close());
+
+  it("reads all 22 endpoints", async () => {
+    const { ledger } = sandbox;
+    const [validator] = ledger.validators;
+    const [event] = ledger.events;
+    const [request] = ledger.voteRequests;
+    if (!validator || !event || !request) throw new Error("The ledger is empty");
+    const id = validator.party.id;
+    expect(
+      (await client.validators({ ...page, status: "ACTIVE" }, signal())).data.content.every(
+        (row) => row.active,
+      ),
+    ).toBe(true);
+    expect((await client.newValidators({ size: 5 })).data).toHaveLength(5);
+    expect((await client.validator({ validatorId: id })).data).toMatchObject({
+      validator: id,
+      active: validator.active,
+    });
+    expect((await client.validatorExists({ validatorId: id })).data).toBe(true);
+    expect((await client.validatorExists({ validatorId: "nobody" })).data).toBe(false);
+    expect(
+      (await client.token({ contractId: ledger.tokens[0]?.contractId ?? "" })).data.registrars,
+    ).toHaveLength(1);
+    expect(
+      (await client.parties({ ...page, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" })).data.totalElements,
+    ).toBe(120);
+    expect((await client.topParties(page)).data.content).toHaveLength(100);
+    expect((await client.party({ partyId: id })).data.holdingsSummaryResponse.summaries[0]?.party_id).toBe(
+      id,
+    );
+    expect((await client.partyTypes({ partyId: id })).data.isValidator).toBe(true);
+    expect((await client.transfers(page)).data.content[0]?.amount).toMatch(/^\d+(\.\d+)?$/);
+    expect((await client.rewards({ partyId: id, ...page })).data.content.length).toBeGreaterThan(0);
+    expect((await client.voteRequests(page)).data.content[0]?.contractId).toBe(request.contractId);
+    expect((await client.votes(page)).data.content[0]?.accept).toBe(true);
+    expect((await client.voteRequest({ id: request.contractId })).data.actionConfig).toMatchObject({
+      tag: expect.any(String),
+    });
+    expect((await client.dashboard({})).data.totalSuperValidators).toBe(13);
+    expect((await client.contracts(page)).data.content[0]?.signatories).toBe(2);
+    expect(
+      (await client.contract({ contractId: ledger.contracts[0]?.contractId ?? "" })).data.signatories,
+    ).toHaveLength(1);
+    expect((await client.events(page)).data.content[0]?.id).toBe(String(event.id));
+    expect((await client.event({ eventId: event.eventId })).data.contractId).toBe(event.contractId);
+    expect((await client.updates(page)).data.content[0]?.eventsCount).toBe(2);
+    expect(Object.keys((await client.updateDetails({ updateId: event.updateId })).data)).toContain(
+      "events_by_id",
+    );
+    expect((await client.price({})).data.price).toBe(String(ledger.price));
+  });
+
+  it("sends the key in its header and nowhere else", async () => {
+    const before = sandbox.requests.length;
+    await client.parties({ ...page, sortBy: "LAST_ACTIVITY_AT" });
+    const [request] = sandbox.requests.slice(before);
+    expect(request?.key).toBe(sandbox.key);
+    expect(JSON.stringify([request?.path, request?.query])).not.toContain(sandbox.key);
+    expect(request?.query).toMatchObject({ page: "0", size: "100", sortBy: "LAST_ACTIVITY_AT" });
+  });
+
+  it("never carries the key to another origin", async () => {
+    const seen: unknown[] = [];
+    const elsewhere = createServer((request, response) => {
+      seen.push(request.headers);
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+    sandbox.strike({
+      kind: "redirect",
+      to: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`,
+    });
+    const error = await client.price({}).catch((caught: unknown) => caught);
+    sandbox.heal();
+    elsewhere.close();
+    expect(error).toMatchObject({ problem: "refused", status: 302 });
+    expect(String((error as Error).stack)).not.toContain(sandbox.key);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [{ kind: "status", status: 404 }, "missing"],
+    [{ kind: "status", status: 401 }, "refused"],
+    [{ kind: "status", status: 400 }, "rejected"],
+    [{ kind: "status", status: 429 }, "limited"],
+    [{ kind: "status", status: 503 }, "failing"],
+    [{ kind: "html" }, "unreadable"],
+    [{ kind: "empty" }, "unreadable"],
+    [{ kind: "body", body: "[1,2]" }, "unreadable"],
+    [{ kind: "body", body: "null" }, "unreadable"],
+    [{ kind: "bomb" }, "unreadable"],
+    [{ kind: "huge" }, "unreadable"],
+    [{ kind: "reset" }, "failing"],
+    [{ kind: "silence" }, "slow"],
+    [{ kind: "stall" }, "slow"],
+  ] as const)("calls %j %s", async (fault, problem) => {
+    sandbox.strike(fault);
+    const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
+    expect(await problemOf(client.price({}, given))).toBe(problem);
+    sandbox.heal();
+  });
+
+  it("believes nothing but a literal true or false of whether a validator exists", async () => {
+    sandbox.strike({ kind: "body", body: '"true"' });
+    expect(await problemOf(client.validatorExists({ validatorId: "x" }))).toBe("unreadable");
+    sandbox.heal();
+  });
+});

@@ -1,0 +1,83 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { botEnvironment, newDataDir, startBotProcess } from "../sandbox/bot-process.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../sandbox/discord/server.js";
+import { type SandboxExplorer, startSandboxExplorer } from "../sandbox/explorer/server.js";
+import { SMALL } from "./harness.js";
+
+describe("the bot as a process", () => {
+  let explorer: SandboxExplorer;
+  let discord: SandboxDiscord;
+
+  beforeAll(async () => {
+    explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+    discord = await startSandboxDiscord();
+  });
+  afterAll(() => Promise.all([explorer.close(), discord.close()]));
+
+  it("ends with 1 and a line for each wrong variable, and no stack", async () => {
+    const bot = startBotProcess({ DATA_DIR: newDataDir(), HTTP_PORT: "99999" });
+    expect(await bot.exited).toBe(1);
+    const lines = bot.output().trim().split("\n");
+    expect(lines.map((line) => line.split(" ")[0])).toEqual([
+      "DISCORD_TOKEN",
+      "EXPLORER_API_URL",
+      "EXPLORER_API_KEY",
+      "HTTP_PORT",
+    ]);
+  });
+
+  it("ends with 1 where Discord refuses the token", async () => {
+    const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
+    expect(await bot.exited).toBe(1);
+    expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused/m);
+    expect(bot.output()).not.toContain("not.the.token");
+  });
+
+  it("reads .env behind the environment, registers, says that it is ready, and ends with 0 on SIGTERM", async () => {
+    const env = botEnvironment(discord, explorer);
+    writeFileSync(
+      join(env.DATA_DIR, ".env"),
+      `EXPLORER_API_KEY=${env.EXPLORER_API_KEY}\nDISCORD_TOKEN=wrong\n`,
+    );
+    const bot = startBotProcess({ ...env, EXPLORER_API_KEY: "" });
+    await bot.ready();
+    expect(bot.output()).toContain("https://discord.com/oauth2/authorize?client_id=");
+    expect(discord.world.commands.get("")?.length).toBeGreaterThan(3);
+    const place = { user: discord.people.ana, channel: discord.channels.general };
+    expect(JSON.stringify(await discord.driver.ask(place, "/price"))).toContain("USD");
+    expect(await bot.stop("SIGTERM")).toBe(0);
+    expect(bot.output()).not.toContain(discord.token);
+    expect(bot.output()).not.toContain(explorer.key);
+  });
+
+  it("refuses a folder that another bot uses, with a sentence that says why", async () => {
+    const env = botEnvironment(discord, explorer);
+    const first = startBotProcess(env);
+    await first.ready();
+    const second = startBotProcess(env);
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toMatch(/in use by another process/);
+    expect(await first.stop("SIGINT")).toBe(0);
+  });
+
+  it("registers again only what differs, and removes the other scope's commands", async () => {
+    const puts = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
+    const run = async (more: Record<string, string>) => {
+      const before = puts().length;
+      const bot = startBotProcess(botEnvironment(discord, explorer, more));
+      await bot.ready();
+      await bot.stop();
+      return puts().slice(before);
+    };
+    expect(await run({})).toEqual([]);
+    const guild = { DISCORD_GUILD_ID: discord.guild.id };
+    expect(await run(guild)).toHaveLength(2);
+    expect(discord.world.commands.get("")).toEqual([]);
+    expect(discord.world.commands.get(discord.guild.id)?.length).toBeGreaterThan(3);
+    expect(await run(guild)).toEqual([]);
+    expect(await run({})).toHaveLength(2);
+    expect(discord.world.commands.get(discord.guild.id)).toEqual([]);
+  });
+});
