@@ -8,9 +8,10 @@ import { registerCommands } from "./discord/registration.js";
 import { createHttp } from "./explorer/http.js";
 import { createQuota, createTokens } from "./explorer/quota.js";
 import { createExplorerService } from "./explorer/service.js";
+import { createSharedTokens } from "./explorer/shared-tokens.js";
 import { createUpstream } from "./explorer/upstream.js";
 import { createLog } from "./ops/log.js";
-import { createCache } from "./storage/cache.js";
+import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { openFileState } from "./storage/file-state.js";
 import { createIdKeys } from "./storage/id-keys.js";
 import { connectRedis } from "./storage/redis.js";
@@ -38,8 +39,12 @@ export async function startBot(config: Config): Promise<Bot> {
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
 
+  const { requestsPerMinute } = config.explorer;
+  const ownTokens = createTokens(requestsPerMinute);
   const quota = createQuota({
-    tokens: createTokens(config.explorer.requestsPerMinute),
+    tokens: redis
+      ? createSharedTokens(redis, requestsPerMinute, ownTokens, `${REDIS_PREFIX}quota`)
+      : ownTokens,
     concurrency: config.explorer.concurrency,
   });
   const upstream = createUpstream({

@@ -11,6 +11,7 @@ import {
   type APIEmbed,
   ButtonStyle,
 } from "discord-api-types/v10";
+import type { ExplorerProblem } from "../explorer/errors.js";
 import { clean, cut } from "../explorer/values.js";
 import { type Address, withParameter } from "../screens/addresses.js";
 import type { Choice, Field, Link, Menu, Tone, View } from "../screens/view.js";
@@ -74,17 +75,32 @@ function fitLines(lines: readonly string[], most: number): string {
   return text;
 }
 
+/** Why the newest data could not be had, in few words. */
+const WHY: Partial<Record<ExplorerProblem, string>> = {
+  busy: "you asked a lot in the last minute",
+  slow: "the explorer is slow",
+  limited: "the explorer asks for fewer requests",
+  refused: "the explorer refuses this bot's key",
+};
+
 /** How old the data is, in words that keep themselves up to date in the reader's client. */
 function ageOf(view: View): { readonly name: string; readonly value: Markdown } | undefined {
   if (view.readings.length === 0) return undefined;
-  const oldest = Math.min(...view.readings.map((reading) => reading.fetchedAt));
-  return view.readings.some((reading) => reading.stale)
-    ? { name: "⚠️ Not the newest data", value: md`as the explorer said ${timestamp(oldest)}` }
-    : { name: "Explorer data", value: md`from ${timestamp(oldest)}` };
+  const oldest = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
+  const problem = view.readings.find((reading) => reading.problem)?.problem;
+  if (problem)
+    return {
+      name: "⚠️ Not the newest data",
+      value: md`from ${oldest}: ${WHY[problem] ?? "the explorer is not answering"}`,
+    };
+  // A newer one is on its way already.
+  if (view.readings.some((reading) => reading.stale))
+    return { name: "Explorer data", value: md`from ${oldest}, being renewed` };
+  return { name: "Explorer data", value: md`from ${oldest}` };
 }
 
 /** What the age takes at the most, so that it is never what is dropped. */
-const AGE_ROOM = 120;
+const AGE_ROOM = 200;
 
 function toEmbed(view: View): APIEmbed {
   const embed = new EmbedBuilder().setColor(COLOURS[view.tone]);

@@ -82,15 +82,16 @@ export interface Fetched<Name extends EndpointName> {
   readonly bytes: number;
 }
 
-/** One function per endpoint; each sends one request and throws ExplorerError. */
+/** How a client's requests are sent. */
+export type Request = (path: string, query: Query) => Promise<Body>;
+
+/** One function per endpoint; each throws ExplorerError. */
 export type ExplorerClient = {
   readonly [Name in EndpointName]: (
     parameters: Parameters[Name],
-    signal?: AbortSignal,
+    request?: Request,
   ) => Promise<Fetched<Name>>;
 };
-
-type Request = (path: string, query: Query, signal?: AbortSignal) => Promise<Body>;
 
 /** Reads an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" for another shape */
 export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown): Answer<Name> {
@@ -100,13 +101,13 @@ export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown
   return result.data as Answer<Name>;
 }
 
-/** The explorer's 22 endpoints over a way to send a request. */
-export function createClient(request: Request): ExplorerClient {
+/** The explorer's 22 endpoints over a way to send a request, which a call may replace by its own. */
+export function createClient(send: Request): ExplorerClient {
   const call =
     <Name extends EndpointName>(name: Name) =>
-    async (parameters: Parameters[Name], signal?: AbortSignal): Promise<Fetched<Name>> => {
+    async (parameters: Parameters[Name], request = send): Promise<Fetched<Name>> => {
       const [path, query = {}] = endpoints[name](parameters);
-      const { json, bytes } = await request(path, query, signal);
+      const { json, bytes } = await request(path, query);
       return { data: parseAnswer(name, json), bytes };
     };
   return {

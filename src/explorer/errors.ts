@@ -23,6 +23,7 @@ interface Details {
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
+  readonly unsent?: boolean;
 }
 
 /** The one error that reading from the explorer throws. Its message names the path, and never the key. */
@@ -31,15 +32,18 @@ export class ExplorerError extends Error {
   readonly status: number | undefined;
   /** How long the explorer asks us to wait, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** Whether it failed before any request was sent. */
+  readonly unsent: boolean;
 
   constructor(
     readonly problem: ExplorerProblem,
     message: string,
-    { status, retryAfterMs, cause }: Details = {},
+    { status, retryAfterMs, cause, unsent = false }: Details = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.retryAfterMs = retryAfterMs;
+    this.unsent = unsent;
   }
 
   /** Whether the same request may succeed when it is sent again. */

@@ -75,38 +75,37 @@ export async function readPages<T>(
   enough: (rows: readonly T[]) => boolean,
   mostPages = MOST_PAGES,
 ): Promise<Reading<readonly T[]> & { readonly complete: boolean }> {
+  const readings: Reading<Page<T>>[] = [];
   let rows: T[] = [];
-  let previous: Page<T> | undefined;
-  let fetchedAt = Number.POSITIVE_INFINITY;
-  let stale = false;
-  let complete = true;
+  const result = (complete: boolean) => ({
+    ...together<readonly T[]>(rows, ...readings),
+    complete: complete && readings.every((reading) => reading.data.unreadable === 0),
+  });
   for (let page = 0; page < mostPages; page += 1) {
     const reading = await load({ page, size: ROWS_PER_REQUEST });
-    fetchedAt = Math.min(fetchedAt, reading.fetchedAt);
-    stale ||= reading.stale;
-    if (reading.data.unreadable > 0) complete = false;
-    if (previous && samePage(previous, reading.data, keyOf)) break;
+    const previous = readings.at(-1);
+    if (previous && samePage(previous.data, reading.data, keyOf)) return result(true);
+    readings.push(reading);
     rows = distinct([...rows, ...reading.data.content], keyOf);
     const { totalElements, last, sent } = reading.data;
-    const ended =
-      last === true ||
-      sent === 0 ||
-      (last === null && totalElements !== null && rows.length >= totalElements);
-    if (ended || enough(rows)) return { data: rows, fetchedAt, stale, complete: complete && ended };
-    previous = reading.data;
+    const counted = last === null && totalElements !== null && rows.length >= totalElements;
+    if (last === true || sent === 0 || counted) return result(true);
+    if (enough(rows)) return result(false);
   }
-  return { data: rows, fetchedAt, stale, complete };
+  return result(true);
 }
 
 const matches = (row: VoteRequestListItem, id: string): boolean =>
   row.contractId === id || row.trackingCid === id;
 
-/** The newest readings of one thing that several endpoints tell of. */
+/** One reading of what several tell of: as old as the oldest. */
 function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading<T> {
+  const problem = readings.find((reading) => reading.problem)?.problem;
   return {
     data,
     fetchedAt: Math.min(...readings.map((reading) => reading.fetchedAt)),
     stale: readings.some((reading) => reading.stale),
+    ...(problem ? { problem } : {}),
   };
 }
 

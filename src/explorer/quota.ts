@@ -66,9 +66,10 @@ interface Job {
 export interface Quota {
   /**
    * Runs a task when its lane's turn has come.
+   * @param hurry moves it to the people's lane: somebody waits for it now
    * @throws {ExplorerError} "busy" when the signal aborts first; whatever the task throws
    */
-  run<T>(lane: Lane, task: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(lane: Lane, task: () => Promise<T>, signal: AbortSignal, hurry?: AbortSignal): Promise<T>;
   /** Starts nothing for so many ms: the explorer asked for a pause. */
   hold(ms: number): void;
   /** Fails everything that waits. */
@@ -95,6 +96,9 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
   let heldUntil = 0;
   let wake: NodeJS.Timeout | undefined;
   let pumping = false;
+  let again = false;
+  /** Started since both lanes last had something waiting. */
+  let served: Record<Lane, number> = { people: 0, background: 0 };
 
   const mayStart = (lane: Lane): boolean => {
     if (queues[lane].size === 0 || running.people + running.background >= concurrency) return false;
@@ -114,7 +118,9 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
     if (job === undefined) return;
     queues[lane].delete(job);
     running[lane] += 1;
-    void job.start().finally(() => {
+    const contested = queues.people.size > 0 && queues.background.size > 0;
+    served = contested ? { ...served, [lane]: served[lane] + 1 } : { people: 0, background: 0 };
+    job.start().finally(() => {
       running[lane] -= 1;
       pump();
     });
@@ -123,7 +129,8 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
   /** Starts the next job; gives the ms to sleep, or undefined when there is nothing to wait for but a job's end. */
   const step = async (): Promise<number | undefined> => {
     let soonest: number | undefined;
-    for (const lane of ["people", "background"] as const) {
+    const owed = served.background * SHARES.people < served.people * SHARES.background;
+    for (const lane of owed ? (["background", "people"] as const) : (["people", "background"] as const)) {
       if (!mayStart(lane)) continue;
       const held = heldUntil - now();
       const wait = held > 0 ? held : await tokens.take(lane);
@@ -137,27 +144,30 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
   };
 
   function pump(): void {
+    again = true;
     if (pumping) return;
     pumping = true;
     void (async () => {
-      let wait: number | undefined = 0;
-      while (wait === 0) wait = await step();
+      let wait: number | undefined;
+      while (again || wait === 0) {
+        again = false;
+        wait = await step();
+      }
       pumping = false;
       if (wait !== undefined) sleep(wait);
-      // A job may have come or ended while the last token was awaited.
-      else if (mayStart("people") || mayStart("background")) pump();
     })();
   }
 
   return {
-    run: (lane, task, signal) =>
+    run: (lane, task, signal, hurry) =>
       new Promise((resolve, reject) => {
-        const leave = () => {
-          if (queues[lane].delete(job)) reject(new ExplorerError("busy", "The queue was too long"));
+        const settle = () => {
+          signal.removeEventListener("abort", leave);
+          hurry?.removeEventListener("abort", overtake);
         };
         const job: Job = {
           start: async () => {
-            signal.removeEventListener("abort", leave);
+            settle();
             try {
               resolve(await task());
             } catch (error) {
@@ -165,16 +175,25 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
             }
           },
           fail: (error) => {
-            signal.removeEventListener("abort", leave);
+            settle();
             reject(error);
           },
         };
+        const leave = () => {
+          for (const queue of Object.values(queues)) queue.delete(job);
+          job.fail(new ExplorerError("busy", "The queue was too long", { unsent: true }));
+        };
+        const overtake = () => {
+          if (queues.background.delete(job)) queues.people.add(job);
+          pump();
+        };
         if (signal.aborted) {
-          reject(new ExplorerError("busy", "The queue was too long"));
+          leave();
           return;
         }
         signal.addEventListener("abort", leave, { once: true });
-        queues[lane].add(job);
+        hurry?.addEventListener("abort", overtake, { once: true });
+        queues[hurry?.aborted ? "people" : lane].add(job);
         pump();
       }),
     hold(ms) {

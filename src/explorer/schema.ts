@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toCount, toDecimal, toFlag, toJson, toRecord, toText, toTime, toUrl } from "./values.js";
+import { toCount, toDecimal, toFlag, toId, toJson, toRecord, toText, toTime, toUrl } from "./values.js";
 
 /**
  * What each endpoint answers (explorer-api.md), read leniently: every field may be missing, null or of another type,
@@ -9,6 +9,7 @@ import { toCount, toDecimal, toFlag, toJson, toRecord, toText, toTime, toUrl } f
 const field = <T>(read: (value: unknown) => T) => z.unknown().optional().transform(read);
 
 const text = field(toText);
+const id = field(toId);
 const time = field(toTime);
 const count = field(toCount);
 const decimal = field(toDecimal);
@@ -29,7 +30,7 @@ function readRows<T extends z.ZodType>(item: T, values: readonly unknown[]): z.i
 const rowsOf = <T extends z.ZodType>(item: T) =>
   field((value) => (Array.isArray(value) ? readRows(item, value) : []));
 
-const partyRef = z.object({ partyId: text, accountName: text, imageUrl: url });
+const partyRef = z.object({ partyId: id, accountName: text, imageUrl: url });
 const partyRefs = rowsOf(partyRef);
 
 /** A party as another resource refers to it. */
@@ -86,11 +87,11 @@ export function distinct<T>(rows: readonly T[], keyOf: (row: T) => string | null
 }
 
 const validatorSummary = z.object({
-  validator: text,
-  contractId: text,
+  validator: id,
+  contractId: id,
   templateId: text,
   dso: text,
-  sponsor: text,
+  sponsor: id,
   sponsorName: text,
   sponsorImg: url,
   lastActiveAt: time,
@@ -146,15 +147,15 @@ const token = z
     id: text,
     name: text,
     symbol: text,
-    operator: text,
-    provider: text,
-    registrar: text,
+    operator: id,
+    provider: id,
+    registrar: id,
     operators: partyRefs,
     providers: partyRefs,
     // The API's spelling; the usual one is tolerated.
     registars: z.unknown().optional(),
     registrars: z.unknown().optional(),
-    contractId: text,
+    contractId: id,
     templateId: text,
     domainId: text,
     createdEventBlob: text,
@@ -171,7 +172,7 @@ const token = z
   }));
 
 const holdingsSummary = z.object({
-  party_id: text,
+  party_id: id,
   total_unlocked_coin: decimal,
   total_locked_coin: decimal,
   total_coin_holdings: decimal,
@@ -185,7 +186,7 @@ const holdingsSummary = z.object({
 });
 
 const partyDetail = z.object({
-  partyId: text,
+  partyId: id,
   accountName: text,
   imageUrl: url,
   website: text,
@@ -209,7 +210,7 @@ const partyDetail = z.object({
 });
 
 const partyListItem = z.object({
-  partyAddress: text,
+  partyAddress: id,
   partyName: text,
   partyImg: url,
   balance: decimal,
@@ -222,7 +223,7 @@ const partyPage = pageOf(partyListItem, (row) => row.partyAddress);
 const partyTypes = z.object({ isAccount: flag, isValidator: flag, isSv: flag });
 
 const transfer = z.object({
-  eventId: text,
+  eventId: id,
   transferType: text,
   senders: partyRefs,
   receivers: partyRefs,
@@ -233,8 +234,8 @@ const transfer = z.object({
 });
 
 const reward = z.object({
-  eventId: text,
-  partyId: text,
+  eventId: id,
+  partyId: id,
   inputAppRewardAmount: decimal,
   inputValidatorRewardAmount: decimal,
   inputSvRewardAmount: decimal,
@@ -242,9 +243,9 @@ const reward = z.object({
 });
 
 const voteRequestFields = {
-  contractId: text,
+  contractId: id,
   templateId: text,
-  trackingCid: text,
+  trackingCid: id,
   status: text,
   requester: text,
   requesterName: text,
@@ -279,7 +280,7 @@ const vote = z.object({
   company: text,
   identifier: text,
   accept: flag,
-  trackingCid: text,
+  trackingCid: id,
   title: text,
   reasonUrl: text,
   reason: text,
@@ -314,7 +315,7 @@ const dashboard = z.object({
 
 /** `signatories`: a count in the list, parties in the detail, text in events. */
 const contractListItem = z.object({
-  contractId: text,
+  contractId: id,
   templateId: text,
   templateName: text,
   signatories: field((value) => (Array.isArray(value) ? value.length : toCount(value))),
@@ -323,21 +324,21 @@ const contractListItem = z.object({
 });
 
 const contractDetail = z.object({
-  contractId: text,
+  contractId: id,
   templateId: text,
   signatories: partyRefs,
-  creatingEvent: text,
-  creatingUpdate: text,
+  creatingEvent: id,
+  creatingUpdate: id,
   createdAt: time,
   packageName: text,
   args: json,
 });
 
 const eventDetail = z.object({
-  eventId: text,
-  transactionId: text,
+  eventId: id,
+  transactionId: id,
   eventType: text,
-  contractId: text,
+  contractId: id,
   templateId: text,
   packageName: text,
   templateName: text,
@@ -360,7 +361,7 @@ const eventDetail = z.object({
 const eventListItem = z.object({ id: decimal, ...eventDetail.shape });
 
 const updateListItem = z.object({
-  updateId: text,
+  updateId: id,
   migrationId: count,
   workflowId: text,
   recordTime: time,

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
-import { addressOf, createClient, type ExplorerClient, type Parameters, parseAnswer } from "./client.js";
-import { ExplorerError } from "./errors.js";
+import { addressOf, createClient, type Parameters, parseAnswer } from "./client.js";
+import { ExplorerError, type ExplorerProblem } from "./errors.js";
 import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./policy.js";
 import type { Lane } from "./quota.js";
 import type { Answer, EndpointName } from "./schema.js";
@@ -14,6 +14,8 @@ export interface Reading<T> {
   readonly fetchedAt: number;
   /** Whether it is older than it should be: a newer one is on its way, or cannot be had. */
   readonly stale: boolean;
+  /** Why no newer one could be had, where it was asked for. */
+  readonly problem?: ExplorerProblem;
 }
 
 /** What the explorer answers, by endpoint, for one asker. Each throws ExplorerError. */
@@ -56,13 +58,9 @@ export function createExplorerService({
   now = Date.now,
   onRead,
 }: Options): ExplorerService {
-  const clients: Record<Lane, ExplorerClient> = {
-    people: createClient(upstream("people")),
-    background: createClient(upstream("background")),
-  };
-  /** Renewals under way by key: whoever asks meanwhile shares them. */
-  const renewals = new Map<string, Promise<Entry>>();
-  const mayAsk = personalLimit(now);
+  /** Renewals under way by key: whoever asks meanwhile shares them, and a person hurries them on. */
+  const renewals = new Map<string, { readonly entry: Promise<Entry>; readonly hurry: AbortController }>();
+  const limit = personalLimit(now);
 
   const renew = <Name extends EndpointName>(
     name: Name,
@@ -71,8 +69,9 @@ export function createExplorerService({
     lane: Lane,
   ): Promise<Entry> => {
     const fetchedAt = now();
-    const renewal = clients[lane]
-      [name](parameters)
+    const hurry = new AbortController();
+    const client = createClient((path, query) => upstream(lane, path, query, hurry.signal));
+    const entry = client[name](parameters)
       .then(
         ({ data, bytes }): Entry => ({ data, bytes, fetchedAt }),
         (error: unknown): Entry => {
@@ -85,8 +84,8 @@ export function createExplorerService({
         return entry;
       })
       .finally(() => renewals.delete(key));
-    renewals.set(key, renewal);
-    return renewal;
+    renewals.set(key, { entry, hurry });
+    return entry;
   };
 
   const read = async <Name extends EndpointName>(
@@ -108,12 +107,19 @@ export function createExplorerService({
 
     const held = found && !("missing" in found.entry) ? found.entry : undefined;
     const underWay = renewals.get(key);
-    if (!underWay && asker !== "background" && !mayAsk(asker.person)) {
-      if (held) return toReading(name, held, true);
+    const person = asker === "background" || underWay ? undefined : asker.person;
+    if (person !== undefined && !limit.take(person)) {
+      if (held) return { ...toReading(name, held, true), problem: "busy" };
       throw new ExplorerError("busy", `More than ${REQUESTS_PER_PERSON} requests a minute for one person`);
     }
     const renewal =
-      underWay ?? renew(name, parameters, key, asker === "background" ? "background" : "people");
+      underWay?.entry ?? renew(name, parameters, key, asker === "background" ? "background" : "people");
+    if (asker !== "background") underWay?.hurry.abort();
+    if (person !== undefined) {
+      renewal.catch((error) => {
+        if (error instanceof ExplorerError && error.unsent) limit.giveBack(person);
+      });
+    }
     if (held && maxAgeMs === undefined && age <= stale) {
       renewal.catch(() => {});
       onRead?.(name, "stale");
@@ -126,7 +132,8 @@ export function createExplorerService({
     } catch (error) {
       if (!held || asker === "background") throw error;
       onRead?.(name, "stale");
-      return toReading(name, held, true);
+      const problem = error instanceof ExplorerError ? error.problem : "failing";
+      return { ...toReading(name, held, true), problem };
     }
   };
 
@@ -184,14 +191,19 @@ async function patiently<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a person may cause one more request: so many in any minute. */
-function personalLimit(now: () => number): (person: string) => boolean {
+/** The requests that each person may cause: so many in any minute. */
+function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
-  return (person) => {
-    const since = now() - 60_000;
-    const times = (recent.get(person) ?? []).filter((time) => time > since);
-    const allowed = times.length < REQUESTS_PER_PERSON;
-    recent.set(person, allowed ? [...times, now()] : times);
-    return allowed;
+  return {
+    take(person: string): boolean {
+      const times = (recent.get(person) ?? []).filter((time) => time > now() - 60_000);
+      const allowed = times.length < REQUESTS_PER_PERSON;
+      recent.set(person, allowed ? [...times, now()] : times);
+      return allowed;
+    },
+    /** One that was taken was not sent after all. */
+    giveBack(person: string): void {
+      recent.get(person)?.pop();
+    },
   };
 }

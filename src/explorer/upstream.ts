@@ -15,6 +15,8 @@ import type { Lane, Quota } from "./quota.js";
 const TRY_MS = 10_000;
 const TOTAL_MS: Readonly<Record<Lane, number>> = { people: 20_000, background: 120_000 };
 const TRIES = 3;
+/** Before the second try, in ms; twice that before the third; each half as long again or half as short by chance. */
+const FIRST_PAUSE_MS = 400;
 /** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue asks again then. */
 const LONGEST_HOLD_MS = 60_000;
 const DEFAULT_HOLD_MS = 2_000;
@@ -37,8 +39,11 @@ interface Options {
   readonly news: UpstreamNews;
 }
 
-/** A way to send a request for a lane: through the breaker, the queue and, where it may help, a second time. */
-export type Upstream = (lane: Lane) => (path: string, query: Query, signal?: AbortSignal) => Promise<Body>;
+/**
+ * Sends a request: through the breaker, the queue and, where it may help, a second time.
+ * @param hurry moves it to the people's lane: somebody waits for it now
+ */
+export type Upstream = (lane: Lane, path: string, query: Query, hurry?: AbortSignal) => Promise<Body>;
 
 const problemIs =
   (...problems: readonly ExplorerError["problem"][]) =>
@@ -65,7 +70,9 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     let told = false;
     breaker.onBreak((reason) => {
       const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
-      quota.clear(new ExplorerError(problem, "The explorer is left alone for a while", { cause: error }));
+      quota.clear(
+        new ExplorerError(problem, "The explorer is left alone for a while", { cause: error, unsent: true }),
+      );
       if (!told && error) tell(error);
       told = true;
     });
@@ -75,7 +82,13 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     });
   }
 
-  const once = async (lane: Lane, path: string, query: Query, signal: AbortSignal): Promise<Body> => {
+  const once = async (
+    lane: Lane,
+    path: string,
+    query: Query,
+    signal: AbortSignal,
+    hurry?: AbortSignal,
+  ): Promise<Body> => {
     const task = async () => {
       const startedAt = performance.now();
       let status = "200";
@@ -94,27 +107,30 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
       }
     };
     try {
-      return await refused.execute(() => down.execute(() => quota.run(lane, task, signal)));
+      return await refused.execute(() => down.execute(() => quota.run(lane, task, signal, hurry)));
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       const problem = refused.state === CircuitState.Open ? "refused" : "failing";
-      throw new ExplorerError(problem, `GET /${path}: not sent, the explorer is left alone for a while`);
+      throw new ExplorerError(problem, `GET /${path}: not sent, the explorer is left alone for a while`, {
+        unsent: true,
+      });
     }
   };
 
-  return (lane) =>
-    async (path, query, outer = AbortSignal.timeout(TOTAL_MS[lane])) => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await once(lane, path, query, outer);
-        } catch (error) {
-          const again = error instanceof ExplorerError && error.retryable && attempt < TRIES;
-          if (!again || outer.aborted || down.state === CircuitState.Open) throw error;
-          const pause = error.problem === "limited" ? 0 : 250 * 2 ** attempt;
-          await delay(pause * (0.5 + Math.random()), undefined, { signal: outer }).catch(() => {
-            throw error;
-          });
-        }
+  return async (lane, path, query, hurry) => {
+    const signal = AbortSignal.timeout(TOTAL_MS[lane]);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await once(lane, path, query, signal, hurry);
+      } catch (error) {
+        const again = error instanceof ExplorerError && error.retryable && attempt < TRIES;
+        if (!again || signal.aborted || down.state === CircuitState.Open) throw error;
+        // After a 429 the queue itself waits as long as the explorer asked.
+        const pause = error.problem === "limited" ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1);
+        await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => {
+          throw error;
+        });
       }
-    };
+    }
+  };
 }

@@ -79,9 +79,19 @@ export function clean(text: string): string {
 
 /** Text with something in it, cleaned and trimmed; a number or a boolean becomes its text. */
 export function toText(value: unknown): string | null {
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
-    return String(value);
-  return typeof value === "string" ? clean(value).trim() || null : null;
+  if (typeof value === "string") return clean(value).trim() || null;
+  // JSON may hold 1e999, which is read as Infinity.
+  const isScalar = Number.isFinite(value) || typeof value === "bigint" || typeof value === "boolean";
+  return isScalar ? String(value) : null;
+}
+
+/** The longest id that is believed: a party's has 255 characters at the most. */
+export const LONGEST_ID = 300;
+
+/** An id: text that could be one. Nothing but dots would climb in a path. */
+export function toId(value: unknown): string | null {
+  const text = toText(value);
+  return text === null || text.length > LONGEST_ID || /^\.+$/.test(text) ? null : text;
 }
 
 /**

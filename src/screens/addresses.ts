@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN } from "../explorer/paging.js";
+import { LONGEST_ID } from "../explorer/values.js";
 import { readId } from "./ids.js";
 
 /** The last page a list can have. */
@@ -8,7 +9,7 @@ export const LAST_PAGE = REACHABLE_ROWS / ROWS_PER_SCREEN;
 const page = z.coerce.number().int().min(1).max(LAST_PAGE).default(1);
 const order = z.enum(["DESC", "ASC"]).default("DESC");
 /** An id, as pasted or packed. */
-const id = z.string().transform(readId).pipe(z.string().min(1).max(300));
+const id = z.string().transform(readId).pipe(z.string().min(1).max(LONGEST_ID));
 
 /**
  * Every screen's name and parameters: the schema that both addresses and commands are parsed by. A custom_id has 100
@@ -47,10 +48,27 @@ export type Address = {
   [Name in ScreenName]: { readonly screen: Name; readonly parameters: ParametersOf<Name> };
 }[ScreenName];
 
-/** An address from a screen's name and what is not default among its parameters. @throws {z.ZodError} */
-export function address<Name extends ScreenName>(screen: Name, given: z.input<Parameters[Name]>): Address {
-  // TypeScript does not see that the name and its own schema's output belong together.
-  return { screen, parameters: parameters[screen].parse(given) } as Address;
+/** What each screen's parameters are where nothing else is said. */
+const defaults = new Map(
+  Object.entries(parameters).map(([screen, schema]) => [
+    screen,
+    Object.fromEntries(
+      Object.entries(schema.shape).flatMap(([name, each]) => {
+        const { data } = each.safeParse(undefined);
+        return data === undefined ? [] : [[name, data as unknown]];
+      }),
+    ),
+  ]),
+);
+
+/** What has to be said of a screen's parameters: its id, and what is not default. */
+type Given<Name extends ScreenName> = Partial<ParametersOf<Name>> &
+  Pick<ParametersOf<Name>, Extract<keyof ParametersOf<Name>, "id">>;
+
+/** An address from a screen's name and its parameters, of which those not given are default. */
+export function address<Name extends ScreenName>(screen: Name, given: Given<Name>): Address {
+  // TypeScript does not see that the name and its own parameters belong together.
+  return { screen, parameters: { ...defaults.get(screen), ...given } } as unknown as Address;
 }
 
 /** An address from text: a screen's name and its parameters as strings. Undefined where they do not parse. */
@@ -60,25 +78,29 @@ export function parseAddress(screen: string, given: Readonly<Record<string, stri
   return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
 }
 
+/** Every screen's name. */
+export const screenNames = Object.keys(parameters).filter(isScreenName);
+
+/** Whether a screen is of one thing, by its id. */
+export const takesId = (screen: ScreenName): boolean => "id" in parameters[screen].shape;
+
 export function isScreenName(name: string): name is ScreenName {
   return Object.hasOwn(parameters, name);
 }
 
-/** The same screen with one parameter changed; undefined where that is not possible. */
+/** The same screen with one parameter changed; undefined where the value is not one. */
 export function withParameter(from: Address, name: string, value: string | number): Address | undefined {
-  const given = Object.entries({ ...from.parameters, [name]: value });
-  return parseAddress(from.screen, Object.fromEntries(given.map(([key, each]) => [key, String(each)])));
+  const shape: Readonly<Record<string, z.ZodType>> = parameters[from.screen].shape;
+  const result = shape[name]?.safeParse(value);
+  return result?.success
+    ? ({ ...from, parameters: { ...from.parameters, [name]: result.data } } as Address)
+    : undefined;
 }
 
 /** Those of an address's parameters that are not default, as strings, in their order. */
 export function givenParameters(from: Address): readonly (readonly [string, string])[] {
-  const defaults = new Map(
-    Object.entries(parameters[from.screen].shape).map(([name, schema]) => [
-      name,
-      schema.safeParse(undefined).data as unknown,
-    ]),
-  );
+  const usual = defaults.get(from.screen) ?? {};
   return Object.entries(from.parameters)
-    .filter(([name, value]) => value !== undefined && value !== defaults.get(name))
+    .filter(([name, value]) => value !== undefined && value !== usual[name])
     .map(([name, value]) => [name, String(value)]);
 }

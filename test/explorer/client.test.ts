@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { createClient, type ExplorerClient } from "../../src/explorer/client.js";
+import { createClient, type ExplorerClient, type Request } from "../../src/explorer/client.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { SMALL } from "../harness.js";
@@ -16,13 +16,15 @@ const problemOf = (work: Promise<unknown>) =>
 describe("the explorer's client", () => {
   let sandbox: SandboxExplorer;
   let client: ExplorerClient;
+  let send: (given: AbortSignal) => Request;
   const signal = () => AbortSignal.timeout(2_000);
   const page = { page: 0, size: 100 };
 
   beforeAll(async () => {
     sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
     const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
-    client = createClient((path, query, given = signal()) => get(path, query, given));
+    send = (given) => (path, query) => get(path, query, given);
+    client = createClient((path, query) => get(path, query, signal()));
   });
   afterAll(() => sandbox.close());
 
@@ -34,9 +36,7 @@ describe("the explorer's client", () => {
     if (!validator || !event || !request) throw new Error("The ledger is empty");
     const id = validator.party.id;
     expect(
-      (await client.validators({ ...page, status: "ACTIVE" }, signal())).data.content.every(
-        (row) => row.active,
-      ),
+      (await client.validators({ ...page, status: "ACTIVE" })).data.content.every((row) => row.active),
     ).toBe(true);
     expect((await client.newValidators({ size: 5 })).data).toHaveLength(5);
     expect((await client.validator({ validatorId: id })).data).toMatchObject({
@@ -123,7 +123,7 @@ describe("the explorer's client", () => {
   ] as const)("calls %j %s", async (fault, problem) => {
     sandbox.strike(fault);
     const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
-    expect(await problemOf(client.price({}, given))).toBe(problem);
+    expect(await problemOf(client.price({}, send(given)))).toBe(problem);
     sandbox.heal();
   });
 

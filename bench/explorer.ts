@@ -1,0 +1,105 @@
+import { createRandom } from "../sandbox/explorer/random.js";
+import { startSandboxExplorer } from "../sandbox/explorer/server.js";
+import { redisInstalled, startRedis } from "../sandbox/redis-process.js";
+import { createHttp } from "../src/explorer/http.js";
+import { createExplorerService, type Explorer } from "../src/explorer/service.js";
+import { createCache } from "../src/storage/cache.js";
+import { connectRedis } from "../src/storage/redis.js";
+
+/**
+ * What a hit costs against JSON.parse of the same page, and how many requests a day of use sends upstream against one a
+ * command. All numbers are ratios against the reference in this same run.
+ */
+
+const log = { warn: () => {}, info: () => {} };
+const sandbox = await startSandboxExplorer({ lively: false });
+const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
+const upstream = (_: unknown, path: string, query: Parameters<typeof get>[1]) =>
+  get(path, query, AbortSignal.timeout(10_000));
+let now = Date.now();
+
+async function microseconds(rounds: number, work: () => unknown): Promise<number> {
+  for (let at = 0; at < rounds / 10; at += 1) await work();
+  const started = performance.now();
+  for (let at = 0; at < rounds; at += 1) await work();
+  return ((performance.now() - started) * 1_000) / rounds;
+}
+
+const row = (what: string, value: string) => console.log(`| ${what.padEnd(58)} | ${value.padStart(12)} |`);
+console.log(`| ${"what".padEnd(58)} | ${"".padStart(12)} |\n| ${"-".repeat(58)} | ${"-".repeat(11)}: |`);
+
+// A page of a hundred validators.
+const page = JSON.stringify((await upstream("", "validators", { page: 0, size: 100, orderBy: "DESC" })).json);
+const parse = await microseconds(2_000, () => JSON.parse(page));
+const memory = createExplorerService({
+  upstream,
+  cache: createCache({ memoryMb: 64, log }),
+  log,
+  now: () => now,
+});
+const asAna = memory.for({ person: "ana" });
+const hit = () => asAna.validators({ page: 0, size: 100 });
+row("hit in memory ÷ JSON.parse of the same page", ((await microseconds(20_000, hit)) / parse).toFixed(3));
+
+if (redisInstalled()) {
+  const server = await startRedis();
+  const redis = connectRedis(server.url, log);
+  while (!redis.usable()) await new Promise((resolve) => setTimeout(resolve, 10));
+  const keep = createCache({ memoryMb: 64, redis, log });
+  await createExplorerService({ upstream, cache: keep, log, now: () => now })
+    .for("background")
+    .validators({ page: 0, size: 100 });
+  // A memory that holds nothing: every reading comes from Redis.
+  const shared = createExplorerService({
+    upstream,
+    cache: createCache({ memoryMb: 1 / 1024, redis, log }),
+    log,
+    now: () => now,
+  });
+  const asBen = shared.for({ person: "ben" });
+  row(
+    "hit in Redis ÷ JSON.parse of the same page",
+    ((await microseconds(500, () => asBen.validators({ page: 0, size: 100 }))) / parse).toFixed(2),
+  );
+  await redis.close();
+  await server.close();
+} else console.log("redis-server is not installed: its row is left out (apt-get install redis-server)");
+
+/** The nth of many, by Zipf: the first is asked for twice as often as the second, three times as often as the third. */
+const random = createRandom(42);
+function zipf(count: number): number {
+  const total = Math.log(count) + 0.577;
+  let left = random.next() * total;
+  let at = 1;
+  while (at < count && left > 1 / at) {
+    left -= 1 / at;
+    at += 1;
+  }
+  return at - 1;
+}
+
+/** The mix: commands by how often people use them, the most used first; lists by page and things by rank, each by Zipf. */
+const { validators, parties } = sandbox.ledger;
+const mix: readonly ((explorer: Explorer) => Promise<unknown>)[] = [
+  (each) => each.price({}),
+  (each) => each.voteRequests({ page: 0, size: 100 }),
+  (each) => each.validator({ validatorId: validators[zipf(validators.length)]?.party.id ?? "" }),
+  (each) => each.validators({ page: zipf(10), size: 100, status: "ALL" }),
+  (each) => each.party({ partyId: parties[zipf(parties.length)]?.id ?? "" }),
+  (each) => each.topParties({ page: zipf(10), size: 100 }),
+  (each) => each.dashboard({}),
+  (each) => each.newValidators({ size: 100 }),
+];
+const COMMANDS = 20_000;
+const DAY = 86_400_000;
+const before = sandbox.requests.length;
+for (let at = 0; at < COMMANDS; at += 1) {
+  now += -Math.log(1 - random.next()) * (DAY / COMMANDS);
+  await mix[zipf(mix.length)]?.(memory.for({ person: `person ${zipf(500)}` }));
+}
+const requests = sandbox.requests.length - before;
+row(`requests upstream ÷ commands, ${COMMANDS} in a day (Zipf)`, (requests / COMMANDS).toFixed(3));
+console.log(
+  `\nMix, most used first: price, vote requests, validator, validators, party, top parties, network, new validators; ${requests} requests.`,
+);
+await sandbox.close();

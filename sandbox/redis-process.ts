@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Whether a redis-server is installed here. */
+export const redisInstalled = (): boolean => spawnSync("redis-server", ["--version"]).status === 0;
+
+/** A redis-server of one's own, on a free port. */
+export interface RedisProcess {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Stops it without ending it: it holds its connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === "object" && address ? resolve(address.port) : reject(new Error("No port")),
+      );
+    });
+  });
+
+/** Prepares one, and starts it unless told otherwise. Its data is kept while it is restarted. */
+export async function startRedis({ started = true } = {}): Promise<RedisProcess> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "crier-redis-"));
+  let child: ChildProcess | undefined;
+
+  const start = () =>
+    new Promise<void>((resolve, reject) => {
+      const settings = [
+        "--port",
+        String(port),
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        folder,
+        "--appendonly",
+        "yes",
+        "--save",
+        "",
+        "--maxmemory-policy",
+        "volatile-lru",
+      ];
+      const server = spawn("redis-server", settings, { stdio: ["ignore", "pipe", "ignore"] });
+      child = server;
+      server.stdout.on("data", (chunk: Buffer) => {
+        if (chunk.toString().includes("Ready to accept connections")) resolve();
+      });
+      server.once("error", reject);
+    });
+  const kill = async () => {
+    const server = child;
+    child = undefined;
+    if (!server || server.exitCode !== null) return;
+    const exited = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGKILL");
+    await exited;
+  };
+  if (started) await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill,
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
+    start,
+    close: kill,
+  };
+}

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { createQuota, createTokens } from "../../src/explorer/quota.js";
+import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
+import { createUpstream } from "../../src/explorer/upstream.js";
+import { createCache } from "../../src/storage/cache.js";
+import { SMALL } from "../harness.js";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const problemOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "no error",
+    (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
+  );
+
+describe("the explorer's service", () => {
+  let sandbox: SandboxExplorer;
+  let service: ExplorerService;
+  let news: string[];
+  let time: number;
+  const ana = { person: "ana" };
+  const asked = () => sandbox.requests.length;
+  const pass = (ms: number) => {
+    time += ms;
+  };
+
+  beforeEach(async () => {
+    sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
+    news = [];
+    time = Date.now();
+    const log = { warn: () => {} };
+    const upstream = createUpstream({
+      get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
+      quota: createQuota({ tokens: createTokens(6_000), concurrency: 4 }),
+      news: {
+        onDown: () => news.push("down"),
+        onRefused: () => news.push("refused"),
+        onBack: () => news.push("back"),
+      },
+    });
+    service = createExplorerService({
+      upstream,
+      cache: createCache({ memoryMb: 8, log }),
+      log,
+      now: () => time,
+    });
+  });
+  afterEach(() => sandbox.close());
+
+  it("sends one request for a thousand who ask at once", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 1_000 }, (_, at) => service.for({ person: `p${at}` }).dashboard({})),
+    );
+    expect(asked()).toBe(1);
+    expect(new Set(all.map((reading) => reading.data.totalSuperValidators))).toEqual(new Set([13]));
+  });
+
+  it("answers from the cache while fresh, at once and renewing while stale, and waits past that", async () => {
+    const first = await service.for(ana).price({});
+    pass(15 * SECOND);
+    expect(await service.for(ana).price({})).toMatchObject({ stale: false, fetchedAt: first.fetchedAt });
+    expect(asked()).toBe(1);
+
+    pass(30 * SECOND);
+    sandbox.strike({ kind: "slow", ms: 100 }, { times: 1 });
+    const stale = await service.for(ana).price({});
+    expect(stale).toMatchObject({ stale: true, fetchedAt: first.fetchedAt });
+    await expect.poll(async () => (await service.for(ana).price({})).stale).toBe(false);
+    expect(asked()).toBe(2);
+
+    pass(10 * MINUTE);
+    expect(await service.for(ana).price({})).toMatchObject({ stale: false });
+    expect(asked()).toBe(3);
+  });
+
+  it("refreshes only what is over ten seconds old", async () => {
+    await service.for(ana).dashboard({});
+    pass(9 * SECOND);
+    await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({});
+    expect(asked()).toBe(1);
+    pass(2 * SECOND);
+    expect((await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({})).stale).toBe(false);
+    expect(asked()).toBe(2);
+  });
+
+  it("gives the last good reading for hours while the explorer fails, and never remembers a failure", async () => {
+    const good = await service.for(ana).price({});
+    pass(5 * HOUR);
+    sandbox.strike({ kind: "status", status: 500 });
+    const held = await service.for(ana).price({});
+    expect(held).toMatchObject({
+      stale: true,
+      problem: "failing",
+      fetchedAt: good.fetchedAt,
+      data: good.data,
+    });
+    expect(await problemOf(service.for(ana).dashboard({}))).toBe("failing");
+    sandbox.heal();
+    await expect.poll(() => problemOf(service.for(ana).dashboard({})), { timeout: 10_000 }).toBe("no error");
+  });
+
+  it("believes a 404 for a short while", async () => {
+    expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
+    pass(20 * SECOND);
+    expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
+    expect(asked()).toBe(1);
+    pass(20 * SECOND);
+    expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
+    expect(asked()).toBe(2);
+  });
+
+  it("lets one person cause twenty requests a minute, and others as many", async () => {
+    const pages = await Promise.all(
+      Array.from({ length: 25 }, (_, page) => problemOf(service.for(ana).parties({ page, size: 100 }))),
+    );
+    expect(pages.filter((each) => each === "busy")).toHaveLength(5);
+    expect(asked()).toBe(20);
+    expect(await problemOf(service.for({ person: "ben" }).parties({ page: 30, size: 100 }))).toBe("no error");
+    pass(5 * MINUTE);
+    await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).events({ page, size: 100 })));
+    // Beyond it: what the cache has, and why it is not newer.
+    pass(1 * SECOND);
+    const held = await service.for(ana, { maxAgeMs: 0 }).parties({ page: 0, size: 100 });
+    expect(held).toMatchObject({ stale: true, problem: "busy" });
+  });
+
+  it("tries a second time what may succeed then, and nothing else", async () => {
+    sandbox.strike({ kind: "status", status: 503 }, { times: 2 });
+    expect(await problemOf(service.for(ana).dashboard({}))).toBe("no error");
+    expect(asked()).toBe(3);
+    sandbox.strike({ kind: "status", status: 400 }, { times: 2 });
+    expect(await problemOf(service.for(ana).newValidators({ size: 5 }))).toBe("rejected");
+    expect(asked()).toBe(4);
+  });
+
+  it("waits as long as the explorer asks, and no longer than bounds allow", async () => {
+    sandbox.strike({ kind: "status", status: 429, retryAfter: "1" }, { times: 1 });
+    const started = performance.now();
+    await service.for(ana).dashboard({});
+    expect(performance.now() - started).toBeGreaterThan(900);
+    sandbox.strike({ kind: "status", status: 429, retryAfter: "3600" }, { times: 1 });
+    expect(await problemOf(service.for(ana).price({}))).toBe("slow");
+    expect(asked()).toBe(3);
+  });
+
+  it("leaves an explorer alone that is down, tells the operator once, and comes back by itself", async () => {
+    sandbox.strike({ kind: "reset" });
+    for (let at = 0; at < 40; at += 1)
+      await problemOf(service.for({ person: `p${at}` }).parties({ page: at, size: 100 }));
+    expect(asked()).toBeLessThanOrEqual(6);
+    expect(news).toEqual(["down"]);
+    sandbox.heal();
+    await expect
+      .poll(() => problemOf(service.for("background").price({})), { timeout: 10_000 })
+      .toBe("no error");
+    expect(news).toEqual(["down", "back"]);
+  });
+
+  it("stops at a refused key, tells the operator once, and does not hammer", async () => {
+    await service.for(ana).price({});
+    sandbox.accept("another-key");
+    const before = asked();
+    for (let at = 0; at < 20; at += 1)
+      expect(await problemOf(service.for(ana).parties({ page: at, size: 100 }))).toBe("refused");
+    expect(asked() - before).toBe(1);
+    expect(news).toEqual(["refused"]);
+    pass(HOUR);
+    expect(await service.for({ person: "ben" }).price({})).toMatchObject({ stale: true, problem: "refused" });
+  });
+
+  it.each([
+    ["HTML", { kind: "html" }, "unreadable"],
+    ["nothing", { kind: "empty" }, "unreadable"],
+    ["another type", { kind: "body", body: '{"content":"none"}' }, "unreadable"],
+    ["a gzip bomb", { kind: "bomb" }, "unreadable"],
+    ["11 MB", { kind: "huge" }, "unreadable"],
+    ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/" }, "refused"],
+  ] as const)("gives a typed error for %s, and does not ask again", async (_, fault, problem) => {
+    sandbox.strike(fault);
+    expect(await problemOf(service.for(ana).parties({ page: 0, size: 100 }))).toBe(problem);
+    expect(asked()).toBe(1);
+  });
+
+  it("makes a person wait ten seconds at the most, also for a body that stalls", async () => {
+    sandbox.strike({ kind: "stall" });
+    const started = performance.now();
+    expect(await problemOf(service.for(ana).price({}))).toBe("slow");
+    expect(performance.now() - started).toBeLessThan(11_000);
+  });
+
+  it("drops rows that cannot be read, and duplicates, and keeps the rest", async () => {
+    sandbox.mood = (answer) => {
+      const page = answer as { content: unknown[] };
+      return { ...page, content: [null, 7, page.content[0], page.content[0], ...page.content] };
+    };
+    const { data } = await service.for(ana).validators({ page: 0, size: 100 });
+    expect(data.content).toHaveLength(45);
+    expect(data).toMatchObject({ sent: 49, unreadable: 2 });
+  });
+});

@@ -1,0 +1,143 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { createQuota, createTokens } from "../../src/explorer/quota.js";
+import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
+import { createSharedTokens } from "../../src/explorer/shared-tokens.js";
+import { createUpstream } from "../../src/explorer/upstream.js";
+import { createCache } from "../../src/storage/cache.js";
+import { connectRedis, type Redis } from "../../src/storage/redis.js";
+import { SMALL } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+describeWithRedis("Redis behind the cache", () => {
+  let server: RedisProcess;
+  let explorer: SandboxExplorer;
+  const connections: Redis[] = [];
+  let warnings: string[] = [];
+  const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) };
+
+  beforeAll(async () => {
+    server = await startRedis();
+    explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+  });
+  afterEach(async () => {
+    await Promise.all(connections.splice(0).map((each) => each.close()));
+    warnings = [];
+  });
+  afterAll(async () => {
+    await Promise.all([server.close(), explorer.close()]);
+  });
+
+  /** One bot's service; a memory of its own, and Redis behind it. */
+  const startBot = async (
+    url = server.url,
+    wait = true,
+  ): Promise<{ service: ExplorerService; redis: Redis }> => {
+    const redis = connectRedis(url, log);
+    connections.push(redis);
+    if (wait) await expect.poll(() => redis.usable()).toBe(true);
+    const upstream = createUpstream({
+      get: createHttp({ apiUrl: `${explorer.url}/v1`, apiKey: explorer.key }),
+      quota: createQuota({ tokens: createTokens(60_000), concurrency: 4 }),
+      news: { onDown: () => {}, onRefused: () => {}, onBack: () => {} },
+    });
+    return {
+      redis,
+      service: createExplorerService({ upstream, cache: createCache({ memoryMb: 8, redis, log }), log }),
+    };
+  };
+  const ask = async ({ service }: { service: ExplorerService }, page: number) => {
+    const started = performance.now();
+    await service.for({ person: `p${page}` }).events({ page, size: 1 });
+    return performance.now() - started;
+  };
+  const client = async () => {
+    const [first] = connections.filter((each) => each.usable());
+    if (!first) throw new Error("No connection");
+    return first.client;
+  };
+
+  it("is shared by two bots, under the prefix, with an expiry on every entry", async () => {
+    const [one, two] = [await startBot(), await startBot()];
+    const before = explorer.requests.length;
+    const first = await one.service.for({ person: "a" }).validators({ page: 0, size: 100 });
+    await expect.poll(async () => (await (await client()).keys("*")).length).toBeGreaterThan(0);
+    const second = await two.service.for({ person: "b" }).validators({ page: 0, size: 100 });
+    expect(explorer.requests.length - before).toBe(1);
+    expect(second.data).toEqual(first.data);
+    for (const key of await (await client()).keys("*")) {
+      expect(key).toMatch(/^crier:/);
+      expect(await (await client()).ttl(key)).toBeGreaterThan(0);
+    }
+  });
+
+  it("takes an entry that does not parse for a miss, and logs it", async () => {
+    const one = await startBot();
+    await one.service.for({ person: "a" }).dashboard({});
+    const key = (await (await client()).keys("crier:cache*dashboard*"))[0] ?? "";
+    for (const broken of ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}']) {
+      await (await client()).set(key, broken);
+      const before = explorer.requests.length;
+      expect(
+        (await (await startBot()).service.for({ person: "a" }).dashboard({})).data.totalSuperValidators,
+      ).toBe(13);
+      expect(explorer.requests.length - before).toBe(1);
+    }
+    expect(warnings.filter((message) => message.includes("does not parse"))).toHaveLength(3);
+  });
+
+  it("is done without while it is frozen, killed or slow, and used again once it is back", async () => {
+    const bot = await startBot();
+    await ask(bot, 0);
+    server.freeze();
+    // Under load: nobody waits for more than the deadline, and only the first do.
+    const frozen = await Promise.all(Array.from({ length: 50 }, (_, at) => ask(bot, at % 40)));
+    expect(Math.max(...frozen)).toBeLessThan(600);
+    expect(bot.redis.usable()).toBe(false);
+    expect(await ask(bot, 41)).toBeLessThan(100);
+    server.thaw();
+    await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
+
+    await server.kill();
+    expect(await ask(bot, 42)).toBeLessThan(100);
+    await Promise.all(Array.from({ length: 20 }, (_, at) => ask(bot, at)));
+    await server.start();
+    await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
+    await ask(bot, 43);
+    await expect.poll(async () => (await bot.redis.client.keys("crier:cache*page=43*")).length).toBe(1);
+    expect(warnings.filter((message) => message.includes("not usable"))).toHaveLength(2);
+  });
+
+  it("may be absent at the start, and is used once it comes", async () => {
+    const later = await startRedis({ started: false });
+    const bot = await startBot(later.url, false);
+    expect(await ask(bot, 0)).toBeLessThan(200);
+    await later.start();
+    await expect.poll(() => bot.redis.usable(), { timeout: 8_000 }).toBe(true);
+    await later.close();
+  });
+
+  it("holds one budget for all who share it, and each its own while it is gone", async () => {
+    const [one, two] = [await startBot(), await startBot()];
+    const perMinute = 240;
+    const tokens = [one, two].map(({ redis }) =>
+      createSharedTokens(redis, perMinute, createTokens(perMinute), "crier:test-quota"),
+    );
+    const take = async (ms: number) => {
+      const until = performance.now() + ms;
+      let taken = 0;
+      while (performance.now() < until) {
+        for (const each of tokens) if ((await each.take("people")) === 0) taken += 1;
+        await delay(5);
+      }
+      return taken;
+    };
+    const together = await take(2_000);
+    // The burst and two seconds' income: once, not twice.
+    expect(together).toBeLessThanOrEqual(perMinute / 12 + 2 * (perMinute / 60) + 2);
+    expect(together).toBeGreaterThan(15);
+  });
+});
