@@ -3,6 +3,7 @@ import { startSandboxExplorer } from "../sandbox/explorer/server.js";
 import { redisInstalled, startRedis } from "../sandbox/redis-process.js";
 import { createHttp } from "../src/explorer/http.js";
 import { createExplorerService, type Explorer } from "../src/explorer/service.js";
+import type { Upstream } from "../src/explorer/upstream.js";
 import { createCache } from "../src/storage/cache.js";
 import { connectRedis } from "../src/storage/redis.js";
 
@@ -14,8 +15,7 @@ import { connectRedis } from "../src/storage/redis.js";
 const log = { warn: () => {}, info: () => {} };
 const sandbox = await startSandboxExplorer({ lively: false });
 const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
-const upstream = (_: unknown, path: string, query: Parameters<typeof get>[1]) =>
-  get(path, query, AbortSignal.timeout(10_000));
+const upstream: Upstream = ({ path, query }) => get(path, query, AbortSignal.timeout(10_000));
 let now = Date.now();
 
 async function microseconds(rounds: number, work: () => unknown): Promise<number> {
@@ -29,12 +29,13 @@ const row = (what: string, value: string) => console.log(`| ${what.padEnd(58)} |
 console.log(`| ${"what".padEnd(58)} | ${"".padStart(12)} |\n| ${"-".repeat(58)} | ${"-".repeat(11)}: |`);
 
 // A page of a hundred validators.
-const page = JSON.stringify((await upstream("", "validators", { page: 0, size: 100, orderBy: "DESC" })).json);
+const page = JSON.stringify(
+  (await get("validators", { page: 0, size: 100, orderBy: "DESC" }, AbortSignal.timeout(10_000))).json,
+);
 const parse = await microseconds(2_000, () => JSON.parse(page));
 const memory = createExplorerService({
   upstream,
   cache: createCache({ memoryMb: 64, log }),
-  log,
   now: () => now,
 });
 const asAna = memory.for({ person: "ana" });
@@ -46,14 +47,13 @@ if (redisInstalled()) {
   const redis = connectRedis(server.url, log);
   while (!redis.usable()) await new Promise((resolve) => setTimeout(resolve, 10));
   const keep = createCache({ memoryMb: 64, redis, log });
-  await createExplorerService({ upstream, cache: keep, log, now: () => now })
+  await createExplorerService({ upstream, cache: keep, now: () => now })
     .for("background")
     .validators({ page: 0, size: 100 });
   // A memory that holds nothing: every reading comes from Redis.
   const shared = createExplorerService({
     upstream,
     cache: createCache({ memoryMb: 1 / 1024, redis, log }),
-    log,
     now: () => now,
   });
   const asBen = shared.for({ person: "ben" });

@@ -1,5 +1,5 @@
 import { SlashCommandBuilder, type SlashCommandSubcommandBuilder } from "@discordjs/builders";
-import { type Command, withPrivate } from "./command.js";
+import { type ReadingCommand, withPrivate } from "./command.js";
 
 const ofParty = (builder: SlashCommandSubcommandBuilder, name: string, description: string) =>
   withPrivate(
@@ -11,7 +11,7 @@ const ofParty = (builder: SlashCommandSubcommandBuilder, name: string, descripti
       ),
   );
 
-export const party: Command = {
+export const party: ReadingCommand = {
   definition: new SlashCommandBuilder()
     .setName("party")
     .setDescription("Parties on the ledger: who they are, what they hold and earn")

@@ -1,7 +1,7 @@
 import { SlashCommandBuilder } from "@discordjs/builders";
-import { type Command, withPrivate } from "./command.js";
+import { type ReadingCommand, withPrivate } from "./command.js";
 
-export const price: Command = {
+export const price: ReadingCommand = {
   definition: withPrivate(
     new SlashCommandBuilder()
       .setName("price")

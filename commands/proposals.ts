@@ -1,5 +1,5 @@
 import { SlashCommandBuilder, type SlashCommandSubcommandBuilder } from "@discordjs/builders";
-import { type Command, withPrivate } from "./command.js";
+import { type ReadingCommand, withPrivate } from "./command.js";
 
 const ofProposal = (builder: SlashCommandSubcommandBuilder, name: string, description: string) =>
   withPrivate(
@@ -11,7 +11,7 @@ const ofProposal = (builder: SlashCommandSubcommandBuilder, name: string, descri
       ),
   );
 
-export const proposals: Command = {
+export const proposals: ReadingCommand = {
   definition: new SlashCommandBuilder()
     .setName("proposals")
     .setDescription("Governance: what super validators vote on, and how")

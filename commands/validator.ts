@@ -1,7 +1,7 @@
 import { SlashCommandBuilder } from "@discordjs/builders";
-import { type Command, withPrivate } from "./command.js";
+import { type ReadingCommand, withPrivate } from "./command.js";
 
-export const validator: Command = {
+export const validator: ReadingCommand = {
   definition: new SlashCommandBuilder()
     .setName("validator")
     .setDescription("The network's validators, and whether they are alive")

@@ -18,6 +18,8 @@ export interface BotProcess {
   /** Its exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+  /** Sets its clock so many ms ahead of the real one. */
+  setClock(offsetMs: number): void;
 }
 
 /** A new empty folder for a bot's data. */
@@ -39,20 +41,20 @@ export function botEnvironment(
   };
 }
 
-/** Starts the built bot with an environment and nothing else of this process's. */
-export function startBotProcess(
-  env: Record<string, string>,
-  nodeOptions: readonly string[] = [],
-): BotProcess {
-  const child = spawn(process.execPath, [...nodeOptions, MAIN], {
+const CLOCK = new URL("./clock.mjs", import.meta.url).href;
+
+/** Starts the built bot with an environment and nothing else of this process's, and with a clock that can be moved. */
+export function startBotProcess(env: Record<string, string>, clockOffsetMs = 0): BotProcess {
+  const child = spawn(process.execPath, ["--import", CLOCK, MAIN], {
     env: { PATH: process.env.PATH ?? "", ...env },
     cwd: env.DATA_DIR ?? tmpdir(),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+  child.send({ clockOffsetMs });
   let output = "";
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
+    stream?.on("data", (chunk: Buffer) => {
       output += chunk.toString();
       for (const listener of listeners) listener();
     });
@@ -84,6 +86,7 @@ export function startBotProcess(
         listeners.add(look);
         look();
       }),
+    setClock: (offsetMs) => void child.send({ clockOffsetMs: offsetMs }),
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return exited;

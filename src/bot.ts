@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { DiscordAPIError, Events, HTTPError, REST } from "discord.js";
 import { commands } from "../commands/index.js";
@@ -10,14 +11,15 @@ import { createQuota, createTokens } from "./explorer/quota.js";
 import { createExplorerService } from "./explorer/service.js";
 import { createSharedTokens } from "./explorer/shared-tokens.js";
 import { createUpstream } from "./explorer/upstream.js";
-import { createLog } from "./ops/log.js";
+import { createLog, type Log } from "./ops/log.js";
 import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { openFileState } from "./storage/file-state.js";
 import { createIdKeys } from "./storage/id-keys.js";
+import { compete, holdForever } from "./storage/lease.js";
 import { connectRedis } from "./storage/redis.js";
-import { createGovernanceWatch } from "./watch/governance.js";
-import { createOutbox } from "./watch/outbox.js";
-import { repeat } from "./watch/repeat.js";
+import { createRedisState } from "./storage/redis-state.js";
+import { createBackground } from "./watch/background.js";
+import { createSubscriptions } from "./watch/subscriptions.js";
 
 /** A bot at work. */
 export interface Bot {
@@ -29,13 +31,14 @@ const FINISH_MS = 5_000;
 
 /**
  * Builds the parts and connects them.
+ * @param stopped ends the waiting for a Discord that cannot be reached
  * @throws {ConfigError} where Discord refuses the token
  * @throws {StateError} where the state cannot be used
  */
-export async function startBot(config: Config): Promise<Bot> {
+export async function startBot(config: Config, stopped: AbortSignal): Promise<Bot> {
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
-  const state = openFileState(config.dataDir);
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log);
+  const state = redis ? createRedisState(redis.client) : openFileState(config.dataDir);
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
 
@@ -43,7 +46,12 @@ export async function startBot(config: Config): Promise<Bot> {
   const ownTokens = createTokens(requestsPerMinute);
   const quota = createQuota({
     tokens: redis
-      ? createSharedTokens(redis, requestsPerMinute, ownTokens, `${REDIS_PREFIX}quota`)
+      ? createSharedTokens(
+          redis,
+          requestsPerMinute,
+          ownTokens,
+          `${REDIS_PREFIX}quota:${digest(config.explorer.apiUrl + config.explorer.apiKey)}`,
+        )
       : ownTokens,
     concurrency: config.explorer.concurrency,
   });
@@ -61,31 +69,30 @@ export async function startBot(config: Config): Promise<Bot> {
       onBack: () => log.info({}, "The explorer answers again"),
     },
   });
-  const explorer = createExplorerService({ upstream, cache, log });
+  const explorer = createExplorerService({ upstream, cache, origin: digest(config.explorer.apiUrl) });
 
   const client = createDiscordClient(config.discord);
-  const deliveryRest = new REST({ api: config.discord.apiUrl, retries: 0, timeout: 8_000 }).setToken(
-    config.discord.token,
-  );
-  const channels = config.governance.channelId === undefined ? [] : [config.governance.channelId];
-  const outbox = createOutbox({
-    state,
-    rest: deliveryRest,
-    explorer: explorer.for("background", { maxAgeMs: 5_000 }),
-    keys,
-    channels: () => channels,
-    log,
+  const subscriptions = createSubscriptions(state, config.governance.channelId);
+  // What to do about a limit or a failure is decided by the outbox: this one neither waits nor tries again.
+  const rest = new REST({
+    api: config.discord.apiUrl,
+    retries: 0,
+    timeout: 8_000,
+    offset: 0,
+    rejectOnRateLimit: () => true,
   });
-  const watch = createGovernanceWatch({
-    explorer: explorer.for("background", { maxAgeMs: 0 }),
-    state,
-    outbox,
-    log,
-  });
+  rest.setToken(config.discord.token);
+  const pollMs = config.governance.pollSeconds * 1_000;
+  const background = createBackground({ state, explorer, rest, subscriptions, keys, pollMs, log });
 
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
-  const dispatch = createDispatch({ commands, explorer, keys, log });
+  const dispatch = createDispatch({
+    commands,
+    services: { explorer, subscriptions, state, rest: client.rest },
+    keys,
+    log,
+  });
   client.on(Events.InteractionCreate, (interaction) => {
     if (stopping) return;
     const work = dispatch(interaction).finally(() => inFlight.delete(work));
@@ -97,7 +104,7 @@ export async function startBot(config: Config): Promise<Bot> {
   const ready = new Promise<string>((resolve) => {
     client.once(Events.ClientReady, (readyClient) => resolve(readyClient.application.id));
   });
-  await logIn(() => client.login(config.discord.token), log);
+  await logIn(() => client.login(config.discord.token), log, stopped);
   const applicationId = await ready;
 
   const register = registerCommands({
@@ -106,6 +113,7 @@ export async function startBot(config: Config): Promise<Bot> {
     definitions: commands.map(({ definition }) => definition),
     guildId: config.discord.guildId,
     guildIds: [...client.guilds.cache.keys()],
+    state,
     log,
   }).catch((err: unknown) =>
     log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
@@ -113,14 +121,15 @@ export async function startBot(config: Config): Promise<Bot> {
   await register;
   log.info({ link: inviteLink(applicationId) }, "Invite link");
 
-  outbox.wake();
-  const polling = repeat(watch.poll, config.governance.pollSeconds * 1_000, log);
+  const leadership = redis
+    ? compete(redis.client, state, background, log)
+    : await holdForever(state, background);
   log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
 
   return {
     async stop() {
       stopping = true;
-      const finished = Promise.allSettled([...inFlight, polling.stop(), outbox.stop()]);
+      const finished = Promise.allSettled([...inFlight, leadership.stop()]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();
       await keys.flush();
@@ -130,8 +139,11 @@ export async function startBot(config: Config): Promise<Bot> {
   };
 }
 
+/** A short name for what is not to be written out. */
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 8);
+
 /** Logs in, however long Discord cannot be reached. @throws {ConfigError} where it refuses the token */
-async function logIn(login: () => Promise<string>, log: ReturnType<typeof createLog>): Promise<void> {
+async function logIn(login: () => Promise<string>, log: Log, stopped: AbortSignal): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await login();
@@ -144,7 +156,7 @@ async function logIn(login: () => Promise<string>, log: ReturnType<typeof create
       }
       const wait = Math.min(1_000 * 2 ** attempt, 60_000);
       log.warn({ err: error, retryInMs: wait }, "Discord cannot be reached; trying again");
-      await delay(wait);
+      await delay(wait, undefined, { signal: stopped });
     }
   }
 }

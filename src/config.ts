@@ -15,7 +15,10 @@ const address = (protocols: readonly string[]) =>
   z.string().refine((value) => {
     if (!URL.canParse(value)) return false;
     const url = new URL(value);
-    return protocols.includes(url.protocol) && url.search === "" && url.hash === "";
+    const bare = url.search === "" && url.hash === "";
+    // fetch refuses an address with a password in it; Redis needs one.
+    const secret = url.username !== "" || url.password !== "";
+    return protocols.includes(url.protocol) && bare && (!secret || url.protocol.startsWith("redis"));
   });
 
 const wholeNumber = (least: number, most: number) =>
@@ -31,7 +34,7 @@ const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as
 
 /** Each variable: its shape, and the words that tell an operator what it wants. */
 const variables = {
-  DISCORD_TOKEN: [z.string().regex(/^\S+$/), "the bot's token, from the application's Bot page"],
+  DISCORD_TOKEN: [z.string().regex(/^[\x21-\x7e]+$/), "the bot's token, from the application's Bot page"],
   EXPLORER_API_URL: [
     address(["http:", "https:"]),
     "the explorer's http(s) address, such as https://explorer.example",

@@ -7,23 +7,26 @@ function giveUp(error: unknown): never {
   process.exit(1);
 }
 
+/** However busy it is, it ends within so many ms of being told to. */
+const LAST_MS = 6_000;
+
+const stopping = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    stopping.abort();
+    setTimeout(() => process.exit(0), LAST_MS).unref();
+  });
+}
+
 try {
   const config = loadConfig();
   // Loaded after the settings are known to be right: a wrong one is told before discord.js has been read.
   const { startBot } = await import("./bot.js");
-  const starting = startBot(config);
-  let stopping = false;
-  const stop = async () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), 7_000).unref();
-    const bot = await starting;
-    await bot.stop();
-    process.exit(0);
-  };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
-  await starting;
+  const bot = await startBot(config, stopping.signal);
+  const stop = () => bot.stop().finally(() => process.exit(0));
+  if (stopping.signal.aborted) await stop();
+  stopping.signal.addEventListener("abort", stop);
 } catch (error) {
+  if (stopping.signal.aborted) process.exit(0);
   giveUp(error);
 }

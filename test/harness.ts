@@ -23,6 +23,10 @@ export interface Harness {
   readonly bot: () => BotProcess;
   /** Ends the bot and starts it again on the same data. */
   restart(more?: Record<string, string>): Promise<void>;
+  /** The time for the bot, the ledger and Discord alike, epoch ms. */
+  now(): number;
+  /** Lets time pass for all three. */
+  pass(ms: number): void;
   close(): Promise<void>;
 }
 
@@ -36,8 +40,10 @@ export async function startHarness({
   explorer: explorerOptions,
   env = () => ({}),
 }: Options = {}): Promise<Harness> {
-  const explorer = await startSandboxExplorer({ size: SMALL, lively: false, ...explorerOptions });
-  const discord = await startSandboxDiscord();
+  let offset = 0;
+  const now = () => Date.now() + offset;
+  const explorer = await startSandboxExplorer({ size: SMALL, lively: false, now, ...explorerOptions });
+  const discord = await startSandboxDiscord({ now });
   const base = botEnvironment(discord, explorer, { EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) });
   let bot = startBotProcess(base);
   await bot.ready();
@@ -45,9 +51,14 @@ export async function startHarness({
     explorer,
     discord,
     bot: () => bot,
+    now,
+    pass(ms) {
+      offset += ms;
+      bot.setClock(offset);
+    },
     async restart(more = {}) {
       await bot.stop();
-      bot = startBotProcess({ ...base, ...more });
+      bot = startBotProcess({ ...base, ...more }, offset);
       await bot.ready();
     },
     async close() {

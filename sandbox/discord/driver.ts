@@ -179,7 +179,7 @@ export class Driver {
     });
   }
 
-  #resolved(data: object): object {
+  #resolved(data: object, user: User): object {
     const ids = [...JSON.stringify(data).matchAll(/"type":([78]),"value":"(\d+)"/g)];
     const channels: Record<string, object> = {};
     const roles: Record<string, object> = {};
@@ -191,7 +191,7 @@ export class Driver {
       if (type === "7" && channel)
         channels[id] = {
           ...channel,
-          permissions: String(permissionsIn(this.#world, channel, this.#world.bot)),
+          permissions: String(permissionsIn(this.#world, channel, user)),
         };
       if (type === "8" && role) roles[id] = role;
     }
@@ -241,7 +241,7 @@ export class Driver {
       type,
       version: 1,
       application_id: world.bot.id,
-      data: { ...data, resolved: this.#resolved(data) },
+      data: { ...data, resolved: this.#resolved(data, user) },
       channel_id: channel.id,
       channel: { ...channel },
       locale: "en-US",

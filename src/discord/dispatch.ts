@@ -10,9 +10,8 @@ import {
   type StringSelectMenuInteraction,
   TextInputStyle,
 } from "discord.js";
-import { type Command, PRIVATE_OPTION } from "../../commands/command.js";
+import { type Command, PRIVATE_OPTION, type Services } from "../../commands/command.js";
 import { REFRESH_MS } from "../explorer/policy.js";
-import type { ExplorerService } from "../explorer/service.js";
 import { type Address, LAST_PAGE, parseAddress, withParameter } from "../screens/addresses.js";
 import { openScreen } from "../screens/index.js";
 import { DISCORD, explain, hasCode, PersonError } from "./errors.js";
@@ -29,7 +28,7 @@ interface Log {
 
 interface Parts {
   readonly commands: readonly Command[];
-  readonly explorer: ExplorerService;
+  readonly services: Services;
   readonly keys: IdKeys;
   readonly log: Log;
 }
@@ -39,7 +38,8 @@ const OLDER_VERSION =
 const JUMP_INPUT = "page";
 
 /** Takes each interaction to the screen it asks for, and the screen back to the person. The one error boundary. */
-export function createDispatch({ commands, explorer, keys, log }: Parts) {
+export function createDispatch({ commands, services, keys, log }: Parts) {
+  const { explorer } = services;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (asked: Asked, to: Address, from?: { back: Address | undefined; refresh: boolean }) => {
@@ -58,6 +58,10 @@ export function createDispatch({ commands, explorer, keys, log }: Parts) {
 
   const command = async (asked: ChatInputCommandInteraction) => {
     const definition = byName.get(asked.commandName);
+    if (definition && "run" in definition) {
+      await reply(asked, "private", undefined, () => definition.run(asked, services));
+      return;
+    }
     const screen = definition?.opens[asked.options.getSubcommand(false) ?? ""];
     const given: Record<string, string> = {};
     for (const { name, value } of asked.options.data.flatMap((option) => option.options ?? [option])) {

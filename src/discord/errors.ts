@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { DiscordAPIError } from "discord.js";
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import type { ScreenName } from "../screens/addresses.js";
+import { StateError } from "../storage/state.js";
 
 /** Something a person did that cannot be answered: the message is the sentence they get. */
 export class PersonError extends Error {
@@ -44,6 +45,7 @@ export function explain(error: unknown, log: Log, screen?: ScreenName): string {
   if (error instanceof ExplorerError) {
     return (error.problem === "missing" && screen && MISSING[screen]) || EXPLORER_SAYS[error.problem];
   }
+  if (error instanceof StateError) return "I cannot reach my own storage at the moment. Please try again in a minute.";
   const id = randomBytes(4).toString("hex");
   log.error({ err: error, errorId: id }, "Unexpected error");
   return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${id}\``;

@@ -1,26 +1,254 @@
-import { type APIMessage, type REST, Routes } from "discord.js";
+import {
+  type APIChannel,
+  type APIMessage,
+  type APIThreadChannel,
+  DiscordAPIError,
+  type REST,
+  RESTJSONErrorCodes,
+  Routes,
+} from "discord.js";
+import { cut } from "../explorer/values.js";
+import { hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 
 /** A message for a channel, with what makes it arrive once. */
-export interface Post extends MessagePayload {
+export interface Post {
+  readonly payload: MessagePayload;
   /** A second message with the same one within minutes is not created (Discord: 25 characters). */
   readonly nonce: string;
+  /** The one role it notifies. */
+  readonly roleId?: string | null;
+  /** The message it replies to, if that is still there. */
+  readonly replyTo?: string | undefined;
 }
 
-/** Posts to a channel. One request, without retries: what to do about a failure is the caller's to decide. */
+function body({ payload, nonce, roleId, replyTo }: Post) {
+  return {
+    // The mention stands in the content: one inside an embed notifies nobody.
+    ...(roleId ? { content: `<@&${roleId}>` } : {}),
+    embeds: payload.embeds,
+    components: payload.components,
+    allowed_mentions: { parse: [], roles: roleId ? [roleId] : [] },
+    nonce,
+    enforce_nonce: true,
+    ...(replyTo ? { message_reference: { message_id: replyTo, fail_if_not_exists: false } } : {}),
+  };
+}
+
+/** Not in discord-api-types' list: a reply where the bot may not read the history. */
+const CANNOT_REPLY = 160_002;
+const THREAD_EXISTS = 160_004;
+const THREAD_ARCHIVED = 50_083;
+const ALREADY_CROSSPOSTED = 40_033;
+/** What a thread under an announcement is archived after by itself, in minutes: a week. */
+const ARCHIVE_MINUTES = 10_080;
+
+/** Posts to a channel or thread: one request, and another only where Discord said that the first was not done. */
 export async function postMessage(
   rest: REST,
   channelId: string,
   post: Post,
   signal: AbortSignal,
 ): Promise<string> {
-  const body = {
-    embeds: post.embeds,
-    components: post.components,
-    allowed_mentions: { parse: [] },
-    nonce: post.nonce,
-    enforce_nonce: true,
-  };
-  const message = (await rest.post(Routes.channelMessages(channelId), { body, signal })) as APIMessage;
-  return message.id;
+  const send = async (what: Post) =>
+    ((await rest.post(Routes.channelMessages(channelId), { body: body(what), signal })) as APIMessage).id;
+  try {
+    return await send(post);
+  } catch (error) {
+    if (post.replyTo && hasCode(error, CANNOT_REPLY)) return send({ ...post, replyTo: undefined });
+    if (hasCode(error, THREAD_ARCHIVED)) {
+      await setArchived(rest, channelId, false, signal);
+      return send(post);
+    }
+    throw error;
+  }
 }
+
+const LONGEST_THREAD_NAME = 100;
+
+/** Opens a forum's post. It takes no nonce. @returns the post's id, which is its thread's and its first message's */
+export async function postToForum(
+  rest: REST,
+  channelId: string,
+  title: string,
+  post: Post,
+  tagId: string | null,
+  signal: AbortSignal,
+): Promise<string> {
+  const { nonce, enforce_nonce, ...message } = body(post);
+  const thread = (await rest.post(Routes.threads(channelId), {
+    body: {
+      name: cut(title, LONGEST_THREAD_NAME),
+      auto_archive_duration: ARCHIVE_MINUTES,
+      message,
+      ...(tagId === null ? {} : { applied_tags: [tagId] }),
+    },
+    signal,
+  })) as APIThreadChannel;
+  return thread.id;
+}
+
+/** Opens a thread under a message; it has the message's id. */
+export async function openThread(
+  rest: REST,
+  channelId: string,
+  messageId: string,
+  title: string,
+): Promise<void> {
+  try {
+    await rest.post(Routes.threads(channelId, messageId), {
+      body: { name: cut(title, LONGEST_THREAD_NAME), auto_archive_duration: ARCHIVE_MINUTES },
+    });
+  } catch (error) {
+    if (!hasCode(error, THREAD_EXISTS)) throw error;
+  }
+}
+
+export async function setArchived(
+  rest: REST,
+  threadId: string,
+  archived: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) });
+}
+
+/** Sends an announcement channel's message on to the channels that follow it. */
+export async function crosspost(rest: REST, channelId: string, messageId: string): Promise<void> {
+  try {
+    await rest.post(Routes.channelMessageCrosspost(channelId, messageId));
+  } catch (error) {
+    if (!hasCode(error, ALREADY_CROSSPOSTED)) throw error;
+  }
+}
+
+export async function editMessage(
+  rest: REST,
+  channelId: string,
+  messageId: string,
+  payload: MessagePayload,
+): Promise<void> {
+  const { embeds, components, attachments } = payload;
+  await rest.patch(Routes.channelMessage(channelId, messageId), {
+    body: { embeds, components, attachments, allowed_mentions: { parse: [] } },
+  });
+}
+
+const DISCORD_EPOCH = 1_420_070_400_000n;
+/** The id that a message of that moment would have at the least. */
+const snowflakeAt = (ms: number): string =>
+  String((BigInt(Math.max(0, Math.floor(ms))) - DISCORD_EPOCH) << 22n);
+const PAGE = 100;
+const MOST_PAGES = 5;
+
+const holds = (message: { components?: unknown }, mark: string): boolean =>
+  JSON.stringify(message.components ?? []).includes(mark);
+
+/** Looks for a message by a mark in one of its buttons, among those since a moment. @returns its id */
+export async function findByMark(
+  rest: REST,
+  channelId: string,
+  mark: string,
+  since: number,
+): Promise<string | undefined> {
+  let after = snowflakeAt(since);
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = new URLSearchParams({ after, limit: String(PAGE) });
+    const messages = (await rest.get(Routes.channelMessages(channelId), { query })) as APIMessage[];
+    const found = messages.find((message) => holds(message, mark));
+    if (found) return found.id;
+    if (messages.length < PAGE) return undefined;
+    after = messages.map(({ id }) => id).reduce((a, b) => (BigInt(a) > BigInt(b) ? a : b));
+  }
+  return undefined;
+}
+
+/** The same in a forum, whose posts are threads, active or archived. */
+export async function findPostByMark(
+  rest: REST,
+  forumId: string,
+  guildId: string,
+  mark: string,
+  since: number,
+): Promise<string | undefined> {
+  const active = (await rest.get(Routes.guildActiveThreads(guildId))) as { threads: APIThreadChannel[] };
+  const archived = (await rest.get(Routes.channelThreads(forumId, "public"))) as {
+    threads: APIThreadChannel[];
+  };
+  const least = BigInt(snowflakeAt(since));
+  const posts = [...active.threads, ...archived.threads].filter(
+    (each) => each.parent_id === forumId && BigInt(each.id) >= least,
+  );
+  for (const { id } of posts) {
+    const first = await rest.get(Routes.channelMessage(id, id)).catch(() => undefined);
+    if (first && holds(first as APIMessage, mark)) return id;
+  }
+  return undefined;
+}
+
+/** What a failed request to a channel means for it. */
+export type PostProblem =
+  /** Gone for good. */
+  | "channel-deleted"
+  /** The bot cannot see it: taken from it, or the bot has left the server. */
+  | "no-access"
+  /** A person must change something first. */
+  | "permanent"
+  /** An earlier message with this nonce was delivered and then deleted. */
+  | "deleted-by-somebody"
+  /** Discord did not take it; the same may be sent again. */
+  | "refused-for-now"
+  /** Nobody knows whether it arrived. */
+  | "unknown";
+
+export function problemOf(error: unknown): PostProblem {
+  if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
+  switch (error.code) {
+    case RESTJSONErrorCodes.UnknownChannel:
+      return "channel-deleted";
+    case RESTJSONErrorCodes.UnknownMessage:
+      return "deleted-by-somebody";
+    case RESTJSONErrorCodes.MissingAccess:
+      return "no-access";
+    default:
+      if (error.status >= 500) return "unknown";
+      return error.status === 429 ? "refused-for-now" : "permanent";
+  }
+}
+
+const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
+  error instanceof Error && /RateLimit/.test(error.name);
+
+/** How long Discord asks to wait, in ms, where it does. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
+}
+
+/** What went wrong, in words for people. */
+export function wordsFor(error: unknown): string {
+  if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
+  const words: Partial<Record<number | string, string>> = {
+    [RESTJSONErrorCodes.UnknownChannel]: "the channel was deleted",
+    [RESTJSONErrorCodes.MissingAccess]: "the bot cannot see the channel: grant it View Channel there",
+    [RESTJSONErrorCodes.MissingPermissions]:
+      "the bot may not write there: grant it Send Messages and Embed Links",
+    40067: "the forum demands a tag: subscribe again, so that one is chosen",
+    160006: "the server has too many active threads",
+    [THREAD_ARCHIVED]: "the thread is locked",
+  };
+  return words[error.code] ?? `Discord refuses it (${error.code})`;
+}
+
+/** Whether a channel is there and the bot can see its server. */
+export async function isMember(rest: REST, guildId: string): Promise<boolean> {
+  try {
+    await rest.get(Routes.guild(guildId));
+    return true;
+  } catch (error) {
+    if (error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)) return false;
+    throw error;
+  }
+}
+
+export const getChannel = async (rest: REST, channelId: string): Promise<APIChannel> =>
+  (await rest.get(Routes.channel(channelId))) as APIChannel;

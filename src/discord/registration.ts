@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type REST, type RESTPostAPIChatInputApplicationCommandsJSONBody, Routes } from "discord.js";
 import type { Log } from "../ops/log.js";
+import { collectionOf, type State } from "../storage/state.js";
 
 type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
@@ -70,12 +71,14 @@ interface Options {
   readonly guildId: string | undefined;
   /** The servers the bot is in. */
   readonly guildIds: readonly string[];
+  /** Remembers the server that the commands were last registered in. */
+  readonly state: State;
   readonly log: Log;
 }
 
 /** Registers the commands, if they differ from what Discord has, and removes those of the other scope. */
 export async function registerCommands(options: Options): Promise<void> {
-  const { rest, applicationId, definitions, guildId, guildIds, log } = options;
+  const { rest, applicationId, definitions, guildId, guildIds, state, log } = options;
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
@@ -86,12 +89,23 @@ export async function registerCommands(options: Options): Promise<void> {
     log.info({ scope, commands: wanted.length }, "Commands registered");
   };
 
-  if (guildId === undefined) {
-    await bringTo(everywhere, definitions, "everywhere");
-    const asked = guildIds.length <= MOST_GUILDS_ASKED ? guildIds : [];
-    await Promise.all(asked.map((id) => bringTo(inGuild(id), [], id)));
-  } else {
+  const settings = collectionOf<{ guildId: string | null }>(state, "settings");
+  const last = await settings.get("registration").catch(() => undefined);
+  // A small bot's servers are asked too: the state may be another than when they were registered.
+  const asked = guildIds.length <= MOST_GUILDS_ASKED ? guildIds : [];
+  const others = new Set([...(last?.guildId ? [last.guildId] : []), ...asked]);
+  if (guildId === undefined) await bringTo(everywhere, definitions, "everywhere");
+  else {
+    others.delete(guildId);
     await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
     await bringTo(everywhere, [], "everywhere");
   }
+  await Promise.all(
+    [...others].map((id) =>
+      bringTo(inGuild(id), [], id).catch((err: unknown) =>
+        log.debug({ err, guild: id }, "A server's commands could not be read"),
+      ),
+    ),
+  );
+  await state.commit([settings.put("registration", { guildId: guildId ?? null })]);
 }

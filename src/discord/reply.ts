@@ -105,8 +105,13 @@ export async function answer(
   try {
     await send(asked, target, result.value);
   } catch (error) {
-    if (!hasCode(error, DISCORD.invalidForm)) throw error;
-    // Discord is stricter with pictures' addresses than anything it says of them.
-    await send(asked, target, withoutPictures(result.value));
+    if (hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged))
+      throw error;
+    try {
+      // Discord is stricter with pictures' addresses than anything it says of them.
+      await send(asked, target, withoutPictures(result.value));
+    } catch {
+      await sayPrivately(asked, target, explain(error));
+    }
   }
 }

@@ -27,7 +27,7 @@ const trusted = Markdown.trusted;
 export type Piece = string | number | Markdown | null | undefined;
 
 /** Characters that Discord gives a meaning anywhere in a line: formatting, mentions, links, emoji. */
-const SPECIAL = /[\\`*_~|<>[\]()#@]|:(?=[\w/])/g;
+const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
 /** What makes a line's beginning a list. */
 const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
 
@@ -93,6 +93,10 @@ export function linkTo(label: Piece, url: string): Markdown {
   );
   return trusted(`[${piece(label)}](${safe})`);
 }
+
+/** Mentions by an id of ours, which notify nobody inside an embed. */
+export const channelMention = (id: string): Markdown => trusted(`<#${id}>`);
+export const roleMention = (id: string): Markdown => trusted(`<@&${id}>`);
 
 /** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date. */
 export function timestamp(ms: number | null, style: "R" | "f" | "d" = "R"): Markdown {

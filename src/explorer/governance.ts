@@ -61,15 +61,15 @@ const label = (key: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** A scalar, or one wrapped in a single field, as text; null for anything larger. */
-function scalar(value: unknown): string | null {
-  if (typeof value !== "object" || value === null) return toText(value);
-  const values = Object.values(value);
-  return values.length === 1 ? scalar(values[0]) : null;
-}
-
 const MOST_KEYS = 200;
 const DEEPEST = 8;
+
+/** A scalar, or one wrapped in a single field, as text; null for anything larger. */
+function scalar(value: unknown, depth = 0): string | null {
+  if (typeof value !== "object" || value === null) return toText(value);
+  const values = depth < DEEPEST ? Object.values(value) : [];
+  return values.length === 1 ? scalar(values[0], depth + 1) : null;
+}
 
 /** Every leaf of a configuration by its path; bounded, since a stranger wrote it. */
 function leaves(

@@ -80,12 +80,16 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   const before = request * size;
   const held = before + content.length;
   const known = last ? held : Math.max(totalElements ?? held, held);
-  const reachable = last ? held : Math.min(known, size === ROWS_PER_REQUEST ? REACHABLE_ROWS : known);
+  const reachable = last ? held : Math.min(known, (LAST_PAGE + 1) * size);
   const within = Math.min(
     start,
     Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
   );
-  const open = last !== true && totalElements === null && content.length > 0;
+  // Nobody says how long it is, or what is said is less than what there is.
+  const open =
+    last !== true &&
+    content.length > 0 &&
+    (totalElements === null || (last === false && totalElements <= held));
   return {
     rows: content.slice(within, within + ROWS_PER_SCREEN),
     page: Math.floor((before + within) / ROWS_PER_SCREEN) + 1,

@@ -82,7 +82,12 @@ export async function readPages<T>(
     complete: complete && readings.every((reading) => reading.data.unreadable === 0),
   });
   for (let page = 0; page < mostPages; page += 1) {
-    const reading = await load({ page, size: ROWS_PER_REQUEST });
+    const reading = await load({ page, size: ROWS_PER_REQUEST }).catch((error: unknown) => {
+      // What was read before it is not lost with a later page.
+      if (page === 0 || !(error instanceof ExplorerError)) throw error;
+      return error;
+    });
+    if (reading instanceof ExplorerError) return { ...result(false), problem: reading.problem };
     const previous = readings.at(-1);
     if (previous && samePage(previous.data, reading.data, keyOf)) return result(true);
     readings.push(reading);
@@ -109,15 +114,18 @@ function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading
   };
 }
 
-async function unlessMissing<T>(reading: Promise<Reading<T>>): Promise<Reading<T> | undefined> {
+/** A reading, or why there is none. */
+async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected"))
-      return undefined;
+    if (error instanceof ExplorerError) return error;
     throw error;
   }
 }
+
+/** Pages of the list read at the most for one request. */
+const MOST_LIST_PAGES = 6;
 
 /**
  * A vote request by any id it has had. Whether endpoint 14 wants the contract id or the tracking id is not known:
@@ -125,24 +133,38 @@ async function unlessMissing<T>(reading: Promise<Reading<T>>): Promise<Reading<T
  * @throws {ExplorerError} "missing" where nothing has that id
  */
 export async function findProposal(explorer: Explorer, id: string): Promise<Reading<Proposal>> {
-  const list = await readPages(
-    (page) => explorer.voteRequests(page),
-    (row) => row.contractId,
-    (rows) => rows.some((row) => matches(row, id)),
-  );
-  const row = list.data.find((each) => matches(each, id)) ?? null;
-  const ids = new Set([row?.contractId, row?.trackingCid, id].filter((each) => typeof each === "string"));
-  for (const each of ids) {
-    const detail = await unlessMissing(explorer.voteRequest({ id: each }));
-    if (detail) return together(toProposal(row, detail.data), detail, ...(row ? [list] : []));
+  const [first, list] = await Promise.all([
+    orError(explorer.voteRequest({ id })),
+    orError(
+      readPages(
+        (page) => explorer.voteRequests(page),
+        (row) => row.contractId,
+        (rows) => rows.some((row) => matches(row, id)),
+        MOST_LIST_PAGES,
+      ),
+    ),
+  ]);
+  const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
+  let detail = first;
+  for (const other of [row?.contractId, row?.trackingCid]) {
+    if (!(detail instanceof ExplorerError)) break;
+    if (other && other !== id) detail = await orError(explorer.voteRequest({ id: other }));
   }
-  if (row) return together(toProposal(row, null), list);
-  throw new ExplorerError("missing", "No vote request has that id");
+  const found = detail instanceof ExplorerError ? null : detail;
+  const listed = row === null || list instanceof ExplorerError ? null : list;
+  const readings = [found, listed].filter((each) => each !== null);
+  if (readings.length > 0) return together(toProposal(row, found?.data ?? null), ...readings);
+  // That neither knows it counts only where both could be asked.
+  const errors = [first, list].filter((each) => each instanceof ExplorerError);
+  throw (
+    errors.find(({ problem }) => problem !== "missing" && problem !== "rejected") ??
+    new ExplorerError("missing", "No vote request has that id")
+  );
 }
 
 export const voteKey = (vote: Vote): string => `${vote.trackingCid} ${vote.identifier}`;
 
-/** Votes read at the most for one request: the endpoint lists those of every request. */
+/** Pages of votes read at the most for one request: the endpoint lists those of every request, the newest first. */
 const MOST_VOTE_PAGES = 10;
 
 /** The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. */

@@ -57,6 +57,11 @@ export function createTokens(perMinute: number, now: () => number = Date.now): T
   };
 }
 
+/** A pause that is longer than a person waits fails their requests at once, in ms. */
+const LONGEST_WAIT_MS = 8_000;
+
+const heldError = () => new ExplorerError("limited", "The explorer asked for a pause", { unsent: true });
+
 interface Job {
   readonly start: () => Promise<void>;
   readonly fail: (error: ExplorerError) => void;
@@ -191,6 +196,10 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
           leave();
           return;
         }
+        if (lane === "people" && heldUntil - now() > LONGEST_WAIT_MS) {
+          job.fail(heldError());
+          return;
+        }
         signal.addEventListener("abort", leave, { once: true });
         hurry?.addEventListener("abort", overtake, { once: true });
         queues[hurry?.aborted ? "people" : lane].add(job);
@@ -198,6 +207,11 @@ export function createQuota({ tokens, concurrency, now = Date.now }: Options): Q
       }),
     hold(ms) {
       heldUntil = Math.max(heldUntil, now() + ms);
+      if (ms <= LONGEST_WAIT_MS) return;
+      // Nobody waits that long.
+      const jobs = [...queues.people];
+      queues.people.clear();
+      for (const job of jobs) job.fail(heldError());
     },
     clear(error) {
       for (const queue of Object.values(queues)) {

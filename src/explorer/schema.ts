@@ -52,6 +52,15 @@ const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) => strin
   z
     .union([
       z.array(z.unknown()).transform((content) => ({ content })),
+      // An empty page may come without its array.
+      z.object({ content: z.null(), empty: z.literal(true) }).transform(() => ({
+        content: [],
+        last: true,
+        sent: 0,
+        unreadable: 0,
+        totalElements: 0,
+        totalCount: 0,
+      })),
       z.object({
         content: z.array(z.unknown()),
         totalElements: z.unknown().optional(),
@@ -67,12 +76,16 @@ const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) => strin
       const wrapper = "last" in page ? page : null;
       return {
         content: keyOf ? distinct(read, keyOf) : read,
-        totalElements: toCount(wrapper?.totalElements) ?? toCount(wrapper?.totalCount),
+        // The two may differ.
+        totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
         last: wrapper?.last ?? null,
         sent: wrapper?.sent ?? page.content.length,
         unreadable: (wrapper?.unreadable ?? 0) + page.content.length - read.length,
       };
     });
+
+const larger = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b);
 
 /** The first of the rows with each key; rows without one stay. */
 export function distinct<T>(rows: readonly T[], keyOf: (row: T) => string | null): T[] {

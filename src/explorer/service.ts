@@ -3,7 +3,6 @@ import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
 import { addressOf, createClient, type Parameters, parseAnswer } from "./client.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
 import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./policy.js";
-import type { Lane } from "./quota.js";
 import type { Answer, EndpointName } from "./schema.js";
 import type { Upstream } from "./upstream.js";
 
@@ -36,14 +35,11 @@ export interface ExplorerService {
   for(asker: Asker, options?: AskOptions): Explorer;
 }
 
-interface Log {
-  warn(details: object, message: string): void;
-}
-
 interface Options {
   readonly upstream: Upstream;
   readonly cache: Cache;
-  readonly log: Log;
+  /** Tells the answers of one explorer from those of another in a cache that bots share. */
+  readonly origin?: string;
   readonly now?: () => number;
   readonly onRead?: (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
 }
@@ -54,7 +50,7 @@ const CACHE_VERSION = 1;
 export function createExplorerService({
   upstream,
   cache,
-  log,
+  origin = "",
   now = Date.now,
   onRead,
 }: Options): ExplorerService {
@@ -66,11 +62,15 @@ export function createExplorerService({
     name: Name,
     parameters: Parameters[Name],
     key: string,
-    lane: Lane,
+    asker: Asker,
   ): Promise<Entry> => {
     const fetchedAt = now();
     const hurry = new AbortController();
-    const client = createClient((path, query) => upstream(lane, path, query, hurry.signal));
+    const allowance = asker === "background" ? undefined : limit.of(asker.person);
+    const lane = asker === "background" ? "background" : "people";
+    const client = createClient((path, query) =>
+      upstream({ lane, path, query, hurry: hurry.signal, ...(allowance ? { maySend: allowance } : {}) }),
+    );
     const entry = client[name](parameters)
       .then(
         ({ data, bytes }): Entry => ({ data, bytes, fetchedAt }),
@@ -93,10 +93,14 @@ export function createExplorerService({
     parameters: Parameters[Name],
     asker: Asker,
     maxAgeMs: number | undefined,
+    until: () => number,
   ): Promise<Reading<Answer<Name>>> => {
-    const key = `${CACHE_VERSION}:${addressOf(name, parameters)}`;
+    const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
     const { fresh, stale } = FRESHNESS[name];
-    const found = await lookUp(name, key);
+    const found = await cache.get(key, {
+      newerThan: now() - (maxAgeMs ?? fresh),
+      parse: (data) => parseAnswer(name, data),
+    });
     const age = found ? now() - found.entry.fetchedAt : Number.POSITIVE_INFINITY;
     const wanted =
       found && "missing" in found.entry ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : (maxAgeMs ?? fresh);
@@ -107,26 +111,17 @@ export function createExplorerService({
 
     const held = found && !("missing" in found.entry) ? found.entry : undefined;
     const underWay = renewals.get(key);
-    const person = asker === "background" || underWay ? undefined : asker.person;
-    if (person !== undefined && !limit.take(person)) {
-      if (held) return { ...toReading(name, held, true), problem: "busy" };
-      throw new ExplorerError("busy", `More than ${REQUESTS_PER_PERSON} requests a minute for one person`);
-    }
-    const renewal =
-      underWay?.entry ?? renew(name, parameters, key, asker === "background" ? "background" : "people");
+    const renewal = underWay?.entry ?? renew(name, parameters, key, asker);
     if (asker !== "background") underWay?.hurry.abort();
-    if (person !== undefined) {
-      renewal.catch((error) => {
-        if (error instanceof ExplorerError && error.unsent) limit.giveBack(person);
-      });
-    }
     if (held && maxAgeMs === undefined && age <= stale) {
       renewal.catch(() => {});
       onRead?.(name, "stale");
       return toReading(name, held, true);
     }
     try {
-      const entry = await (asker === "background" ? renewal : patiently(renewal));
+      const entry = await (asker === "background"
+        ? renewal
+        : patiently(renewal, until() - performance.now()));
       onRead?.(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
@@ -137,25 +132,17 @@ export function createExplorerService({
     }
   };
 
-  /** A cached entry; one from Redis is parsed again, since anything may have been written there. */
-  const lookUp = async (name: EndpointName, key: string) => {
-    const found = await cache.get(key);
-    if (found?.layer !== "redis" || "missing" in found.entry) return found;
-    try {
-      const data = parseAnswer(name, found.entry.data);
-      return { ...found, entry: { ...found.entry, data } };
-    } catch {
-      log.warn({ key }, "A cache entry does not parse; taken for a miss");
-      await cache.delete(key);
-      return undefined;
-    }
-  };
-
   const bind = (asker: Asker, maxAgeMs: number | undefined) => {
+    // A screen reads several things one after another: the person waits for all of them together.
+    let patienceEnds: number | undefined;
+    const until = () => {
+      patienceEnds ??= performance.now() + PATIENCE_MS;
+      return patienceEnds;
+    };
     const ask =
       <Name extends EndpointName>(name: Name) =>
       (parameters: Parameters[Name]) =>
-        read(name, parameters, asker, maxAgeMs);
+        read(name, parameters, asker, maxAgeMs, until);
     return Object.fromEntries(
       (Object.keys(FRESHNESS) as EndpointName[]).map((name) => [name, ask(name)]),
     ) as unknown as Explorer;
@@ -175,13 +162,10 @@ function toReading<Name extends EndpointName>(
 }
 
 /** Waits as long as a person would. @throws {ExplorerError} "slow" when that is over; the work itself goes on */
-async function patiently<T>(work: Promise<T>): Promise<T> {
+async function patiently<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ExplorerError("slow", "No answer while a person waits")),
-      PATIENCE_MS,
-    );
+    timer = setTimeout(() => reject(new ExplorerError("slow", "No answer while a person waits")), ms);
   });
   work.catch(() => {});
   try {
@@ -191,19 +175,16 @@ async function patiently<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The requests that each person may cause: so many in any minute. */
+/** The requests that each person may cause: so many in any minute, each try counted as it is sent. */
 function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
   return {
-    take(person: string): boolean {
+    /** @returns a function that tells whether one more may be sent for this person, and counts it */
+    of: (person: string) => (): boolean => {
       const times = (recent.get(person) ?? []).filter((time) => time > now() - 60_000);
       const allowed = times.length < REQUESTS_PER_PERSON;
       recent.set(person, allowed ? [...times, now()] : times);
       return allowed;
-    },
-    /** One that was taken was not sent after all. */
-    giveBack(person: string): void {
-      recent.get(person)?.pop();
     },
   };
 }

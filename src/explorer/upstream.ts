@@ -39,11 +39,19 @@ interface Options {
   readonly news: UpstreamNews;
 }
 
-/**
- * Sends a request: through the breaker, the queue and, where it may help, a second time.
- * @param hurry moves it to the people's lane: somebody waits for it now
- */
-export type Upstream = (lane: Lane, path: string, query: Query, hurry?: AbortSignal) => Promise<Body>;
+/** What is to be sent, and for whom. */
+export interface UpstreamRequest {
+  readonly lane: Lane;
+  readonly path: string;
+  readonly query: Query;
+  /** Moves it to the people's lane: somebody waits for it now. */
+  readonly hurry?: AbortSignal;
+  /** Asked before each try is sent: whether it may be. */
+  readonly maySend?: () => boolean;
+}
+
+/** Sends a request: through the breakers, the queue and, where it may help, a second time. Throws ExplorerError. */
+export type Upstream = (request: UpstreamRequest) => Promise<Body>;
 
 const problemIs =
   (...problems: readonly ExplorerError["problem"][]) =>
@@ -55,14 +63,26 @@ const problemIs =
  * where they may help, a breaker for an explorer that is down and one for a key that is refused.
  */
 export function createUpstream({ get, quota, news }: Options): Upstream {
-  const down = circuitBreaker(handleWhen(problemIs("failing", "slow", "unreadable")), {
-    halfOpenAfter: new ExponentialBackoff(REOPEN_MS),
-    breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
-  });
-  const refused = circuitBreaker(handleWhen(problemIs("refused")), {
-    halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS),
-    breaker: new ConsecutiveBreaker(1),
-  });
+  // While a breaker tries again, only an answer closes it; that a request was not even sent says nothing.
+  const isAnswer = problemIs("missing", "rejected");
+  const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
+  /** Endpoints that failed since the last success: one that fails alone does not speak for the others. */
+  const failing = new Set<string>();
+  const isDown = (error: unknown): boolean =>
+    problemIs("failing", "slow", "unreadable")(error) &&
+    error instanceof ExplorerError &&
+    !error.unsent &&
+    ((error.problem === "failing" && error.status === undefined) || failing.size > 1);
+  const down = circuitBreaker(
+    handleWhen((error) => (down.state === CircuitState.HalfOpen ? trialFails(error) : isDown(error))),
+    { halfOpenAfter: new ExponentialBackoff(REOPEN_MS), breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
+  );
+  const refused = circuitBreaker(
+    handleWhen((error) =>
+      refused.state === CircuitState.HalfOpen ? trialFails(error) : problemIs("refused")(error),
+    ),
+    { halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS), breaker: new ConsecutiveBreaker(1) },
+  );
   for (const [breaker, problem, tell] of [
     [down, "failing", news.onDown],
     [refused, "refused", news.onRefused],
@@ -83,23 +103,24 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
   }
 
   const once = async (
-    lane: Lane,
-    path: string,
-    query: Query,
+    { lane, path, query, hurry, maySend }: UpstreamRequest,
     signal: AbortSignal,
-    hurry?: AbortSignal,
   ): Promise<Body> => {
     const task = async () => {
+      if (maySend && !maySend())
+        throw new ExplorerError("busy", "One person asks too much", { unsent: true });
       const startedAt = performance.now();
       let status = "200";
       try {
-        return await get(path, query, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
+        const body = await get(path, query, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
+        failing.clear();
+        return body;
       } catch (error) {
         if (error instanceof ExplorerError) {
           status = error.status === undefined ? error.problem : String(error.status);
-          if (error.problem === "limited") {
-            quota.hold(Math.min(error.retryAfterMs ?? DEFAULT_HOLD_MS, LONGEST_HOLD_MS));
-          }
+          if (error.retryable || error.problem === "unreadable") failing.add(endpointOf(path));
+          const asked = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_HOLD_MS : 0);
+          if (asked > 0) quota.hold(Math.min(asked, LONGEST_HOLD_MS));
         }
         throw error;
       } finally {
@@ -117,13 +138,13 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     }
   };
 
-  return async (lane, path, query, hurry) => {
-    const signal = AbortSignal.timeout(TOTAL_MS[lane]);
+  return async (request) => {
+    const signal = AbortSignal.timeout(TOTAL_MS[request.lane]);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(lane, path, query, signal, hurry);
+        return await once(request, signal);
       } catch (error) {
-        const again = error instanceof ExplorerError && error.retryable && attempt < TRIES;
+        const again = error instanceof ExplorerError && error.retryable && !error.unsent && attempt < TRIES;
         if (!again || signal.aborted || down.state === CircuitState.Open) throw error;
         // After a 429 the queue itself waits as long as the explorer asked.
         const pause = error.problem === "limited" ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1);
@@ -134,3 +155,6 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     }
   };
 }
+
+/** A path's endpoint: `parties/abc/types` → `parties/types`. */
+const endpointOf = (path: string): string => path.replace(/^(\w+)\/[^/]{20,}/, "$1");

@@ -123,10 +123,12 @@ const LONG_NUMBER = /\d{15}|\d\.\d{14}|\d[\d.]{15}/;
  * @throws {SyntaxError} where the text is no JSON
  */
 export function parseJson(text: string): unknown {
-  const exact = LONG_NUMBER.test(text)
-    ? text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`))
-    : text;
-  return JSON.parse(exact);
+  const value: unknown = JSON.parse(text);
+  if (!LONG_NUMBER.test(text)) return value;
+  // Only what parsed is rewritten: on a text that is cut off, the pattern would take quadratic time.
+  return JSON.parse(
+    text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)),
+  );
 }
 
 const FINGERPRINT = /^(.*::1220)([0-9a-f]{64})$/s;

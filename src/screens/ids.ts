@@ -5,9 +5,7 @@ const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;
 
 /** An id as a person may have pasted it, without what came along with it. */
 function toId(text: string): string {
-  const id = clean(text).replace(AROUND, "").replace(/\s+/g, " ");
-  // Nothing but dots would climb in a path.
-  return /^\.+$/.test(id) ? "" : id;
+  return clean(text).replace(AROUND, "").replace(/\s+/g, " ");
 }
 
 /** What an id's key begins with (src/discord/links.ts), and no packed id. */
@@ -31,7 +29,9 @@ export function packId(id: string): string {
 
 /** The id from what packId made of it, or from what a person pasted. */
 export function readId(text: string): string {
-  return text.startsWith("!") ? text.slice(1) : toId(unpack(text));
+  const id = text.startsWith("!") ? text.slice(1) : toId(unpack(text));
+  // Nothing but dots would climb in a path.
+  return /^\.+$/.test(id) ? "" : id;
 }
 
 function unpack(packed: string): string {

@@ -1,5 +1,5 @@
 import { code, idCode, type Markdown, md, timestamp } from "../discord/text.js";
-import { REACHABLE_ROWS, type Slice } from "../explorer/paging.js";
+import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema.js";
 import type { Choice, Menu } from "./view.js";
 
@@ -45,3 +45,11 @@ export const version = (text: string | null): Markdown =>
 
 export const seen = (at: number | null): Markdown =>
   at === null ? md`never seen` : md`seen ${timestamp(at)}`;
+
+/** One screen's rows of a list that is there as a whole; a page past its end is the last. */
+export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
+  const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_SCREEN));
+  const at = Math.min(page, pages);
+  const shown = rows.slice((at - 1) * ROWS_PER_SCREEN, at * ROWS_PER_SCREEN);
+  return { page: at, pages, rows: shown, total: rows.length, reachable: rows.length };
+}

@@ -20,13 +20,13 @@ import {
   toTitle,
   votesNeeded,
 } from "../explorer/governance.js";
-import { openUndocumentedSlice, ROWS_PER_SCREEN } from "../explorer/paging.js";
+import { openUndocumentedSlice } from "../explorer/paging.js";
 import { findProposal, findVotes, type Proposal } from "../explorer/proposals.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { cut, shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, row, rowMenu } from "./parts.js";
+import { extent, named, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Field, Screen, Tone } from "./view.js";
 
 const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
@@ -77,11 +77,7 @@ const toLine = (each: VoteRequestListItem): Markdown =>
 
 /** The vote requests, as the explorer lists them. */
 export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => {
-  const reading = await openUndocumentedSlice(
-    (at) => explorer.voteRequests(at),
-    page,
-    (each) => each.contractId,
-  );
+  const reading = await openUndocumentedSlice((at) => explorer.voteRequests(at), page, identityOf);
   return {
     title: md`Vote requests`,
     tone: "neutral",
@@ -203,13 +199,6 @@ export const vr: Screen<"vr"> = async ({ id }, { explorer }) => {
   };
 };
 
-/** A page of the rows that are there already. */
-function pageOf<T>(rows: readonly T[], page: number) {
-  const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_SCREEN));
-  const at = Math.min(page, pages);
-  return { page: at, pages, rows: rows.slice((at - 1) * ROWS_PER_SCREEN, at * ROWS_PER_SCREEN) };
-}
-
 /** Who voted how on a vote request; a null is not a No. */
 export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
   const reading = await findProposal(explorer, id);
@@ -231,10 +220,15 @@ export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
             return md`${sign} · **${voter}**${reason}`;
           })
-        : [md`The explorer lists no votes for it.`]),
+        : [
+            md`${votes.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,
+          ]),
       ...(votes.complete
         ? []
-        : [md``, md`-# The explorer lists ${votes.data.length} of the votes counted above.`]),
+        : [
+            md``,
+            md`-# ${votes.data.length} of the votes counted above were found among the newest that the explorer lists.`,
+          ]),
     ],
     readings,
     pager: shown,

@@ -13,7 +13,7 @@ import { openSlice } from "../explorer/paging.js";
 import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
 import { shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { activity, extent, named, orNothing, row, rowMenu, seen, version } from "./parts.js";
+import { activity, extent, named, orNothing, pageOf, row, rowMenu, seen, version } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
 
 const toRow = (each: ValidatorSummary): Markdown =>
@@ -75,25 +75,19 @@ const NEWCOMERS = 100;
 
 /** The validators that joined last. */
 export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer }) => {
-  const reading = await openSlice(async () => {
-    const all = await explorer.newValidators({ size: NEWCOMERS });
-    const { length } = all.data;
-    return {
-      ...all,
-      data: { content: all.data, totalElements: length, last: true, sent: length, unreadable: 0 },
-    };
-  }, page);
+  const reading = await explorer.newValidators({ size: NEWCOMERS });
+  const slice = pageOf(reading.data, page);
   return {
     title: md`Newest validators`,
     tone: "neutral",
     body: [
-      ...orNothing(reading.data.rows.map(toRow), "new validators"),
+      ...orNothing(slice.rows.map(toRow), "new validators"),
       md``,
-      md`-# The ${extent(reading.data, "newest")}`,
+      md`-# The ${extent(slice, "newest")}`,
     ],
     readings: [reading],
-    pager: reading.data,
-    menus: [openMenu(reading.data.rows)],
+    pager: slice,
+    menus: [openMenu(slice.rows)],
     links: [{ label: "All validators", emoji: "📋", to: address("validators", {}) }],
   };
 };

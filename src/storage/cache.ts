@@ -11,12 +11,24 @@ export type Entry =
 /** The layer an entry was found in. */
 export type CacheLayer = "memory" | "redis";
 
+/** What was found, and where. */
+export interface Found {
+  readonly entry: Entry;
+  readonly layer: CacheLayer;
+}
+
+interface Wish {
+  /** Where memory holds nothing newer than this, Redis may; the newer of both counts. Epoch ms. */
+  readonly newerThan: number;
+  /** Reads data that comes from Redis, where anybody may have written it; throws for what it cannot read. */
+  readonly parse: (data: unknown) => unknown;
+}
+
 /** Entries by key, in memory and, where there is one, in Redis behind it. Never throws, and never waits for Redis. */
 export interface Cache {
-  get(key: string): Promise<{ readonly entry: Entry; readonly layer: CacheLayer } | undefined>;
+  get(key: string, wish: Wish): Promise<Found | undefined>;
   /** Keeps an entry for so many ms; a memory that is full forgets what was used longest ago. */
   set(key: string, entry: Entry, ttlMs: number): Promise<void>;
-  delete(key: string): Promise<void>;
 }
 
 /** An object in memory takes about this many times the bytes of its JSON. */
@@ -58,6 +70,18 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
+/** Clocks of processes that share a Redis may be so far apart, in ms; an entry from later is not believed. */
+const CLOCK_SKEW_MS = 60_000;
+
+function readEntry(value: unknown, parse: Wish["parse"]): Entry | undefined {
+  if (!isEntry(value) || value.fetchedAt > Date.now() + CLOCK_SKEW_MS) return undefined;
+  try {
+    return "missing" in value ? value : { ...value, data: parse(value.data) };
+  } catch {
+    return undefined;
+  }
+}
+
 interface Options {
   readonly memoryMb: number;
   readonly redis?: Redis | undefined;
@@ -91,30 +115,34 @@ export function createCache({ memoryMb, redis, log }: Options): Cache {
     });
   shared?.on("error", () => {});
 
+  /** An entry in Redis, which memory keeps from then on. */
+  const readShared = async (key: string, parse: Wish["parse"]): Promise<Found | undefined> => {
+    if (!redis || !shared) return undefined;
+    const raw = await redis.attempt(() => shared.get(key, { raw: true }));
+    if (raw === undefined || raw === null) return undefined;
+    const entry = readEntry(raw.value, parse);
+    if (!entry) {
+      log.warn({ key }, "A cache entry does not parse; taken for a miss");
+      return undefined;
+    }
+    const ttl = typeof raw.expires === "number" ? raw.expires - Date.now() : undefined;
+    if (ttl !== undefined && ttl <= 0) return undefined;
+    await memory.set(key, entry, ttl);
+    return { entry, layer: "redis" };
+  };
+
   return {
-    async get(key) {
+    async get(key, wish) {
       const held = await memory.get(key);
-      if (held !== undefined) return { entry: held, layer: "memory" };
-      if (!redis || !shared) return undefined;
-      const raw = await redis.attempt(() => shared.get(key, { raw: true }));
-      if (raw === undefined || raw === null) return undefined;
-      if (!isEntry(raw.value)) {
-        log.warn({ key }, "A cache entry does not parse; taken for a miss");
-        return undefined;
-      }
-      const ttl = typeof raw.expires === "number" ? raw.expires - Date.now() : undefined;
-      if (ttl !== undefined && ttl <= 0) return undefined;
-      await memory.set(key, raw.value, ttl);
-      return { entry: raw.value, layer: "redis" };
+      const own: Found | undefined = held && { entry: held, layer: "memory" };
+      if (held && held.fetchedAt >= wish.newerThan) return own;
+      const other = await readShared(key, wish.parse);
+      return other && other.entry.fetchedAt > (held?.fetchedAt ?? 0) ? other : own;
     },
     async set(key, entry, ttlMs) {
       await memory.set(key, entry, ttlMs);
       // Nobody waits for it: an entry that Redis did not take is an entry less.
       if (redis && shared) void redis.attempt(() => shared.set(key, entry, ttlMs));
-    },
-    async delete(key) {
-      await memory.delete(key);
-      if (redis && shared) void redis.attempt(() => shared.delete(key));
     },
   };
 }

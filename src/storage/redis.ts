@@ -1,7 +1,10 @@
 import { createClient } from "@keyv/redis";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
-const DEADLINE_MS = 80;
+const DEADLINE_MS = 45;
+/** An answer that takes longer is slow; after so many in a row it is passed over as well. A command asks a few times. */
+const SLOW_MS = 20;
+const SLOW_IN_A_ROW = 2;
 const PING_EVERY_MS = 1_000;
 
 const open = (url: string) =>
@@ -39,6 +42,7 @@ class TooLate extends Error {}
 export function connectRedis(url: string, log: Log): Redis {
   const client = open(url);
   let late = false;
+  let slow = 0;
   let told = false;
   const tell = (usable: boolean, reason: string) => {
     if (usable !== told) return;
@@ -70,8 +74,11 @@ export function connectRedis(url: string, log: Log): Redis {
       if (!client.isOpen) return;
       try {
         if (client.isReady) {
+          const askedAt = performance.now();
           await inTime(client.ping());
+          if (performance.now() - askedAt > SLOW_MS) throw new TooLate();
           late = false;
+          slow = 0;
           tell(true, "");
           return;
         }
@@ -94,7 +101,11 @@ export function connectRedis(url: string, log: Log): Redis {
         const work = command(client);
         // Its late failure is nobody's any more.
         work.catch(() => {});
-        return await inTime(work);
+        const askedAt = performance.now();
+        const answer = await inTime(work);
+        slow = performance.now() - askedAt > SLOW_MS ? slow + 1 : 0;
+        if (slow >= SLOW_IN_A_ROW) passOver();
+        return answer;
       } catch (error) {
         if (error instanceof TooLate) passOver();
         return undefined;

@@ -1,87 +1,403 @@
 import { ExplorerError } from "../explorer/errors.js";
-import { readPages } from "../explorer/proposals.js";
-import type { VoteRequestListItem } from "../explorer/schema.js";
+import { type Action, identityOf, statusGroup } from "../explorer/governance.js";
+import { findProposal, readPages, voteKey } from "../explorer/proposals.js";
+import type { Vote, VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer } from "../explorer/service.js";
+import { cut } from "../explorer/values.js";
 import type { Log } from "../ops/log.js";
+import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State, type Write } from "../storage/state.js";
+import type { Edits } from "./edits.js";
+import type { GovernanceEvent, Topic } from "./events.js";
 import type { Outbox } from "./outbox.js";
-import { type KnownRequest, requestKey, toKnown } from "./requests.js";
+import { compare, dueReminders, firstSeen, type KnownRequest, requestKey } from "./requests.js";
+import type { Subscription, Subscriptions } from "./subscriptions.js";
 
-interface Progress {
+/** How far the watch has come. */
+export interface Progress {
   /** When the list was last read whole, epoch ms; the first time makes what is there known, silently. */
   readonly completeAt: number;
 }
 
-const PROGRESS = "governance";
+export const PROGRESS = "governance";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** More than this many new after a gap are told in one message. */
+const MOST_SINGLY = 3;
+/** A closed request's details are forgotten after this long, in ms; its key never. */
+const PRUNE_MS = 180 * DAY;
+/** Pages of votes read at the most when a tally moved. */
+const MOST_VOTE_PAGES = 6;
 
 interface Parts {
   /** Asks for nothing but new readings. */
   readonly explorer: Explorer;
   readonly state: State;
+  readonly lease: Lease;
+  readonly subscriptions: Subscriptions;
   readonly outbox: Outbox;
+  readonly edits: Edits;
+  readonly requests: KnownRequests;
+  readonly pollMs: number;
   readonly log: Log;
   readonly now?: () => number;
 }
 
-/** Compares each read of the vote requests with what is known, and hands what is new to the outbox. */
+/** What is known of all requests, read once and then kept in memory by whoever does the background work. */
+export interface KnownRequests {
+  all(): Promise<Map<string, KnownRequest>>;
+  get(key: string): Promise<KnownRequest | undefined>;
+  put(key: string, request: KnownRequest): Write;
+}
+
+export function createKnownRequests(state: State): KnownRequests {
+  const stored = collectionOf<KnownRequest>(state, "requests");
+  let held: Promise<Map<string, KnownRequest>> | undefined;
+  const all = () => {
+    held ??= stored.list();
+    held.catch(() => {
+      held = undefined;
+    });
+    return held;
+  };
+  return { all, get: async (key) => (await all()).get(key), put: stored.put };
+}
+
+/** Compares each read of the vote requests with what is known, and hands what happened to the outbox. */
 export interface GovernanceWatch {
   poll(): Promise<void>;
 }
 
-export function createGovernanceWatch({
-  explorer,
-  state,
-  outbox,
-  log,
-  now = Date.now,
-}: Parts): GovernanceWatch {
-  const requests = collectionOf<KnownRequest>(state, "requests");
-  const progress = collectionOf<Progress>(state, "progress");
-  let known: Map<string, KnownRequest> | undefined;
+/** What one read has brought: what is known now, and what is to be told of it. */
+interface Findings {
+  readonly learnt: Map<string, KnownRequest>;
+  readonly events: GovernanceEvent[];
+}
 
-  /** Takes rows in: what is known, what it means and what is to be told of it are written together. */
-  const take = async (rows: readonly VoteRequestListItem[], baseline: boolean, extra: readonly Write[]) => {
-    known ??= await requests.list();
-    const writes: Write[] = [...extra];
-    const learnt = new Map<string, KnownRequest>();
-    for (const row of rows) {
-      const next = toKnown(row, now());
-      if (!next) continue;
-      const key = requestKey(next.identity);
-      const before = known.get(key);
-      if (before && JSON.stringify(before) === JSON.stringify(next)) continue;
-      learnt.set(key, next);
-      writes.push(requests.put(key, next));
-      if (!before && next.open && !baseline)
-        writes.push(...(await outbox.writesFor({ kind: "opened", key, row })));
-    }
+export function createGovernanceWatch(parts: Parts): GovernanceWatch {
+  const {
+    explorer,
+    state,
+    lease,
+    subscriptions,
+    outbox,
+    edits,
+    requests,
+    pollMs,
+    log,
+    now = Date.now,
+  } = parts;
+  const progress = collectionOf<Progress>(state, "progress");
+
+  /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
+  const settle = async ({ learnt, events }: Findings, more: readonly Write[] = []) => {
+    const known = await requests.all();
+    const wants = (subscription: Subscription, event: GovernanceEvent) =>
+      event.kind !== "reminder" ||
+      subscription.before.some((before) => event.reminder.endsWith(`:${before}`));
+    const deliveries = await outbox.prepare(events, wants);
+    const writes = [
+      ...more,
+      ...deliveries.writes,
+      ...[...learnt].map(([key, each]) => requests.put(key, each)),
+    ];
     if (writes.length === 0) return;
-    await state.commit(writes);
-    for (const [key, each] of learnt) known.set(key, each);
-    outbox.wake();
+    if (!(await state.commit([lease.guard, ...writes])))
+      throw new Error("Another process does the background work now");
+    let moved = false;
+    for (const [key, each] of learnt) {
+      moved ||= each.revision !== known.get(key)?.revision;
+      known.set(key, each);
+    }
+    if (moved) edits.touch();
+    deliveries.release();
+  };
+
+  /** What rows say that is not known yet. */
+  const look = async (
+    rows: readonly VoteRequestListItem[],
+    whole: boolean,
+    baseline: boolean,
+  ): Promise<Findings & { moved: string[] }> => {
+    const known = await requests.all();
+    const learnt = new Map<string, KnownRequest>();
+    const events: GovernanceEvent[] = [];
+    const moved: string[] = [];
+    for (const row of rows) {
+      const identity = identityOf(row);
+      if (identity === null) continue;
+      const key = keyOf(known, row, identity);
+      const before = learnt.get(key) ?? known.get(key);
+      if (!before) {
+        const first = firstSeen(row, now(), baseline);
+        if (!first) continue;
+        learnt.set(key, first);
+        if (first.phase === "open" && !baseline) events.push({ kind: "opened", key, row });
+        continue;
+      }
+      const { next, changedFrom, closed, tallyMoved } = compare(before, row, whole);
+      if (JSON.stringify(next) !== JSON.stringify(before))
+        learnt.set(key, closed ? { ...next, closedAt: now() } : next);
+      if (tallyMoved && next.phase === "open") moved.push(key);
+      if (changedFrom)
+        events.push({
+          kind: "changed",
+          key,
+          sequence: next.changeSequence,
+          from: changedFrom,
+          to: next.terms,
+        });
+      if (closed) events.push({ kind: "closed", key, status: next.status });
+    }
+    return { learnt, events, moved };
+  };
+
+  /** Requests that were open and are gone from a complete read: closed once endpoint 14 says so, or a day after the end. */
+  const lookForGone = async (rows: readonly VoteRequestListItem[]): Promise<Findings> => {
+    const known = await requests.all();
+    const present = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
+    const learnt = new Map<string, KnownRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const [key, each] of known) {
+      if (
+        each.phase !== "open" ||
+        present.has(each.identity) ||
+        each.contractIds.some((id) => present.has(id))
+      )
+        continue;
+      const missing = Math.min(each.missing + 1, 2);
+      const status = missing < 2 ? null : await confirmedStatus(each);
+      const end = Math.max(each.terms.voteBefore ?? 0, each.terms.targetEffectiveAt ?? 0);
+      const ended = end > 0 && now() > end + DAY;
+      if (missing >= 2 && (status !== null || ended)) {
+        learnt.set(key, {
+          ...each,
+          missing,
+          phase: "closed",
+          status: status ?? each.status,
+          closedAt: now(),
+          revision: each.revision + 1,
+        });
+        events.push({ kind: "closed", key, status: status ?? each.status });
+      } else if (missing !== each.missing) learnt.set(key, { ...each, missing });
+    }
+    return { learnt, events };
+  };
+
+  /** A status by which endpoint 14 says that a request is over; null where it does not. */
+  const confirmedStatus = async ({ contractIds, identity }: KnownRequest): Promise<string | null> => {
+    for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
+      try {
+        const { status } = (await explorer.voteRequest({ id })).data;
+        const group = statusGroup(status);
+        if (group !== "open" && group !== "other") return status;
+      } catch (error) {
+        if (!(error instanceof ExplorerError)) throw error;
+      }
+    }
+    return null;
+  };
+
+  const readVotes = async (keys: readonly string[]): Promise<readonly Vote[]> => {
+    const known = await requests.all();
+    const wanted = keys.flatMap((key) => known.get(key) ?? []);
+    const reading = await readPages(
+      (page) => explorer.votes(page),
+      voteKey,
+      (rows) =>
+        wanted.every(
+          ({ identity, yes, no }) =>
+            rows.filter((row) => row.trackingCid === identity && row.accept !== null).length >=
+            (yes ?? 0) + (no ?? 0),
+        ),
+      MOST_VOTE_PAGES,
+    );
+    return reading.data;
+  };
+
+  /** Votes cast or changed on requests whose tally moved. */
+  const lookAtVotes = async (keys: readonly string[]): Promise<Findings> => {
+    const known = await requests.all();
+    const all = await readVotes(keys);
+    const learnt = new Map<string, KnownRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const key of keys) {
+      const request = known.get(key);
+      if (!request) continue;
+      const votes: Record<string, boolean | null> = { ...request.votes };
+      let sequence = request.voteSequence;
+      for (const { trackingCid, identifier, accept, accountName, company } of all) {
+        if (trackingCid !== request.identity || identifier === null || accept === null) continue;
+        const before = votes[identifier] ?? null;
+        if (before === accept) continue;
+        votes[identifier] = accept;
+        const own =
+          [identifier, accountName, company].includes(request.requester) && accept && before === null;
+        if (request.votes === undefined || own) continue;
+        sequence += 1;
+        const voter = accountName ?? company ?? identifier;
+        events.push({ kind: "vote", key, sequence, voter, from: before, to: accept });
+      }
+      learnt.set(key, { ...request, votes, voteSequence: sequence });
+    }
+    return { learnt, events };
+  };
+
+  /** Reminders that are due: of several that became due at once, only the last is told. */
+  const lookAtDeadlines = async (all: readonly Subscription[]): Promise<Findings> => {
+    const known = await requests.all();
+    const learnt = new Map<string, KnownRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const [key, request] of known) {
+      const due = new Set<string>();
+      const told = new Set<string>();
+      for (const { before, since, topics } of all) {
+        const own = topics.reminders ? dueReminders(request, before, since, now()) : [];
+        for (const each of own) due.add(each);
+        const last = own.at(-1);
+        if (last) told.add(last);
+      }
+      if (due.size === 0) continue;
+      const absent = await whoIsAbsent(request);
+      learnt.set(key, { ...request, reminded: [...request.reminded, ...due] });
+      for (const reminder of told) events.push({ kind: "reminder", key, reminder, absent });
+    }
+    return { learnt, events };
+  };
+
+  /** Super validators that have voted before and not on this request; null where not all of them are known. */
+  const whoIsAbsent = async (request: KnownRequest): Promise<readonly string[] | null> => {
+    try {
+      const all = await readVotes([requestKey(request.identity)]);
+      const voters = new Map(
+        all.flatMap((vote) =>
+          vote.identifier === null
+            ? []
+            : [[vote.identifier, vote.accountName ?? vote.company ?? vote.identifier] as const],
+        ),
+      );
+      const voted = new Set(
+        all
+          .filter((vote) => vote.trackingCid === request.identity && vote.accept !== null)
+          .map((vote) => vote.identifier),
+      );
+      const absent = [...voters].filter(([id]) => !voted.has(id)).map(([, name]) => name);
+      return absent.length === request.pending ? absent : null;
+    } catch (error) {
+      if (error instanceof ExplorerError) return null;
+      throw error;
+    }
+  };
+
+  /** Actions that a vote has changed: the list does not tell them, the detail does. */
+  const lookAtActions = async (keys: readonly string[]): Promise<Findings> => {
+    const known = await requests.all();
+    const learnt = new Map<string, KnownRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const key of keys) {
+      const request = known.get(key);
+      if (request?.phase !== "open") continue;
+      const { action } = (await findProposal(explorer, request.identity)).data;
+      const text = actionText(action);
+      if (text === null || text === request.terms.action) continue;
+      const to = { ...request.terms, action: text };
+      const told = request.terms.action !== null;
+      const changeSequence = request.changeSequence + (told ? 1 : 0);
+      learnt.set(key, { ...request, terms: to, changeSequence, revision: request.revision + (told ? 1 : 0) });
+      if (told) events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to });
+    }
+    return { learnt, events };
+  };
+
+  /** What was closed long ago is forgotten but for its key, or an old row would be announced anew. */
+  const prune = async (): Promise<Findings> => {
+    const learnt = new Map<string, KnownRequest>();
+    for (const [key, each] of await requests.all()) {
+      if (each.closedAt === undefined || now() - each.closedAt < PRUNE_MS) continue;
+      const { votes, unconfirmed, closedAt, ...kept } = each;
+      const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
+      learnt.set(key, { ...kept, phase: "silent", contractIds: [], reminded: [], terms });
+    }
+    return { learnt, events: [] };
+  };
+
+  const poll = async () => {
+    const last = await progress.get(PROGRESS);
+    const gap = last ? now() - last.completeAt : 0;
+    const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
+    const moved = new Set<string>();
+    const first = await explorer.voteRequests({ page: 0, size: 100 });
+    if (last && !afterGap) {
+      // What opens stands on the first page: it is told before the rest is read.
+      const found = await look(first.data.content, false, false);
+      await settle(found);
+      for (const key of found.moved) moved.add(key);
+    }
+    const all = await readPages(
+      async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
+      (row) => row.contractId,
+      () => false,
+    );
+    // An empty, partial or stale answer is no news, and no baseline.
+    const whole = all.complete && all.data.length > 0;
+    if (!last && !whole) return;
+    const found = await look(all.data, whole, !last);
+    for (const key of found.moved) moved.add(key);
+    const opened = found.events.filter((event) => event.kind === "opened");
+    const events =
+      afterGap && opened.length > MOST_SINGLY
+        ? [
+            {
+              kind: "digest" as const,
+              keys: opened.map(({ key }) => key),
+              rows: opened.map(({ row }) => row),
+            },
+            ...found.events.filter((event) => event.kind !== "opened"),
+          ]
+        : found.events;
+    await settle({ ...found, events }, whole ? [progress.put(PROGRESS, { completeAt: now() })] : []);
+    if (whole) {
+      await settle(await lookForGone(all.data));
+      await settle(await prune());
+    }
+
+    const subscribed = await subscriptions.all();
+    const want = (topic: Topic) => moved.size > 0 && subscribed.some(({ topics }) => topics[topic]);
+    if (want("votes")) await settle(await lookAtVotes([...moved]));
+    if (want("changes")) await settle(await lookAtActions([...moved]));
+    await settle(await lookAtDeadlines(subscribed));
+    await edits.run();
   };
 
   return {
     async poll() {
       try {
-        const before = await progress.get(PROGRESS);
-        if (before) {
-          // What opens is on the first page: it is told before the rest is read.
-          const first = await explorer.voteRequests({ page: 0, size: 100 });
-          await take(first.data.content, false, []);
-        }
-        const all = await readPages(
-          (page) => explorer.voteRequests(page),
-          (row) => row.contractId,
-          () => false,
-        );
-        // A partial or empty answer is no news, and no baseline.
-        if (!all.complete || all.data.length === 0) return;
-        await take(all.data, !before, [progress.put(PROGRESS, { completeAt: now() })]);
+        await poll();
       } catch (error) {
         if (!(error instanceof ExplorerError)) throw error;
         log.debug({ err: error }, "The vote requests could not be read; trying again at the next poll");
       }
     },
   };
+}
+
+/** A request's key: that of the known request which has had one of the row's ids, else of its own identity. */
+function keyOf(known: ReadonlyMap<string, KnownRequest>, row: VoteRequestListItem, identity: string): string {
+  const own = requestKey(identity);
+  if (known.has(own)) return own;
+  for (const [key, { contractIds }] of known) {
+    if (contractIds.some((id) => id === row.trackingCid || id === row.contractId)) return key;
+  }
+  return own;
+}
+
+/** An action as one text, by which two are compared and which people are shown; null where nothing is said. */
+function actionText({ words, subject, changes }: Action): string | null {
+  if (words === null) return null;
+  const parts = [
+    ...subject.map(({ label, value }) => `${label} ${value}`),
+    ...changes.map(({ key, to }) => `${key} = ${to ?? "removed"}`),
+  ];
+  return cut(parts.length > 0 ? `${words} (${parts.join(", ")})` : words, 600);
 }

@@ -6,6 +6,7 @@ import type { Log } from "../ops/log.js";
  */
 export function repeat(job: () => Promise<void>, everyMs: number, log: Log): { stop(): Promise<void> } {
   let stopped = false;
+  let stretched = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
@@ -16,7 +17,17 @@ export function repeat(job: () => Promise<void>, everyMs: number, log: Log): { s
     } catch (err) {
       log.error({ err }, "A background job failed; it runs again at its time");
     }
-    if (!stopped) timer = setTimeout(start, Math.max(0, everyMs - (performance.now() - startedAt)));
+    const took = performance.now() - startedAt;
+    if (took > everyMs !== stretched) {
+      stretched = !stretched;
+      if (stretched)
+        log.warn(
+          { everyMs, tookMs: Math.round(took) },
+          "A background job takes longer than its interval, which stretches",
+        );
+      else log.info({ everyMs }, "A background job is back within its interval");
+    }
+    if (!stopped) timer = setTimeout(start, Math.max(0, everyMs - took));
   };
   const start = () => {
     running = run();

@@ -1,17 +1,50 @@
 import { createHash } from "node:crypto";
-import { identityOf, statusGroup } from "../explorer/governance.js";
+import { identityOf, statusGroup, toTitle } from "../explorer/governance.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
+
+/** What people are told when it changes. */
+export interface Terms {
+  readonly title: string | null;
+  /** The action's words, where its detail has been read. */
+  readonly action: string | null;
+  /** The threshold deadline, epoch ms. */
+  readonly voteBefore: number | null;
+  readonly targetEffectiveAt: number | null;
+}
 
 /** What is known of a vote request from one read to the next. */
 export interface KnownRequest {
   readonly identity: string;
-  /** Whether it was open when last seen. */
-  readonly open: boolean;
-  readonly title: string | null;
+  /** The contract ids it has had, the newest last: a row with an older one is stale. */
+  readonly contractIds: readonly string[];
+  /** Open while votes can be cast; closed for good once the API says so; silent where it was closed when first seen. */
+  readonly phase: "open" | "closed" | "silent";
   readonly status: string | null;
-  readonly voteBefore: number | null;
-  readonly targetEffectiveAt: number | null;
+  /** A super validator's name or party id; its own Yes is cast automatically. */
+  readonly requester: string | null;
+  readonly terms: Terms;
+  /** Terms that one read has shown and the next must confirm before they are told. */
+  readonly unconfirmed?: Terms;
+  readonly yes: number | null;
+  readonly no: number | null;
+  readonly pending: number | null;
+  /** Goes up with whatever its announcement shows. */
+  readonly revision: number;
+  /** Complete reads in a row that it was missing from. */
+  readonly missing: number;
+  /** Votes by voter, once they have been read: true, false, or null for one who has not decided. */
+  readonly votes?: Readonly<Record<string, boolean | null>>;
+  /** Goes up with each vote told. */
+  readonly voteSequence: number;
+  /** Goes up with each change told. */
+  readonly changeSequence: number;
+  /** Reminders that are done, as `<deadline>:<before>`. */
+  readonly reminded: readonly string[];
+  readonly closedAt?: number;
 }
+
+/** How many of its contract ids are kept. */
+const MOST_CONTRACT_IDS = 40;
 
 /** A request's key in the state: a short hash of its identity, kept for ever. */
 export function requestKey(identity: string): string {
@@ -28,10 +61,111 @@ export function isOpen(
   return now < Math.max(row.voteBefore ?? 0, row.targetEffectiveAt ?? 0);
 }
 
-/** What is known of a request after its row was read; undefined for a row without any id. */
-export function toKnown(row: VoteRequestListItem, now: number): KnownRequest | undefined {
+const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
+  title: toTitle(row.title) ?? before?.title ?? null,
+  action: before?.action ?? null,
+  // A field that is missing for once is no change.
+  voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
+  targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
+});
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** What is to be known of a request that nothing is known of yet. */
+export function firstSeen(
+  row: VoteRequestListItem,
+  now: number,
+  baseline: boolean,
+): KnownRequest | undefined {
   const identity = identityOf(row);
   if (identity === null) return undefined;
-  const { title, status, voteBefore, targetEffectiveAt } = row;
-  return { identity, open: isOpen(row, now), title, status, voteBefore, targetEffectiveAt };
+  const open = isOpen(row, now);
+  return {
+    identity,
+    contractIds: row.contractId === null ? [] : [row.contractId],
+    phase: open ? "open" : "silent",
+    status: row.status,
+    requester: row.requester,
+    terms: termsOf(row, undefined),
+    yes: row.yesCount,
+    no: row.noCount,
+    pending: row.abstainCount,
+    revision: 1,
+    missing: 0,
+    // Votes from before the baseline are taken as known when they are first read; later ones are all news.
+    ...(baseline ? {} : { votes: {} }),
+    voteSequence: 0,
+    changeSequence: 0,
+    reminded: [],
+  };
+}
+
+/** What a row changes. */
+export interface Difference {
+  readonly next: KnownRequest;
+  readonly changedFrom?: Terms;
+  readonly closed: boolean;
+  readonly tallyMoved: boolean;
+}
+
+/**
+ * Compares a row with what is known of its request. A row with an older contract id is a stale answer and changes
+ * nothing, and neither does one for a request that is closed, but for the words of its status.
+ * @param confirming whether the row is of a complete read: terms are told once two of them agree
+ */
+export function compare(known: KnownRequest, row: VoteRequestListItem, confirming: boolean): Difference {
+  const unchanged: Difference = { next: { ...known, missing: 0 }, closed: false, tallyMoved: false };
+  const at = row.contractId === null ? -1 : known.contractIds.indexOf(row.contractId);
+  if (at >= 0 && at < known.contractIds.length - 1) return unchanged;
+  const group = statusGroup(row.status);
+  if (known.phase !== "open") {
+    const restated = group !== "open" && row.status !== null && row.status !== known.status;
+    const next = { ...known, missing: 0, status: row.status, revision: known.revision + 1 };
+    return restated ? { ...unchanged, next } : unchanged;
+  }
+  const contractIds =
+    row.contractId === null || at >= 0
+      ? known.contractIds
+      : [...known.contractIds, row.contractId].slice(-MOST_CONTRACT_IDS);
+  const closed = group !== "open" && group !== "other";
+  const terms = termsOf(row, known.terms);
+  const changed = !same(terms, known.terms);
+  const confirmed = changed && confirming && same(terms, known.unconfirmed);
+  const tally = {
+    yes: row.yesCount ?? known.yes,
+    no: row.noCount ?? known.no,
+    pending: row.abstainCount ?? known.pending,
+  };
+  const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
+  const shown = tallyMoved || confirmed || closed || (row.status !== null && row.status !== known.status);
+  const { unconfirmed, ...rest } = known;
+  const next: KnownRequest = {
+    ...rest,
+    ...tally,
+    contractIds,
+    missing: 0,
+    phase: closed ? "closed" : "open",
+    status: row.status ?? known.status,
+    terms: confirmed ? terms : known.terms,
+    ...(changed && !confirmed ? { unconfirmed: confirming ? terms : (unconfirmed ?? terms) } : {}),
+    revision: known.revision + (shown ? 1 : 0),
+    changeSequence: known.changeSequence + (confirmed ? 1 : 0),
+  };
+  return { next, closed, tallyMoved, ...(confirmed ? { changedFrom: known.terms } : {}) };
+}
+
+/** Reminders that are due at a moment, for a subscription from so long: all that are done by now, of which one is told. */
+export function dueReminders(
+  known: KnownRequest,
+  before: readonly number[],
+  since: number,
+  now: number,
+): readonly string[] {
+  const deadline = known.terms.voteBefore;
+  if (known.phase !== "open" || deadline === null || now >= deadline) return [];
+  return [...before]
+    .sort((a, b) => b - a)
+    .filter((each) => deadline - each <= now && deadline - each >= since)
+    .map((each) => `${deadline}:${each}`)
+    .filter((each) => !known.reminded.includes(each));
 }

@@ -46,7 +46,6 @@ describe("the explorer's service", () => {
     service = createExplorerService({
       upstream,
       cache: createCache({ memoryMb: 8, log }),
-      log,
       now: () => time,
     });
   });
@@ -144,7 +143,9 @@ describe("the explorer's service", () => {
     await service.for(ana).dashboard({});
     expect(performance.now() - started).toBeGreaterThan(900);
     sandbox.strike({ kind: "status", status: 429, retryAfter: "3600" }, { times: 1 });
-    expect(await problemOf(service.for(ana).price({}))).toBe("slow");
+    // Nobody is made to wait for an hour, or for the minute that is honoured of it.
+    expect(await problemOf(service.for(ana).price({}))).toBe("limited");
+    expect(await problemOf(service.for({ person: "ben" }).newValidators({ size: 3 }))).toBe("limited");
     expect(asked()).toBe(3);
   });
 

@@ -113,9 +113,8 @@ describe("whatever the explorer returns", () => {
     const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
     const log = { warn: () => {} };
     const service = createExplorerService({
-      upstream: (_, path, query) => get(path, query, AbortSignal.timeout(5_000)),
+      upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
       cache: createCache({ memoryMb: 8, log }),
-      log,
     });
     const kept = new Map<string, string>();
     const keys = {

@@ -46,7 +46,7 @@ describeWithRedis("Redis behind the cache", () => {
     });
     return {
       redis,
-      service: createExplorerService({ upstream, cache: createCache({ memoryMb: 8, redis, log }), log }),
+      service: createExplorerService({ upstream, cache: createCache({ memoryMb: 8, redis, log }) }),
     };
   };
   const ask = async ({ service }: { service: ExplorerService }, page: number) => {

@@ -9,7 +9,7 @@ describe("an announcement", () => {
   /** Two more whole polls: what was going to be told has been. */
   const settled = async () => {
     const before = polls();
-    await harness.discord.world.until(() => polls() >= before + 4, "two more polls");
+    await harness.discord.world.until(() => polls() >= before + 2, "two more polls");
   };
 
   beforeEach(async () => {

@@ -1,0 +1,169 @@
+import {
+  type APIChannel,
+  type APIGuild,
+  type APIGuildMember,
+  type APIOverwrite,
+  type APIRole,
+  ChannelType,
+  DiscordAPIError,
+  OverwriteType,
+  PermissionFlagsBits,
+  type REST,
+  Routes,
+} from "discord.js";
+import { PersonError } from "./errors.js";
+
+/** A channel with all that decides what somebody may do there, read over REST: the bot caches no servers. */
+export interface Place {
+  readonly channel: APIChannel;
+  readonly guild: APIGuild;
+  /** Its own overwrites, or those of the channel that a thread is in. */
+  readonly overwrites: readonly APIOverwrite[];
+}
+
+const THREADS: readonly ChannelType[] = [
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+];
+
+export const isThread = (channel: APIChannel): boolean => THREADS.includes(channel.type);
+
+/** @throws {PersonError} where the bot cannot see the channel */
+export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<Place> {
+  try {
+    const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+    if (!("guild_id" in channel) || channel.guild_id !== guildId)
+      throw new PersonError("That channel is not in this server.");
+    const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
+    const parent = "parent_id" in channel && isThread(channel) ? channel.parent_id : undefined;
+    const holder = parent ? ((await rest.get(Routes.channel(parent))) as APIChannel) : channel;
+    return {
+      channel,
+      guild,
+      overwrites: ("permission_overwrites" in holder && holder.permission_overwrites) || [],
+    };
+  } catch (error) {
+    if (!(error instanceof DiscordAPIError) || error.status >= 500) throw error;
+    throw new PersonError(
+      `I cannot see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
+    );
+  }
+}
+
+/** What a member may do in a place: roles first, then the channel's overwrites, in Discord's own order. */
+export async function permissionsOf(
+  rest: REST,
+  { guild, overwrites }: Place,
+  userId: string,
+): Promise<bigint> {
+  if (guild.owner_id === userId) return ~0n;
+  const member = (await rest.get(Routes.guildMember(guild.id, userId))) as APIGuildMember;
+  const roles = guild.roles.filter((role) => role.id === guild.id || member.roles.includes(role.id));
+  const base = roles.reduce((sum, role) => sum | BigInt(role.permissions), 0n);
+  if (base & PermissionFlagsBits.Administrator) return ~0n;
+  const apply = (sum: bigint, chosen: readonly APIOverwrite[]) => {
+    const deny = chosen.reduce((bits, each) => bits | BigInt(each.deny), 0n);
+    const allow = chosen.reduce((bits, each) => bits | BigInt(each.allow), 0n);
+    return (sum & ~deny) | allow;
+  };
+  const ofRoles = overwrites.filter((each) => each.type === OverwriteType.Role);
+  const everyone = apply(
+    base,
+    ofRoles.filter((each) => each.id === guild.id),
+  );
+  const held = apply(
+    everyone,
+    ofRoles.filter((each) => each.id !== guild.id && member.roles.includes(each.id)),
+  );
+  return apply(
+    held,
+    overwrites.filter((each) => each.type === OverwriteType.Member && each.id === userId),
+  );
+}
+
+const NAMES = {
+  ViewChannel: "View Channel",
+  SendMessages: "Send Messages",
+  SendMessagesInThreads: "Send Messages in Threads",
+  CreatePublicThreads: "Create Public Threads",
+  EmbedLinks: "Embed Links",
+  AttachFiles: "Attach Files",
+  ReadMessageHistory: "Read Message History",
+  MentionEveryone: "Mention @everyone, @here, and All Roles",
+  ManageMessages: "Manage Messages",
+} as const satisfies Partial<Record<keyof typeof PermissionFlagsBits, string>>;
+
+type Named = keyof typeof NAMES;
+
+/** Those of the permissions that are not held, by the names that Discord's settings give them. */
+const missing = (held: bigint, needed: readonly Named[]): string[] =>
+  needed.filter((each) => (held & PermissionFlagsBits[each]) === 0n).map((each) => NAMES[each]);
+
+interface Wish {
+  readonly place: Place;
+  readonly roleId: string | null;
+  readonly thread: boolean;
+}
+
+const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
+
+/**
+ * Checks that the bot can do in a channel what a subscription asks, and that the person may ask for it there.
+ * @throws {PersonError} naming what is missing, and how to grant it
+ */
+export async function checkSubscription(
+  rest: REST,
+  botId: string,
+  personId: string,
+  { place, roleId, thread }: Wish,
+): Promise<void> {
+  const { channel, guild } = place;
+  const where = `<#${channel.id}>`;
+  const forum = channel.type === ChannelType.GuildForum;
+  const write: readonly Named[] = isThread(channel)
+    ? ["SendMessagesInThreads"]
+    : forum
+      ? ["SendMessages", "SendMessagesInThreads"]
+      : ["SendMessages"];
+
+  const own = await permissionsOf(rest, place, personId);
+  const personLacks = missing(own, ["ViewChannel", ...write]);
+  if (personLacks.length > 0)
+    throw new PersonError(`You may not subscribe ${where}: you lack ${bolded(personLacks)} there yourself.`);
+
+  const role = roleId === null ? undefined : roleOf(guild, roleId);
+  const needsMention = role !== undefined && !role.mentionable;
+  if (needsMention && missing(own, ["MentionEveryone"]).length > 0) {
+    throw new PersonError(
+      `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
+    );
+  }
+  const threads: readonly Named[] = thread && !forum ? ["CreatePublicThreads", "SendMessagesInThreads"] : [];
+  const mention: readonly Named[] = needsMention ? ["MentionEveryone"] : [];
+  const botLacks = missing(await permissionsOf(rest, place, botId), [
+    "ViewChannel",
+    ...write,
+    "EmbedLinks",
+    "AttachFiles",
+    "ReadMessageHistory",
+    ...threads,
+    ...mention,
+  ]);
+  if (botLacks.length > 0) {
+    throw new PersonError(
+      `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,
+    );
+  }
+}
+
+/** @throws {PersonError} for @everyone, and for a role that is not there */
+function roleOf(guild: APIGuild, roleId: string): APIRole {
+  if (roleId === guild.id)
+    throw new PersonError(
+      "I never ping @everyone. Choose a role that people take if they want to be pinged.",
+    );
+  const role = guild.roles.find((each) => each.id === roleId);
+  if (!role) throw new PersonError("That role is not there any more. Choose another.");
+  return role;
+}

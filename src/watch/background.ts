@@ -1,0 +1,68 @@
+import type { REST } from "discord.js";
+import type { IdKeys } from "../discord/links.js";
+import { createPacer } from "../discord/pacer.js";
+import type { ExplorerService } from "../explorer/service.js";
+import type { Log } from "../ops/log.js";
+import type { LeasedWork } from "../storage/lease.js";
+import type { State } from "../storage/state.js";
+import { createEdits } from "./edits.js";
+import { createGovernanceWatch, createKnownRequests } from "./governance.js";
+import { createMaterials } from "./materials.js";
+import { createOutbox } from "./outbox.js";
+import { repeat } from "./repeat.js";
+import type { Subscriptions } from "./subscriptions.js";
+
+interface Parts {
+  readonly state: State;
+  readonly explorer: ExplorerService;
+  /** Of its own, so that a thousand announcements do not stand before a person's answer. */
+  readonly rest: REST;
+  readonly subscriptions: Subscriptions;
+  readonly keys: IdKeys;
+  readonly pollMs: number;
+  readonly log: Log;
+}
+
+/** The background work, as whoever holds the lease does it: read, compare, tell. Everything is built anew with each lease. */
+export function createBackground({
+  state,
+  explorer,
+  rest,
+  subscriptions,
+  keys,
+  pollMs,
+  log,
+}: Parts): LeasedWork {
+  let stop = async () => {};
+  return {
+    async start(lease) {
+      const requests = createKnownRequests(state);
+      const pacer = createPacer();
+      const materials = createMaterials({
+        explorer: explorer.for("background", { maxAgeMs: 10_000 }),
+        keys,
+        known: requests.get,
+      });
+      const shared = { state, lease, rest, pacer, materials, log };
+      const outbox = createOutbox({ ...shared, subscriptions, keys });
+      const edits = createEdits({ ...shared, known: requests.get, mayEdit: outbox.idle });
+      const watch = createGovernanceWatch({
+        explorer: explorer.for("background", { maxAgeMs: 0 }),
+        state,
+        lease,
+        subscriptions,
+        outbox,
+        edits,
+        requests,
+        pollMs,
+        log,
+      });
+      outbox.wake();
+      const polling = repeat(watch.poll, pollMs, log);
+      stop = async () => {
+        await Promise.all([polling.stop(), outbox.stop()]);
+      };
+    },
+    stop: () => stop(),
+  };
+}

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
+import { startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { createRandom } from "../../sandbox/explorer/random.js";
+import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { SMALL, textOf } from "../harness.js";
+
+// A shorter run in the normal suite; `npm run test:crash` makes a hundred rounds.
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 6);
+
+it(
+  `announces each request exactly once in each channel, killed at a random instant ${ROUNDS} times`,
+  async () => {
+    const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+    const random = createRandom(seed);
+    const explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+    const discord = await startSandboxDiscord();
+    const { world, channels } = discord;
+    const env = botEnvironment(discord, explorer, {
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+    });
+    const titles: string[] = [];
+    const forum = world.addChannel({ type: 15, guild_id: discord.guild.id, name: "forum" });
+    const second = world.addChannel({ type: 0, guild_id: discord.guild.id, name: "second" });
+
+    let bot = startBotProcess(env);
+    await bot.ready();
+    const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    await world.until(() => polls() > 0, "the baseline");
+    const owner = { user: discord.people.owner, channel: channels.general };
+    for (const channel of [second, forum])
+      await discord.driver.ask(owner, "/subscribe governance", { channel: channel.id });
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (let opened = random.int(1, 3); opened > 0; opened -= 1) {
+        titles.push(`Request ${titles.length}`);
+        explorer.ledger.openVoteRequest({ title: titles.at(-1) ?? "" });
+      }
+      // Any instant from before the next poll to after the last delivery.
+      await delay(random.int(0, 1_800));
+      await bot.stop("SIGKILL");
+      bot = startBotProcess(env);
+      await bot.ready();
+    }
+
+    const inForum = () =>
+      [...world.channels.values()]
+        .filter((each) => each.parent_id === forum.id)
+        .flatMap((each) => world.read(each));
+    const places = [() => world.read(channels.governance), () => world.read(second), inForum];
+    const counts = (messages: readonly { content: string; embeds: object[] }[]) =>
+      titles.map(
+        (title) =>
+          messages.filter((message) => textOf(message).includes(`New vote request: ${title}"`)).length,
+      );
+    await world
+      .until(
+        () => places.every((read) => counts(read()).every((count) => count > 0)),
+        `every announcement (seed ${seed})`,
+        60_000,
+      )
+      .catch(() => {});
+    for (const read of places) expect(counts(read()), `seed ${seed}`).toEqual(titles.map(() => 1));
+    await bot.stop();
+    await Promise.all([explorer.close(), discord.close()]);
+  },
+  Math.max(120_000, ROUNDS * 8_000),
+);

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type BotProcess, botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { SMALL, textOf } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+describeWithRedis("two processes on one Redis", () => {
+  let redis: RedisProcess;
+  let explorer: SandboxExplorer;
+  let discord: SandboxDiscord;
+  let bots: BotProcess[];
+  const told = () => discord.world.read(discord.channels.governance);
+  const leads = (bot: BotProcess) => bot.output().includes("does the background work");
+  const count = (title: string) => told().filter((message) => textOf(message).includes(title)).length;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+    discord = await startSandboxDiscord();
+    const env = botEnvironment(discord, explorer, {
+      REDIS_URL: redis.url,
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
+    });
+    bots = [startBotProcess(env), startBotProcess(env)];
+    await Promise.all(bots.map((bot) => bot.ready()));
+    await discord.world.until(() => bots.some(leads), "a leader");
+    const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    await discord.world.until(() => polls() > 0, "the baseline");
+  });
+  afterEach(async () => {
+    for (const bot of bots) bot.child.kill("SIGCONT");
+    await Promise.all(bots.map((bot) => bot.stop("SIGKILL")));
+    await Promise.all([redis.close(), explorer.close(), discord.close()]);
+  });
+
+  const split = (): { leader: BotProcess; other: BotProcess } => {
+    const [first, second] = bots;
+    if (!first || !second) throw new Error("Two bots are needed");
+    return leads(first) ? { leader: first, other: second } : { leader: second, other: first };
+  };
+
+  it("one works, and the other takes over within ten seconds when it is killed", async () => {
+    const { leader, other } = split();
+    explorer.ledger.openVoteRequest({ title: "First" });
+    await discord.world.until(() => count("First") === 1, "the first announcement");
+    expect(leads(other)).toBe(false);
+    await leader.stop("SIGKILL");
+    explorer.ledger.openVoteRequest({ title: "Second" });
+    await discord.world.until(() => leads(other), "the other to take over", 10_000);
+    await discord.world.until(() => count("Second") === 1, "the second announcement");
+    expect(count("First")).toBe(1);
+  });
+
+  it("one that was frozen does nothing twice when it wakes", async () => {
+    const { leader, other } = split();
+    leader.child.kill("SIGSTOP");
+    explorer.ledger.openVoteRequest({ title: "Meanwhile" });
+    await discord.world.until(() => leads(other), "the other to take over", 10_000);
+    await discord.world.until(() => count("Meanwhile") === 1, "the announcement");
+    leader.child.kill("SIGCONT");
+    await discord.world.until(
+      () => leader.output().includes("this one stops it"),
+      "the old leader to notice",
+    );
+    explorer.ledger.openVoteRequest({ title: "After" });
+    await discord.world.until(() => count("After") > 0, "the next announcement");
+    const polls = explorer.requests.length;
+    await discord.world.until(() => explorer.requests.length > polls + 3, "more polls");
+    expect([count("Meanwhile"), count("After")]).toEqual([1, 1]);
+  });
+
+  it("subscriptions are there for both, and outlive a restart of Redis", async () => {
+    const owner = { user: discord.people.owner, channel: discord.channels.general };
+    await discord.driver.ask(owner, "/subscribe governance");
+    await redis.kill();
+    const failing = await discord.driver.ask(owner, "/subscribe list");
+    expect(failing.content).toContain("my own storage");
+    await redis.start();
+    await expect
+      .poll(async () => textOf(await discord.driver.ask(owner, "/subscribe list")), { timeout: 10_000 })
+      .toContain(discord.channels.general.id);
+    explorer.ledger.openVoteRequest({ title: "Again" });
+    await discord.world.until(() => count("Again") === 1, "the announcement", 15_000);
+  });
+});
