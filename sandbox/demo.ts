@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { botEnvironment, newDataDir, startBotProcess } from "./bot-process.js";
 import { startSandboxDiscord } from "./discord/server.js";
-import type { Message } from "./discord/world.js";
+import type { Channel, Message } from "./discord/world.js";
 import { startSandboxExplorer } from "./explorer/server.js";
 import { draw, rule } from "./terminal.js";
 
@@ -67,16 +67,44 @@ async function tour(): Promise<void> {
     /No party has that id/,
   );
 
+  const owner = { user: people.owner, channel: channels.general };
+  await step(
+    "Olga, who manages the server, types /subscribe governance",
+    () => driver.ask(owner, "/subscribe governance", { votes: true }),
+    /Subscribed/,
+  );
+
   // The first read takes what is there as known.
   const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
   await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
-  explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
+  const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
   await step(
     "A vote request opens on the ledger: #governance hears of it",
     () => {
       return world.until(() => world.read(channels.governance).at(-1), "the announcement");
     },
     /New vote request/,
+  );
+
+  const find = (channel: Channel, pattern: RegExp) => () =>
+    world.read(channel).find((message) => pattern.test(JSON.stringify(message.embeds)));
+  await world.until(find(channels.general, /New vote request/), "the announcement in #general");
+  explorer.ledger.castVote(request, true);
+  await step(
+    "A super validator votes: #general asked to hear of votes",
+    () => world.until(find(channels.general, /Vote on/), "the vote"),
+    /votes ✅ yes/,
+  );
+  explorer.ledger.closeVoteRequest(request, "Accepted");
+  await step(
+    "The vote ends: the outcome is a reply…",
+    () => world.until(find(channels.governance, /"Closed: /), "the outcome"),
+    /Accepted/,
+  );
+  await step(
+    "…and stands in the announcement",
+    () => world.until(find(channels.governance, /"Vote request: /), "the edit"),
+    /Closed:/,
   );
 
   if (world.refusals.length > 0)

@@ -45,7 +45,8 @@ export function explain(error: unknown, log: Log, screen?: ScreenName): string {
   if (error instanceof ExplorerError) {
     return (error.problem === "missing" && screen && MISSING[screen]) || EXPLORER_SAYS[error.problem];
   }
-  if (error instanceof StateError) return "I cannot reach my own storage at the moment. Please try again in a minute.";
+  if (error instanceof StateError)
+    return "I cannot reach my own storage at the moment. Please try again in a minute.";
   const id = randomBytes(4).toString("hex");
   log.error({ err: error, errorId: id }, "Unexpected error");
   return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${id}\``;

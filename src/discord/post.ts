@@ -1,5 +1,4 @@
 import {
-  type APIChannel,
   type APIMessage,
   type APIThreadChannel,
   DiscordAPIError,
@@ -249,6 +248,3 @@ export async function isMember(rest: REST, guildId: string): Promise<boolean> {
     throw error;
   }
 }
-
-export const getChannel = async (rest: REST, channelId: string): Promise<APIChannel> =>
-  (await rest.get(Routes.channel(channelId))) as APIChannel;

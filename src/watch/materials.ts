@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { IdKeys } from "../discord/links.js";
 import { ExplorerError } from "../explorer/errors.js";
-import { findProposal, toProposal } from "../explorer/proposals.js";
+import { findProposal, type Proposal, toProposal } from "../explorer/proposals.js";
 import type { Explorer } from "../explorer/service.js";
 import { estimateNeeded } from "../screens/proposals.js";
 import type { GovernanceEvent } from "./events.js";
@@ -39,10 +39,8 @@ export function createMaterials({ explorer, keys, known }: Parts): Materials {
       return event.kind === "opened" ? toProposal(event.row, null) : undefined;
     })();
     const fallback = request ? fromKnown(request) : toProposal(null, null);
-    // The title stands in the list alone, which the request may have left.
-    const title = request?.terms.title ?? proposal?.title ?? fallback.title;
     const material = {
-      proposal: { ...(proposal ?? fallback), title },
+      proposal: request ? asKnown(proposal ?? fallback, request) : (proposal ?? fallback),
       needed: await estimateNeeded(explorer),
       keys,
     };
@@ -58,5 +56,20 @@ export function createMaterials({ explorer, keys, known }: Parts): Materials {
       held.catch(() => kept.delete(id));
       return held;
     },
+  };
+}
+
+/** A proposal as the watch knows it: its tally and title are newer than a detail from the cache. */
+function asKnown(proposal: Proposal, { terms, status, yes, no, pending }: KnownRequest): Proposal {
+  const { title, voteBefore, targetEffectiveAt } = terms;
+  return {
+    ...proposal,
+    title: title ?? proposal.title,
+    status,
+    yes,
+    no,
+    pending,
+    voteBefore,
+    targetEffectiveAt,
   };
 }

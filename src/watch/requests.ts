@@ -78,7 +78,10 @@ export function firstSeen(
   baseline: boolean,
 ): KnownRequest | undefined {
   const identity = identityOf(row);
-  if (identity === null) return undefined;
+  // A row that says neither its status nor a deadline is half an answer: the next read tells.
+  const says =
+    statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
+  if (identity === null || !says) return undefined;
   const open = isOpen(row, now);
   return {
     identity,
@@ -129,7 +132,15 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
       : [...known.contractIds, row.contractId].slice(-MOST_CONTRACT_IDS);
   const closed = group !== "open" && group !== "other";
   const terms = termsOf(row, known.terms);
-  const changed = !same(terms, known.terms);
+  // What was not known before is learnt, and no change.
+  const was: Terms = {
+    title: known.terms.title ?? terms.title,
+    action: known.terms.action,
+    voteBefore: known.terms.voteBefore ?? terms.voteBefore,
+    targetEffectiveAt: known.terms.targetEffectiveAt ?? terms.targetEffectiveAt,
+  };
+  const learnt = !same(was, known.terms);
+  const changed = !same(terms, was);
   const confirmed = changed && confirming && same(terms, known.unconfirmed);
   const tally = {
     yes: row.yesCount ?? known.yes,
@@ -137,7 +148,8 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     pending: row.abstainCount ?? known.pending,
   };
   const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
-  const shown = tallyMoved || confirmed || closed || (row.status !== null && row.status !== known.status);
+  const shown =
+    tallyMoved || confirmed || learnt || closed || (row.status !== null && row.status !== known.status);
   const { unconfirmed, ...rest } = known;
   const next: KnownRequest = {
     ...rest,
@@ -146,12 +158,12 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     missing: 0,
     phase: closed ? "closed" : "open",
     status: row.status ?? known.status,
-    terms: confirmed ? terms : known.terms,
+    terms: confirmed ? terms : was,
     ...(changed && !confirmed ? { unconfirmed: confirming ? terms : (unconfirmed ?? terms) } : {}),
     revision: known.revision + (shown ? 1 : 0),
     changeSequence: known.changeSequence + (confirmed ? 1 : 0),
   };
-  return { next, closed, tallyMoved, ...(confirmed ? { changedFrom: known.terms } : {}) };
+  return { next, closed, tallyMoved, ...(confirmed ? { changedFrom: was } : {}) };
 }
 
 /** Reminders that are due at a moment, for a subscription from so long: all that are done by now, of which one is told. */

@@ -115,21 +115,18 @@ export function createSubscriptions(state: State, environment: string | undefine
           },
         ];
 
-  const all = async () => {
-    const own = [...(await stored.list()).values()];
-    // Edited by a command, the environment's keeps what was chosen.
-    return [
-      ...fixed.map((each) => ({
-        ...each,
-        ...own.find(({ channelId }) => channelId === each.channelId),
-        fromEnvironment: true,
-      })),
-      ...own.filter(({ channelId }) => channelId !== environment),
-    ];
+  // Edited by a command, the environment's keeps what was chosen.
+  const withFixed = (own: Subscription | undefined, channelId: string): Subscription | undefined => {
+    const base = fixed.find((each) => each.channelId === channelId);
+    return base ? { ...base, ...own, fromEnvironment: true } : own;
   };
   return {
-    all,
-    get: async (channelId) => (await all()).find((each) => each.channelId === channelId),
+    async all() {
+      const own = await stored.list();
+      const ids = new Set([...fixed.map(({ channelId }) => channelId), ...own.keys()]);
+      return [...ids].flatMap((id) => withFixed(own.get(id), id) ?? []);
+    },
+    get: async (channelId) => withFixed(await stored.get(channelId), channelId),
     async put(subscription) {
       await state.commit([stored.put(subscription.channelId, subscription)]);
     },

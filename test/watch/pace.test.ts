@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { startHarness, textOf } from "../harness.js";
+
+const CHANNELS = 150;
+
+it(`tells ${CHANNELS} channels with one request each, just under Discord's limit, while commands are answered`, async () => {
+  const harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+  const { discord } = harness;
+  const { world, limits, driver } = discord;
+  const owner = { user: discord.people.owner, channel: discord.channels.general };
+  const channels = Array.from({ length: CHANNELS }, (_, at) =>
+    world.addChannel({ type: 0, guild_id: discord.guild.id, name: `channel-${at}` }),
+  );
+  limits.enforced = false;
+  for (const channel of channels) await driver.ask(owner, "/subscribe governance", { channel: channel.id });
+  limits.enforced = true;
+
+  harness.explorer.ledger.openVoteRequest({ title: "For all" });
+  const told = () => channels.filter((channel) => world.read(channel).length > 0).length;
+  await world.until(() => told() > 0, "the first announcement");
+  const before = discord.requests.length;
+  let answered = 0;
+  while (told() < CHANNELS) {
+    await driver.ask(owner, "/price");
+    answered += 1;
+  }
+  // One request of each delivery, and nothing refused: faster would be over the limit, slower would be waste.
+  const posts = discord.requests
+    .slice(before)
+    .filter(({ method, path }) => method === "POST" && /^\/channels/.test(path));
+  expect(posts.length).toBeLessThanOrEqual(CHANNELS * 1.1);
+  expect(limits.refused).toBe(0);
+  // Had commands stood behind the announcements, hardly one would have been answered meanwhile.
+  expect(answered).toBeGreaterThan(20);
+  expect(
+    channels.every(
+      (channel) => world.read(channel).filter((each) => textOf(each).includes("For all")).length === 1,
+    ),
+  ).toBe(true);
+  await harness.close();
+}, 60_000);
