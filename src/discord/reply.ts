@@ -5,6 +5,7 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from "discord.js";
+import { within } from "../within.js";
 import { DISCORD, hasCode } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 
@@ -28,18 +29,6 @@ const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** The message can only be updated where the interaction came from one. */
 function updatable(asked: Asked) {
@@ -93,7 +82,7 @@ export async function answer(
   explain: (error: unknown) => string,
 ): Promise<void> {
   const settled = settle(work);
-  let result = await within(settled, DEFER_AFTER_MS);
+  let result = await within(settled, DEFER_AFTER_MS, () => undefined);
   if (result === undefined) {
     await defer(asked, target);
     result = await settled;

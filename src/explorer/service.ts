@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
+import { within } from "../within.js";
 import { addressOf, createClient, type Parameters, parseAnswer } from "./client.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
 import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./policy.js";
@@ -121,7 +122,7 @@ export function createExplorerService({
     try {
       const entry = await (asker === "background"
         ? renewal
-        : patiently(renewal, until() - performance.now()));
+        : within(renewal, until() - performance.now(), tooSlow));
       onRead?.(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
@@ -161,18 +162,8 @@ function toReading<Name extends EndpointName>(
   return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
 }
 
-/** Waits as long as a person would. @throws {ExplorerError} "slow" when that is over; the work itself goes on */
-async function patiently<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ExplorerError("slow", "No answer while a person waits")), ms);
-  });
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
+function tooSlow(): never {
+  throw new ExplorerError("slow", "No answer while a person waits");
 }
 
 /** The requests that each person may cause: so many in any minute, each try counted as it is sent. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "../ops/log.js";
+import { within } from "../within.js";
 import type { RedisClient } from "./redis.js";
 import { collectionOf, type State, type Write } from "./state.js";
 
@@ -90,7 +91,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   };
   const tick = async () => {
     try {
-      if (client.isReady) await withDeadline(attempt(), LEASE_MS - EVERY_MS);
+      if (client.isReady) await within(attempt(), LEASE_MS - EVERY_MS, () => {});
     } catch (err) {
       log.debug({ err }, "The lease could not be renewed");
     }
@@ -109,22 +110,9 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
       await running;
       if (held) await work.stop();
       if (client.isReady)
-        await withDeadline(client.eval(RELEASE, { keys: [KEY], arguments: [token] }), 500).catch(() => {});
+        await within(client.eval(RELEASE, { keys: [KEY], arguments: [token] }), 500, () => {}).catch(
+          () => {},
+        );
     },
   };
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  work.catch(() => {});
-  try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`No answer in ${ms} ms`)), ms);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,3 +1,4 @@
+import { within } from "../within.js";
 import type { RedisClient } from "./redis.js";
 import { type State, StateError, toText, type Write } from "./state.js";
 
@@ -26,18 +27,14 @@ const DEADLINE_MS = 5_000;
 export function createRedisState(client: RedisClient): State {
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
     if (!client.isReady) throw new StateError("Redis is not there");
-    let timer: NodeJS.Timeout | undefined;
-    const work = command();
-    work.catch(() => {});
+    const late = () => {
+      throw new StateError("Redis does not answer in time");
+    };
     try {
-      return await Promise.race([
-        work,
-        new Promise<never>((_, reject) => {
-          timer = setTimeout(() => reject(new StateError("Redis does not answer in time")), DEADLINE_MS);
-        }),
-      ]);
-    } finally {
-      clearTimeout(timer);
+      return await within(command(), DEADLINE_MS, late);
+    } catch (error) {
+      if (error instanceof StateError) throw error;
+      throw new StateError(`Redis failed: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
   const toArguments = (write: Write): string[] => {

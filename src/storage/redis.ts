@@ -1,4 +1,5 @@
 import { createClient } from "@keyv/redis";
+import { within } from "../within.js";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
 const DEADLINE_MS = 45;
@@ -54,17 +55,10 @@ export function connectRedis(url: string, log: Log): Redis {
   client.on("ready", () => tell(true, ""));
   client.connect().catch(() => {});
 
-  const inTime = async <T>(work: Promise<T>): Promise<T> => {
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new TooLate()), DEADLINE_MS);
+  const inTime = <T>(work: Promise<T>): Promise<T> =>
+    within(work, DEADLINE_MS, () => {
+      throw new TooLate();
     });
-    try {
-      return await Promise.race([work, deadline]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 
   const passOver = () => {
     if (late) return;
@@ -99,8 +93,6 @@ export function connectRedis(url: string, log: Log): Redis {
       if (!usable()) return undefined;
       try {
         const work = command(client);
-        // Its late failure is nobody's any more.
-        work.catch(() => {});
         const askedAt = performance.now();
         const answer = await inTime(work);
         slow = performance.now() - askedAt > SLOW_MS ? slow + 1 : 0;

@@ -311,7 +311,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
   };
 
   /** What was closed long ago is forgotten but for its key, or an old row would be announced anew. */
-  const prune = async (): Promise<Findings> => {
+  const prune = async (): Promise<void> => {
     const learnt = new Map<string, KnownRequest>();
     for (const [key, each] of await requests.all()) {
       if (each.closedAt === undefined || now() - each.closedAt < PRUNE_MS) continue;
@@ -319,7 +319,13 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
       const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
       learnt.set(key, { ...kept, phase: "silent", contractIds: [], reminded: [], terms });
     }
-    return { learnt, events: [] };
+    if (learnt.size === 0) return;
+    const announced = collectionOf<unknown>(state, "announced");
+    const old = [...(await announced.list()).keys()].filter((id) => learnt.has(id.split("@")[0] ?? ""));
+    await settle(
+      { learnt, events: [] },
+      old.map((id) => announced.delete(id)),
+    );
   };
 
   const poll = async () => {
@@ -359,7 +365,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     await settle({ ...found, events }, whole ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
       await settle(await lookForGone(all.data));
-      await settle(await prune());
+      await prune();
     }
 
     const subscribed = await subscriptions.all();

@@ -4,6 +4,7 @@ import { ExplorerError } from "../explorer/errors.js";
 import { findProposal, type Proposal, toProposal } from "../explorer/proposals.js";
 import type { Explorer } from "../explorer/service.js";
 import { estimateNeeded } from "../screens/proposals.js";
+import { within } from "../within.js";
 import type { GovernanceEvent } from "./events.js";
 import { fromKnown, type Material } from "./messages.js";
 import type { KnownRequest } from "./requests.js";
@@ -20,6 +21,8 @@ interface Parts {
 }
 
 const KEPT_MS = 20_000;
+/** An announcement does not wait longer than this for its detail, in ms: what the list told does. */
+const DETAIL_MS = 8_000;
 
 /** Reads a request's detail, and does with what is known where the explorer does not answer. */
 export function createMaterials({ explorer, keys, known }: Parts): Materials {
@@ -32,16 +35,22 @@ export function createMaterials({ explorer, keys, known }: Parts): Materials {
     const request = await known(key);
     const proposal = await (async () => {
       try {
-        if (request) return (await findProposal(explorer, request.identity)).data;
+        if (request)
+          return await within(
+            findProposal(explorer, request.identity).then(({ data }) => data),
+            DETAIL_MS,
+            () => undefined,
+          );
       } catch (error) {
         if (!(error instanceof ExplorerError)) throw error;
       }
+      // The list's row does where the detail cannot be had.
       return event.kind === "opened" ? toProposal(event.row, null) : undefined;
     })();
     const fallback = request ? fromKnown(request) : toProposal(null, null);
     const material = {
       proposal: request ? asKnown(proposal ?? fallback, request) : (proposal ?? fallback),
-      needed: await estimateNeeded(explorer),
+      needed: await within(estimateNeeded(explorer), DETAIL_MS, () => undefined),
       keys,
     };
     return { material, revision: request?.revision ?? 0 };

@@ -56,6 +56,13 @@ export interface Announced {
   readonly todo?: readonly ("thread" | "publish")[];
 }
 
+/** A delivery's message, and what it shows of its request. */
+interface Rendered {
+  readonly payload: MessagePayload;
+  readonly title: string;
+  readonly revision: number;
+}
+
 export const announcedId = (key: string, channelId: string): string => `${key}@${channelId}`;
 
 /** A claim lasts this long: the send is aborted then, and nobody else touches it before. */
@@ -137,10 +144,7 @@ export function createOutbox(parts: Parts): Outbox {
     else queued?.delete(id);
   };
 
-  const render = async (
-    id: string,
-    event: GovernanceEvent,
-  ): Promise<{ payload: MessagePayload; title: string; revision: number }> => {
+  const render = async (id: string, event: GovernanceEvent): Promise<Rendered> => {
     const mark = markOf(id);
     if (event.kind === "digest")
       return { payload: digest(event, mark, keys), title: "New vote requests", revision: 0 };
@@ -149,21 +153,22 @@ export function createOutbox(parts: Parts): Outbox {
     return { payload, title: material.proposal.title ?? "Vote request", revision };
   };
 
-  /** Sends a claimed delivery: the id of its message. */
+  /** The announcement that a delivery is later news of, where it still stands. */
+  const announcedFor = async ({ event, channelId }: Pick<Delivery, "event" | "channelId">) => {
+    if (event.kind === "opened" || event.kind === "digest") return undefined;
+    const before = await announced.get(announcedId(event.key, channelId));
+    return before?.gone ? undefined : before;
+  };
+
+  /** Sends a claimed delivery: the id of its message. Nothing that takes time stands between the claim and the request. */
   const send = async (
     id: string,
     { event, channelId }: Delivery,
     subscription: Subscription,
+    { payload, title, revision, known }: Rendered & { known: Announced | undefined },
     deadline: number,
   ) => {
-    const { payload, title, revision } = await render(id, event);
     const first = event.kind === "opened" || event.kind === "digest";
-    const before =
-      event.kind === "opened" || event.kind === "digest"
-        ? undefined
-        : await announced.get(announcedId(event.key, channelId));
-    const known = before?.gone ? undefined : before;
-    await pacer.turn();
     const left = Math.min(deadline, lease.validUntil()) - now();
     // Checked by the clock just before: a process that was frozen meanwhile must not send.
     if (left <= 0) throw new TakenOver();
@@ -184,10 +189,7 @@ export function createOutbox(parts: Parts): Outbox {
   /** Looks whether an interrupted send arrived. Without Read Message History nothing is found: rather twice than never. */
   const find = async (id: string, { event, channelId, claim }: Delivery, subscription: Subscription) => {
     const since = (claim?.at ?? now()) - CLOCK_SKEW_MS - 60_000;
-    const thread =
-      event.kind === "opened" || event.kind === "digest"
-        ? undefined
-        : (await announced.get(announcedId(event.key, channelId)))?.threadId;
+    const thread = (await announcedFor({ event, channelId }))?.threadId;
     await pacer.turn();
     if (subscription.forum && !thread) {
       const postId =
@@ -342,10 +344,13 @@ export function createOutbox(parts: Parts): Outbox {
           return;
         }
       }
+      const rendered = await render(id, delivery.event);
+      const known = await announcedFor(delivery);
+      await pacer.turn();
       const deadline = now() + CLAIM_MS;
       current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };
       await commit(id, current);
-      const sent = await send(id, current, subscription, deadline);
+      const sent = await send(id, current, subscription, { ...rendered, known }, deadline);
       await record(id, current, subscription, sent);
     } catch (error) {
       if (error instanceof TakenOver || stopping.signal.aborted) throw error;

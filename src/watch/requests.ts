@@ -100,6 +100,7 @@ export function firstSeen(
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],
+    ...(open ? {} : { closedAt: now }),
   };
 }
 
