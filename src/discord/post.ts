@@ -38,6 +38,7 @@ function body({ payload, nonce, roleId, replyTo }: Post) {
 const CANNOT_REPLY = 160_002;
 const THREAD_EXISTS = 160_004;
 const THREAD_ARCHIVED = 50_083;
+const TOO_MANY_THREADS = 160_006;
 const ALREADY_CROSSPOSTED = 40_033;
 /** What a thread under an announcement is archived after by itself, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
@@ -179,7 +180,15 @@ export async function findPostByMark(
     (each) => each.parent_id === forumId && BigInt(each.id) >= least,
   );
   for (const { id } of posts) {
-    const first = await rest.get(Routes.channelMessage(id, id)).catch(() => undefined);
+    const first = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
+      // One that was deleted is not it; anything else says nothing.
+      if (
+        hasCode(error, RESTJSONErrorCodes.UnknownMessage) ||
+        hasCode(error, RESTJSONErrorCodes.UnknownChannel)
+      )
+        return undefined;
+      throw error;
+    });
     if (first && holds(first as APIMessage, mark)) return id;
   }
   return undefined;
@@ -193,6 +202,8 @@ export type PostProblem =
   | "no-access"
   /** A person must change something first. */
   | "permanent"
+  /** Discord will never take this message, whatever anybody changes. */
+  | "invalid"
   /** An earlier message with this nonce was delivered and then deleted. */
   | "deleted-by-somebody"
   /** Discord did not take it; the same may be sent again. */
@@ -209,9 +220,14 @@ export function problemOf(error: unknown): PostProblem {
       return "deleted-by-somebody";
     case RESTJSONErrorCodes.MissingAccess:
       return "no-access";
+    case RESTJSONErrorCodes.InvalidFormBodyOrContentType:
+      return "invalid";
     default:
       if (error.status >= 500) return "unknown";
-      return error.status === 429 ? "refused-for-now" : "permanent";
+      // Without a code of Discord's own it speaks for the whole bot (a token reset, a ban of its address), not for a channel.
+      if (error.status === 429 || error.status === 401 || !error.code || error.code === TOO_MANY_THREADS)
+        return "refused-for-now";
+      return "permanent";
   }
 }
 
@@ -232,7 +248,7 @@ export function wordsFor(error: unknown): string {
     [RESTJSONErrorCodes.MissingPermissions]:
       "the bot may not write there: grant it Send Messages and Embed Links",
     40067: "the forum demands a tag: subscribe again, so that one is chosen",
-    160006: "the server has too many active threads",
+    [TOO_MANY_THREADS]: "the server has too many active threads",
     [THREAD_ARCHIVED]: "the thread is locked",
   };
   return words[error.code] ?? `Discord refuses it (${error.code})`;

@@ -66,6 +66,8 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
+  const release = () =>
+    within(client.eval(RELEASE, { keys: [KEY], arguments: [token] }), 500, () => {}).catch(() => {});
   const lose = async () => {
     if (!held) return;
     held = false;
@@ -84,16 +86,25 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     }
     if ((await client.set(KEY, token, { NX: true, PX: LEASE_MS })) === null) return;
     validUntil = asked + LEASE_MS;
-    held = true;
-    const { epoch, guard } = await nextEpoch(state);
-    log.info({ epoch }, "This process does the background work");
-    await work.start({ epoch, guard, validUntil: () => validUntil });
+    try {
+      const { epoch, guard } = await nextEpoch(state);
+      if (stopped || Date.now() > validUntil) throw new Error("The lease ended before the work began");
+      held = true;
+      log.info({ epoch }, "This process does the background work");
+      await work.start({ epoch, guard, validUntil: () => validUntil });
+    } catch (error) {
+      held = false;
+      validUntil = 0;
+      await work.stop();
+      await release();
+      throw error;
+    }
   };
   const tick = async () => {
     try {
-      if (client.isReady) await within(attempt(), LEASE_MS - EVERY_MS, () => {});
+      if (client.isReady) await attempt();
     } catch (err) {
-      log.debug({ err }, "The lease could not be renewed");
+      log.warn({ err }, "The lease could not be had or renewed; trying again");
     }
     if (held && Date.now() > validUntil) await lose();
     if (!stopped) timer = setTimeout(next, EVERY_MS);

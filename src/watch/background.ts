@@ -23,6 +23,9 @@ interface Parts {
   readonly log: Log;
 }
 
+/** How often delivered messages are looked after, in ms: nothing is asked of anybody where nothing has changed. */
+const UPKEEP_MS = 1_000;
+
 /** The background work, as whoever holds the lease does it: read, compare, tell. Everything is built anew with each lease. */
 export function createBackground({
   state,
@@ -44,7 +47,7 @@ export function createBackground({
         known: requests.get,
       });
       const shared = { state, lease, rest, pacer, materials, log };
-      const outbox = createOutbox({ ...shared, subscriptions, keys });
+      const outbox = createOutbox({ ...shared, subscriptions, keys, onTodo: () => edits.touch() });
       const edits = createEdits({ ...shared, known: requests.get, mayEdit: outbox.idle });
       const watch = createGovernanceWatch({
         explorer: explorer.for("background", { maxAgeMs: 0 }),
@@ -58,9 +61,10 @@ export function createBackground({
         log,
       });
       outbox.wake();
-      const polling = repeat(watch.poll, pollMs, log);
+      const polling = repeat(watch.poll, pollMs, log, "reading of the vote requests");
+      const upkeep = repeat(edits.run, UPKEEP_MS, log);
       stop = async () => {
-        await Promise.all([polling.stop(), outbox.stop()]);
+        await Promise.all([polling.stop(), upkeep.stop(), outbox.stop()]);
       };
     },
     stop: () => stop(),

@@ -119,11 +119,10 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     rows: readonly VoteRequestListItem[],
     whole: boolean,
     baseline: boolean,
-  ): Promise<Findings & { moved: string[] }> => {
+  ): Promise<Findings> => {
     const known = await requests.all();
     const learnt = new Map<string, KnownRequest>();
     const events: GovernanceEvent[] = [];
-    const moved: string[] = [];
     for (const row of rows) {
       const identity = identityOf(row);
       if (identity === null) continue;
@@ -136,10 +135,9 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
         if (first.phase === "open" && !baseline) events.push({ kind: "opened", key, row });
         continue;
       }
-      const { next, changedFrom, closed, tallyMoved } = compare(before, row, whole);
+      const { next, changedFrom, closed } = compare(before, row, whole);
       if (JSON.stringify(next) !== JSON.stringify(before))
         learnt.set(key, closed ? { ...next, closedAt: now() } : next);
-      if (tallyMoved && next.phase === "open") moved.push(key);
       if (changedFrom)
         events.push({
           kind: "changed",
@@ -150,7 +148,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
         });
       if (closed) events.push({ kind: "closed", key, status: next.status });
     }
-    return { learnt, events, moved };
+    return { learnt, events };
   };
 
   /** Requests that were open and are gone from a complete read: closed once endpoint 14 says so, or a day after the end. */
@@ -176,10 +174,11 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
           missing,
           phase: "closed",
           status: status ?? each.status,
+          ...(status === null ? { endUnconfirmed: true } : {}),
           closedAt: now(),
           revision: each.revision + 1,
         });
-        events.push({ kind: "closed", key, status: status ?? each.status });
+        events.push({ kind: "closed", key, status });
       } else if (missing !== each.missing) learnt.set(key, { ...each, missing });
     }
     return { learnt, events };
@@ -216,32 +215,55 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     return reading.data;
   };
 
-  /** Votes cast or changed on requests whose tally moved. */
-  const lookAtVotes = async (keys: readonly string[]): Promise<Findings> => {
+  /** What a vote has changed besides the tally: who voted how, and what the detail says of the action. */
+  const lookAtDue = async (subscribed: readonly Subscription[]): Promise<Findings> => {
+    const wanted = (topic: Topic) => subscribed.some(({ topics }) => topics[topic]);
+    const [wantVotes, wantChanges] = [wanted("votes"), wanted("changes")];
     const known = await requests.all();
-    const all = await readVotes(keys);
+    const due = [...known].filter(
+      ([, each]) => each.due || (wantVotes && each.phase === "open" && !each.votes),
+    );
     const learnt = new Map<string, KnownRequest>();
     const events: GovernanceEvent[] = [];
-    for (const key of keys) {
-      const request = known.get(key);
-      if (!request) continue;
-      const votes: Record<string, boolean | null> = { ...request.votes };
-      let sequence = request.voteSequence;
-      for (const { trackingCid, identifier, accept, accountName, company } of all) {
-        if (trackingCid !== request.identity || identifier === null || accept === null) continue;
-        const before = votes[identifier] ?? null;
-        if (before === accept) continue;
-        votes[identifier] = accept;
-        const own =
-          [identifier, accountName, company].includes(request.requester) && accept && before === null;
-        if (request.votes === undefined || own) continue;
-        sequence += 1;
-        const voter = accountName ?? company ?? identifier;
-        events.push({ kind: "vote", key, sequence, voter, from: before, to: accept });
+    if (due.length === 0) return { learnt, events };
+    const votes = wantVotes ? await readVotes(due.map(([key]) => key)) : [];
+    for (const [key, request] of due) {
+      let { due: done, ...next } = request;
+      if (wantVotes) next = { ...next, ...votesOf(key, request, votes, events) };
+      else {
+        // Nobody listens: whoever does later hears of what is cast from then on.
+        const { votes: forgotten, flips, ...rest } = next;
+        next = rest;
       }
-      learnt.set(key, { ...request, votes, voteSequence: sequence });
+      if (wantChanges && request.phase === "open")
+        next = { ...next, ...(await actionOf(key, request, events)) };
+      learnt.set(key, next);
     }
     return { learnt, events };
+  };
+
+  /** A request's votes as read, and what is to be told of them: a changed one once two reads agree. */
+  const votesOf = (key: string, request: KnownRequest, all: readonly Vote[], events: GovernanceEvent[]) => {
+    const votes: Record<string, boolean | null> = { ...request.votes };
+    const flips: Record<string, boolean> = {};
+    let sequence = request.voteSequence;
+    for (const { trackingCid, identifier, accept, accountName, company } of all) {
+      if (trackingCid !== request.identity || identifier === null || accept === null) continue;
+      const before = votes[identifier] ?? null;
+      if (before === accept) continue;
+      if (before !== null && request.flips?.[identifier] !== accept) {
+        flips[identifier] = accept;
+        continue;
+      }
+      votes[identifier] = accept;
+      const own = [identifier, accountName, company].includes(request.requester) && accept && before === null;
+      if (request.votes === undefined || own) continue;
+      sequence += 1;
+      const voter = accountName ?? company ?? identifier;
+      events.push({ kind: "vote", key, sequence, voter, from: before, to: accept });
+    }
+    const unsure = Object.keys(flips).length > 0;
+    return { votes, voteSequence: sequence, flips, ...(unsure ? { due: true } : {}) };
   };
 
   /** Reminders that are due: of several that became due at once, only the last is told. */
@@ -290,24 +312,16 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     }
   };
 
-  /** Actions that a vote has changed: the list does not tell them, the detail does. */
-  const lookAtActions = async (keys: readonly string[]): Promise<Findings> => {
-    const known = await requests.all();
-    const learnt = new Map<string, KnownRequest>();
-    const events: GovernanceEvent[] = [];
-    for (const key of keys) {
-      const request = known.get(key);
-      if (request?.phase !== "open") continue;
-      const { action } = (await findProposal(explorer, request.identity)).data;
-      const text = actionText(action);
-      if (text === null || text === request.terms.action) continue;
-      const to = { ...request.terms, action: text };
-      const told = request.terms.action !== null;
-      const changeSequence = request.changeSequence + (told ? 1 : 0);
-      learnt.set(key, { ...request, terms: to, changeSequence, revision: request.revision + (told ? 1 : 0) });
-      if (told) events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to });
-    }
-    return { learnt, events };
+  /** The action as the detail tells it: the list does not. */
+  const actionOf = async (key: string, request: KnownRequest, events: GovernanceEvent[]) => {
+    const { action } = (await findProposal(explorer, request.identity)).data;
+    const text = actionText(action);
+    if (text === null || text === request.terms.action) return {};
+    const terms = { ...request.terms, action: text };
+    if (request.terms.action === null) return { terms };
+    const changeSequence = request.changeSequence + 1;
+    events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to: terms });
+    return { terms, changeSequence, revision: request.revision + 1 };
   };
 
   /** What was closed long ago is forgotten but for its key, or an old row would be announced anew. */
@@ -332,13 +346,10 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     const last = await progress.get(PROGRESS);
     const gap = last ? now() - last.completeAt : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
-    const moved = new Set<string>();
     const first = await explorer.voteRequests({ page: 0, size: 100 });
     if (last && !afterGap) {
       // What opens stands on the first page: it is told before the rest is read.
-      const found = await look(first.data.content, false, false);
-      await settle(found);
-      for (const key of found.moved) moved.add(key);
+      await settle(await look(first.data.content, false, false));
     }
     const all = await readPages(
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
@@ -349,7 +360,6 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     const whole = all.complete && all.data.length > 0;
     if (!last && !whole) return;
     const found = await look(all.data, whole, !last);
-    for (const key of found.moved) moved.add(key);
     const opened = found.events.filter((event) => event.kind === "opened");
     const events =
       afterGap && opened.length > MOST_SINGLY
@@ -369,11 +379,8 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     }
 
     const subscribed = await subscriptions.all();
-    const want = (topic: Topic) => moved.size > 0 && subscribed.some(({ topics }) => topics[topic]);
-    if (want("votes")) await settle(await lookAtVotes([...moved]));
-    if (want("changes")) await settle(await lookAtActions([...moved]));
+    await settle(await lookAtDue(subscribed));
     await settle(await lookAtDeadlines(subscribed));
-    await edits.run();
   };
 
   return {

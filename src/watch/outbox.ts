@@ -1,19 +1,17 @@
 import type { REST } from "discord.js";
+import { DISCORD, hasCode } from "../discord/errors.js";
 import type { IdKeys } from "../discord/links.js";
-import type { MessagePayload } from "../discord/message.js";
+import { type MessagePayload, withoutPictures } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import {
-  crosspost,
   findByMark,
   findPostByMark,
   isMember,
-  openThread,
   type Post,
   postMessage,
   postToForum,
   problemOf,
   retryAfterOf,
-  setArchived,
   wordsFor,
 } from "../discord/post.js";
 import type { Log } from "../ops/log.js";
@@ -56,6 +54,9 @@ export interface Announced {
   readonly todo?: readonly ("thread" | "publish")[];
 }
 
+/** News is kept only while something is to be done about it. */
+const newsId = (key: string, channelId: string, event: string): string => `${key}@${channelId}#${event}`;
+
 /** A delivery's message, and what it shows of its request. */
 interface Rendered {
   readonly payload: MessagePayload;
@@ -71,6 +72,10 @@ const CLAIM_MS = 8_000;
 const CLOCK_SKEW_MS = 2_000;
 /** Temporary errors are retried with backoff for a day. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** When a channel has been served, the queue is looked at again after so many ms. */
+const AGAIN_MS = 250;
+/** How often a paused channel is looked at again, in ms. */
+const PAUSED_MS = 8_000;
 const RETRY_MS = { first: 1_000, most: 15 * 60_000 };
 /** A server that the bot has left keeps its subscriptions for this long. */
 const LEFT_MS = 30 * 24 * 3_600_000;
@@ -87,6 +92,8 @@ interface Parts {
   readonly log: Log;
   readonly now?: () => number;
   readonly onDelivered?: (outcome: string, ageMs: number) => void;
+  /** A message was delivered that something is still to be done about. */
+  readonly onTodo: () => void;
 }
 
 /** Deliveries: written together with what they tell of, and sent until they have arrived. */
@@ -118,19 +125,24 @@ export function createOutbox(parts: Parts): Outbox {
     log,
     now = Date.now,
     onDelivered,
+    onTodo,
   } = parts;
   const outbox = collectionOf<Delivery>(state, "outbox");
   const announced = collectionOf<Announced>(state, "announced");
   const stopping = new AbortController();
   /** Channels that are being served, each by one loop. */
   const serving = new Map<string, Promise<void>>();
-  let queued: Map<string, Delivery> | undefined;
+  let queue: Promise<Map<string, Delivery>> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
   let orders = now();
 
-  const load = async () => {
-    queued ??= await outbox.list();
-    return queued;
+  const load = () => {
+    queue ??= outbox.list();
+    queue.catch(() => {
+      queue = undefined;
+    });
+    return queue;
   };
   /** Writes what was learnt, unless another process has taken over. */
   const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
@@ -140,8 +152,9 @@ export function createOutbox(parts: Parts): Outbox {
       ...more,
     ]);
     if (!applied) throw new TakenOver();
-    if (next) queued?.set(id, next);
-    else queued?.delete(id);
+    const held = await load();
+    if (next) held.set(id, next);
+    else held.delete(id);
   };
 
   const render = async (id: string, event: GovernanceEvent): Promise<Rendered> => {
@@ -179,11 +192,20 @@ export function createOutbox(parts: Parts): Outbox {
       roleId: first ? subscription.roleId : null,
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
-    if (subscription.forum && !known?.threadId) {
-      const threadId = await postToForum(rest, channelId, title, post, subscription.tagId, signal);
-      return { messageId: threadId, threadId, revision };
+    const attempt = async (what: Post) => {
+      if (subscription.forum && !known?.threadId) {
+        const threadId = await postToForum(rest, channelId, title, what, subscription.tagId, signal);
+        return { messageId: threadId, threadId, revision };
+      }
+      return { messageId: await postMessage(rest, known?.threadId ?? channelId, what, signal), revision };
+    };
+    try {
+      return await attempt(post);
+    } catch (error) {
+      if (!hasCode(error, DISCORD.invalidForm)) throw error;
+      // Discord is stricter with pictures' addresses than anything it says of them.
+      return attempt({ ...post, payload: withoutPictures(payload) });
     }
-    return { messageId: await postMessage(rest, known?.threadId ?? channelId, post, signal), revision };
   };
 
   /** Looks whether an interrupted send arrived. Without Read Message History nothing is found: rather twice than never. */
@@ -223,54 +245,19 @@ export function createOutbox(parts: Parts): Outbox {
       ...(sent.gone ? { gone: true } : {}),
       ...(todo.length > 0 && !sent.gone ? { todo } : {}),
     };
-    const writes = opens
-      ? keysOf(event).map((key) => announced.put(announcedId(key, channelId), document))
-      : [];
-    await commit(id, undefined, [...writes, subscriptions.healthWrite(channelId, { deliveredAt: now() })]);
+    const kept = opens
+      ? keysOf(event).map((key, at) => {
+          // A digest is one message for several requests: what is to be done about it is done once.
+          const { todo: once, ...shared } = document;
+          return announced.put(announcedId(key, channelId), at === 0 ? document : shared);
+        })
+      : document.todo
+        ? [announced.put(newsId(event.key, channelId, eventId(event)), document)]
+        : [];
+    await commit(id, undefined, [...kept, subscriptions.healthWrite(channelId, { deliveredAt: now() })]);
+    if (document.todo) onTodo();
     onDelivered?.("delivered", now() - delivery.at);
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
-    if (todo.length > 0 && !sent.gone) await finish(channelId, sent.messageId, event, document, todo);
-    if (event.kind === "closed") await archive(event.key, channelId);
-  };
-
-  /** What follows a send: its thread, and sending it on. */
-  const finish = async (
-    channelId: string,
-    messageId: string,
-    event: GovernanceEvent,
-    document: Announced,
-    todo: Announced["todo"],
-  ) => {
-    try {
-      const next: { threadId?: string } = {};
-      if (todo?.includes("thread") && event.kind === "opened") {
-        await pacer.turn();
-        const { material } = await materials.of(event);
-        await openThread(rest, channelId, messageId, material.proposal.title ?? "Vote request");
-        next.threadId = messageId;
-      }
-      if (todo?.includes("publish")) {
-        await pacer.turn();
-        await crosspost(rest, channelId, messageId);
-      }
-      if (event.kind !== "opened") return;
-      const { todo: done, ...sent } = document;
-      await state.commit([
-        lease.guard,
-        announced.put(announcedId(event.key, channelId), { ...sent, ...next }),
-      ]);
-    } catch (err) {
-      log.warn({ err, channel: channelId, message: messageId }, "A thread or a crosspost could not be made");
-      await complain(channelId, `its thread or crosspost failed: ${wordsFor(err)}`);
-    }
-  };
-
-  const archive = async (key: string, channelId: string) => {
-    const threadId = (await announced.get(announcedId(key, channelId)))?.threadId;
-    if (threadId === undefined) return;
-    await setArchived(rest, threadId, true).catch((err: unknown) =>
-      log.debug({ err, thread: threadId }, "A thread could not be archived"),
-    );
   };
 
   const complain = async (channelId: string, error: string, more: object = {}) => {
@@ -279,12 +266,28 @@ export function createOutbox(parts: Parts): Outbox {
   };
 
   /** What a failure means: wait and try again, pause the subscription, or forget the channel. */
-  const fail = async (id: string, delivery: Delivery, subscription: Subscription, error: unknown) => {
-    const { channelId } = delivery;
+  const fail = async (
+    id: string,
+    delivery: Delivery,
+    subscription: Subscription,
+    error: unknown,
+    { sending, known }: { sending: boolean; known: Announced | undefined },
+  ) => {
+    const { channelId, event } = delivery;
     const problem = problemOf(error);
     log.warn({ err: error, delivery: id, channel: channelId, problem }, "A delivery failed");
-    if (problem === "deleted-by-somebody") {
+    const { claim, ...unclaimed } = delivery;
+    const later = (ms: number) => ({ ...unclaimed, attempts: delivery.attempts + 1, notBefore: now() + ms });
+    if (problem === "deleted-by-somebody" && sending) {
       await record(id, delivery, subscription, { messageId: "", gone: true });
+      return;
+    }
+    const closedToUs = problem === "channel-deleted" || problem === "permanent" || problem === "no-access";
+    if (closedToUs && known?.threadId && event.kind !== "digest") {
+      // Its thread was deleted or locked: the news stands alone, and the subscription is well.
+      await commit(id, unclaimed, [
+        announced.put(announcedId(event.key, channelId), { ...known, gone: true }),
+      ]);
       return;
     }
     if (problem === "channel-deleted") {
@@ -292,13 +295,20 @@ export function createOutbox(parts: Parts): Outbox {
       await dropChannel(channelId);
       return;
     }
+    if (problem === "invalid" || now() - delivery.at > GIVE_UP_MS) {
+      await commit(id, undefined);
+      onDelivered?.("given-up", now() - delivery.at);
+      log.error({ err: error, delivery: id, channel: channelId }, "A delivery is given up");
+      await complain(channelId, problem === "invalid" ? wordsFor(error) : "given up after a day of trying");
+      return;
+    }
     if (problem === "permanent" || problem === "no-access") {
       const left =
         problem === "no-access" &&
         subscription.guildId !== null &&
         !(await isMember(rest, subscription.guildId).catch(() => true));
-      // Given up for this one; what comes after `/subscribe resume` is told again.
-      await commit(id, undefined);
+      // It waits, with what is behind it, until the subscription is taken up again or a day has passed.
+      await commit(id, later(PAUSED_MS));
       onDelivered?.("paused", now() - delivery.at);
       await complain(channelId, left ? "the bot is no longer in the server" : wordsFor(error), {
         paused: true,
@@ -306,19 +316,12 @@ export function createOutbox(parts: Parts): Outbox {
       });
       return;
     }
-    if (now() - delivery.at > GIVE_UP_MS) {
-      await commit(id, undefined);
-      onDelivered?.("given-up", now() - delivery.at);
-      await complain(channelId, "given up after a day of trying");
-      return;
-    }
     const backoff =
       Math.min(RETRY_MS.first * 2 ** delivery.attempts, RETRY_MS.most) * (0.75 + Math.random() / 2);
-    const wait = retryAfterOf(error) ?? backoff;
-    const { claim, ...unclaimed } = delivery;
-    const next = { ...unclaimed, attempts: delivery.attempts + 1, notBefore: now() + wait };
-    // Not known to have failed: the claim stays, so that it is looked up first.
-    await commit(id, problem === "unknown" && claim ? { ...next, claim } : next);
+    const next = later(retryAfterOf(error) ?? backoff);
+    // Not known to have failed, or not looked up yet: the claim stays, so that it is looked up first.
+    const doubtful = claim !== undefined && (problem === "unknown" || !sending);
+    await commit(id, doubtful ? { ...next, claim } : next);
     await complain(channelId, wordsFor(error));
   };
 
@@ -331,30 +334,39 @@ export function createOutbox(parts: Parts): Outbox {
   const deliver = async (id: string, delivery: Delivery) => {
     const subscription = await subscriptions.get(delivery.channelId);
     const health = await subscriptions.health(delivery.channelId);
-    if (!subscription || health.paused) {
+    if (!subscription || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
       return;
     }
+    if (health.paused) {
+      await commit(id, { ...delivery, notBefore: now() + PAUSED_MS });
+      return;
+    }
     let current = delivery;
+    let known: Announced | undefined;
+    let sending = false;
     try {
-      if (delivery.claim) {
-        const sent = await find(id, delivery, subscription);
-        if (sent) {
-          await record(id, delivery, subscription, sent);
-          return;
-        }
+      const sent = delivery.claim && (await find(id, delivery, subscription));
+      if (sent) {
+        await record(id, delivery, subscription, sent);
+        return;
       }
       const rendered = await render(id, delivery.event);
-      const known = await announcedFor(delivery);
+      known = await announcedFor(delivery);
       await pacer.turn();
       const deadline = now() + CLAIM_MS;
       current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };
       await commit(id, current);
-      const sent = await send(id, current, subscription, { ...rendered, known }, deadline);
-      await record(id, current, subscription, sent);
+      sending = true;
+      await record(
+        id,
+        current,
+        subscription,
+        await send(id, current, subscription, { ...rendered, known }, deadline),
+      );
     } catch (error) {
       if (error instanceof TakenOver || stopping.signal.aborted) throw error;
-      await fail(id, current, subscription, error);
+      await fail(id, current, subscription, error, { sending, known });
     }
   };
 
@@ -396,7 +408,7 @@ export function createOutbox(parts: Parts): Outbox {
           })
           .finally(() => {
             serving.delete(channelId);
-            if (!stopping.signal.aborted && !timer) timer = setTimeout(wake, 250);
+            if (!stopping.signal.aborted) soon ??= setTimeout(wake, AGAIN_MS);
           });
         serving.set(channelId, work);
       }
@@ -406,11 +418,12 @@ export function createOutbox(parts: Parts): Outbox {
   };
 
   function wake(): void {
-    timer = undefined;
+    clearTimeout(soon);
+    soon = undefined;
     if (stopping.signal.aborted) return;
     start().catch((err: unknown) => {
       log.error({ err }, "The outbox could not be read; trying again");
-      timer = setTimeout(wake, 2_000);
+      soon ??= setTimeout(wake, 2_000);
     });
   }
 
@@ -460,6 +473,7 @@ export function createOutbox(parts: Parts): Outbox {
     async stop() {
       stopping.abort();
       clearTimeout(timer);
+      clearTimeout(soon);
       await Promise.allSettled(serving.values());
     },
   };

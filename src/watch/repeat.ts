@@ -3,8 +3,14 @@ import type { Log } from "../ops/log.js";
 /**
  * Runs a job now and then every so many ms, counted from start to start. It never overlaps itself, and a failure is
  * logged and costs that one run.
+ * @param name says in the log what takes longer than its interval; without one, nobody minds
  */
-export function repeat(job: () => Promise<void>, everyMs: number, log: Log): { stop(): Promise<void> } {
+export function repeat(
+  job: () => Promise<void>,
+  everyMs: number,
+  log: Log,
+  name?: string,
+): { stop(): Promise<void> } {
   let stopped = false;
   let stretched = false;
   let timer: NodeJS.Timeout | undefined;
@@ -18,14 +24,14 @@ export function repeat(job: () => Promise<void>, everyMs: number, log: Log): { s
       log.error({ err }, "A background job failed; it runs again at its time");
     }
     const took = performance.now() - startedAt;
-    if (took > everyMs !== stretched) {
+    if (name !== undefined && took > everyMs !== stretched) {
       stretched = !stretched;
       if (stretched)
         log.warn(
           { everyMs, tookMs: Math.round(took) },
-          "A background job takes longer than its interval, which stretches",
+          `The ${name} takes longer than its interval, which stretches`,
         );
-      else log.info({ everyMs }, "A background job is back within its interval");
+      else log.info({ everyMs }, `The ${name} is back within its interval`);
     }
     if (!stopped) timer = setTimeout(start, Math.max(0, everyMs - took));
   };

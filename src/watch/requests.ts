@@ -32,8 +32,14 @@ export interface KnownRequest {
   readonly revision: number;
   /** Complete reads in a row that it was missing from. */
   readonly missing: number;
-  /** Votes by voter, once they have been read: true, false, or null for one who has not decided. */
+  /** Votes by voter, while a subscription wants to hear of them; what is there when they are first read is not told. */
   readonly votes?: Readonly<Record<string, boolean | null>>;
+  /** Changed votes that one read has shown and the next must confirm. */
+  readonly flips?: Readonly<Record<string, boolean>>;
+  /** Its tally has moved since its votes and its action were read. */
+  readonly due?: boolean;
+  /** It is gone, and nobody says how it ended. */
+  readonly endUnconfirmed?: boolean;
   /** Goes up with each vote told. */
   readonly voteSequence: number;
   /** Goes up with each change told. */
@@ -69,6 +75,8 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
   targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
 });
 
+const castIn = (yes: number | null, no: number | null): number => (yes ?? 0) + (no ?? 0);
+
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What is to be known of a request that nothing is known of yet. */
@@ -95,8 +103,8 @@ export function firstSeen(
     pending: row.abstainCount,
     revision: 1,
     missing: 0,
-    // Votes from before the baseline are taken as known when they are first read; later ones are all news.
-    ...(baseline ? {} : { votes: {} }),
+    // Seen from its opening, all its votes are news; of an older one, those that come from now on.
+    ...(baseline || !open ? {} : { votes: {} }),
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],
@@ -109,7 +117,6 @@ export interface Difference {
   readonly next: KnownRequest;
   readonly changedFrom?: Terms;
   readonly closed: boolean;
-  readonly tallyMoved: boolean;
 }
 
 /**
@@ -118,10 +125,14 @@ export interface Difference {
  * @param confirming whether the row is of a complete read: terms are told once two of them agree
  */
 export function compare(known: KnownRequest, row: VoteRequestListItem, confirming: boolean): Difference {
-  const unchanged: Difference = { next: { ...known, missing: 0 }, closed: false, tallyMoved: false };
-  const at = row.contractId === null ? -1 : known.contractIds.indexOf(row.contractId);
-  if (at >= 0 && at < known.contractIds.length - 1) return unchanged;
+  const unchanged: Difference = { next: { ...known, missing: 0 }, closed: false };
   const group = statusGroup(row.status);
+  const closed = group !== "open" && group !== "other";
+  const at = row.contractId === null ? -1 : known.contractIds.indexOf(row.contractId);
+  const older = at >= 0 && at < known.contractIds.length - 1;
+  // Votes are never taken back: a version nobody has seen, with fewer of them, was missed and is old.
+  const missed = at < 0 && castIn(row.yesCount, row.noCount) < castIn(known.yes, known.no);
+  if ((older || missed) && !closed) return unchanged;
   if (known.phase !== "open") {
     const restated = group !== "open" && row.status !== null && row.status !== known.status;
     const next = { ...known, missing: 0, status: row.status, revision: known.revision + 1 };
@@ -131,7 +142,6 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     row.contractId === null || at >= 0
       ? known.contractIds
       : [...known.contractIds, row.contractId].slice(-MOST_CONTRACT_IDS);
-  const closed = group !== "open" && group !== "other";
   const terms = termsOf(row, known.terms);
   // What was not known before is learnt, and no change.
   const was: Terms = {
@@ -157,6 +167,7 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     ...tally,
     contractIds,
     missing: 0,
+    ...(tallyMoved ? { due: true } : {}),
     phase: closed ? "closed" : "open",
     status: row.status ?? known.status,
     terms: confirmed ? terms : was,
@@ -164,7 +175,7 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     revision: known.revision + (shown ? 1 : 0),
     changeSequence: known.changeSequence + (confirmed ? 1 : 0),
   };
-  return { next, closed, tallyMoved, ...(confirmed ? { changedFrom: was } : {}) };
+  return { next, closed, ...(confirmed ? { changedFrom: was } : {}) };
 }
 
 /** Reminders that are due at a moment, for a subscription from so long: all that are done by now, of which one is told. */

@@ -92,8 +92,8 @@ describe("a delivery that fails", () => {
     channel.permission_overwrites.length = 0;
     expect(textOf(await resume())).toContain("Taken up again");
     const title = open();
-    await world().until(() => count(channel, title) === 1, "the next one");
-    expect(count(channel, missed)).toBe(0);
+    await world().until(() => count(channel, title) === 1, "the next one", 15_000);
+    await world().until(() => count(channel, missed) === 1, "the one that waited", 15_000);
   });
 
   it("in a deleted channel removes the subscription", async () => {
@@ -101,6 +101,22 @@ describe("a delivery that fails", () => {
     world().channels.delete(channel.id);
     open();
     await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
+  });
+
+  it("in a thread that was deleted stands alone, and the subscription stays", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "with-threads" });
+    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Threaded." });
+    const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
+    // The bot has written down that there is one.
+    await world().until(
+      () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
+      "it to be known",
+    );
+    world().channels.delete(thread.id);
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    await world().until(() => count(channel, "Closed: Threaded.") === 1, "the outcome", 15_000);
+    expect(await list()).toContain(channel.id);
   });
 
   it("without Read Message History still arrives, as a message of its own", async () => {

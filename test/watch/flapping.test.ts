@@ -61,7 +61,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     known: requests.get,
   });
   const shared = { state, lease, rest, pacer: createPacer(0), materials, log };
-  const outbox = createOutbox({ ...shared, subscriptions, keys });
+  const outbox = createOutbox({ ...shared, subscriptions, keys, onTodo: () => {} });
   const edits = createEdits({ ...shared, known: requests.get, mayEdit: () => false });
   const watch = createGovernanceWatch({
     explorer: service.for("background", { maxAgeMs: 0 }),

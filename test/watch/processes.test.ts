@@ -55,12 +55,16 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("one that was frozen does nothing twice when it wakes", async () => {
+  it("one that was frozen does nothing twice when it wakes", { timeout: 60_000 }, async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
     await discord.world.until(() => leads(other), "the other to take over", 10_000);
-    await discord.world.until(() => count("Meanwhile") === 1, "the announcement");
+    await discord.world
+      .until(() => count("Meanwhile") === 1, "the announcement", 25_000)
+      .catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${other.output()}`);
+      });
     leader.child.kill("SIGCONT");
     await discord.world.until(
       () => leader.output().includes("this one stops it"),
