@@ -163,13 +163,17 @@ export async function findByMark(
   return undefined;
 }
 
-/** The same in a forum, whose posts are threads, active or archived. */
+/**
+ * The same in a forum, whose posts are threads, active or archived.
+ * @param turn resolves when one more request may be sent: there is one for each post
+ */
 export async function findPostByMark(
   rest: REST,
   forumId: string,
   guildId: string,
   mark: string,
   since: number,
+  turn: () => Promise<void>,
 ): Promise<string | undefined> {
   const active = (await rest.get(Routes.guildActiveThreads(guildId))) as { threads: APIThreadChannel[] };
   const archived = (await rest.get(Routes.channelThreads(forumId, "public"))) as {
@@ -180,6 +184,7 @@ export async function findPostByMark(
     (each) => each.parent_id === forumId && BigInt(each.id) >= least,
   );
   for (const { id } of posts) {
+    await turn();
     const first = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
       // One that was deleted is not it; anything else says nothing.
       if (

@@ -70,6 +70,8 @@ export const announcedId = (key: string, channelId: string): string => `${key}@$
 const CLAIM_MS = 8_000;
 /** How far the clocks of two processes may be apart. */
 const CLOCK_SKEW_MS = 2_000;
+/** An interrupted send is looked for from so long before its claim, in ms: Discord's clock is not ours. */
+const LOOK_BACK_MS = 15_000;
 /** Temporary errors are retried with backoff for a day. */
 const GIVE_UP_MS = 24 * 3_600_000;
 /** When a channel has been served, the queue is looked at again after so many ms. */
@@ -210,13 +212,13 @@ export function createOutbox(parts: Parts): Outbox {
 
   /** Looks whether an interrupted send arrived. Without Read Message History nothing is found: rather twice than never. */
   const find = async (id: string, { event, channelId, claim }: Delivery, subscription: Subscription) => {
-    const since = (claim?.at ?? now()) - CLOCK_SKEW_MS - 60_000;
+    const since = (claim?.at ?? now()) - LOOK_BACK_MS;
     const thread = (await announcedFor({ event, channelId }))?.threadId;
     await pacer.turn();
     if (subscription.forum && !thread) {
       const postId =
         subscription.guildId &&
-        (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since));
+        (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since, () => pacer.turn()));
       return postId ? { messageId: postId, threadId: postId } : undefined;
     }
     const messageId = await findByMark(rest, thread ?? channelId, markOf(id), since);

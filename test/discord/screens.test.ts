@@ -5,6 +5,8 @@ describe("a person at a channel", () => {
   let harness: Harness;
   const ana = () => ({ user: harness.discord.people.ana, channel: harness.discord.channels.general });
   const ben = () => ({ user: harness.discord.people.ben, channel: harness.discord.channels.general });
+  /** Somebody who has asked nothing yet: a person may cause twenty requests a minute. */
+  const olga = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
   const driver = () => harness.discord.driver;
 
   beforeAll(async () => {
@@ -144,10 +146,22 @@ describe("a person at a channel", () => {
   });
 
   it("reaches the 5,100 rows that the API gives, and hears that there are more", async () => {
-    harness.explorer.mood = (answer, path) =>
-      path === "/v1/parties/top" ? { ...(answer as object), totalElements: 12_345, last: false } : answer;
-    const list = await driver().ask(ana(), "/party top", {});
-    await driver().click(ana(), list, "Refresh");
-    expect(textOf(list)).toMatch(/First 5,100 of 12,345|120 parties/);
+    const [party] = harness.explorer.ledger.parties;
+    const row = { partyAddress: party?.id, partyName: "The last one", balance: 1 };
+    harness.explorer.mood = (answer, path) => {
+      const page = answer as { content: unknown[] };
+      if (path !== "/v1/parties") return answer;
+      const content =
+        page.content.length > 0
+          ? page.content
+          : Array.from({ length: 100 }, (_, at) => ({ ...row, partyAddress: `${at}${row.partyAddress}` }));
+      return { ...page, content, totalElements: 12_345, totalCount: 12_345, last: false };
+    };
+    const list = await driver().ask(olga(), "/party list", { sort: "FIRST_SEEN_AT", order: "ASC" });
+    expect(textOf(list)).toContain("First 5,100 of 12,345 parties");
+    await driver().click(olga(), list, "⏭");
+    expect(driver().find(list, "j").label).toBe("510 / 510");
+    expect(textOf(list)).toContain("The last one");
+    expect(harness.explorer.requests.at(-1)?.query).toMatchObject({ page: "50", size: "100" });
   });
 });
