@@ -29,7 +29,8 @@ it(
     let bot = startBotProcess(env);
     await bot.ready();
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    await world.until(() => polls() > 0, "the baseline");
+    // The second poll begins once what the first has read is written down.
+    await world.until(() => polls() > 1, "the baseline");
     const owner = { user: discord.people.owner, channel: channels.general };
     for (const channel of [second, forum])
       await discord.driver.ask(owner, "/subscribe governance", { channel: channel.id });

@@ -29,7 +29,8 @@ describeWithRedis("two processes on one Redis", () => {
     await Promise.all(bots.map((bot) => bot.ready()));
     await discord.world.until(() => bots.some(leads), "a leader");
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    await discord.world.until(() => polls() > 0, "the baseline");
+    // The second poll begins once what the first has read is written down.
+    await discord.world.until(() => polls() > 1, "the baseline");
   });
   afterEach(async () => {
     for (const bot of bots) bot.child.kill("SIGCONT");
