@@ -145,6 +145,11 @@ async function save(
   before: Subscription | undefined,
 ): Promise<MessagePayload> {
   const options = chosen(asked, before);
+  if (options.publish && place.channel.type !== ChannelType.GuildAnnouncement) {
+    throw new PersonError(
+      `<#${place.channel.id}> is no announcement channel: only there can messages be published. Leave \`publish\` out.`,
+    );
+  }
   await check(asked, services, place, options);
   const { channel } = place;
   const subscription: Subscription = {

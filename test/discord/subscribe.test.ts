@@ -72,6 +72,7 @@ describe("/subscribe", () => {
       "never ping @everyone",
     );
     expect((await ask("governance", { before: "soon" })).content).toContain("24h 6h");
+    expect((await ask("governance", { publish: true })).content).toContain("no announcement channel");
     const hidden = addChannel("board", {
       permission_overwrites: [
         { id: harness.discord.guild.id, type: 0, allow: "0", deny: String(PERMISSION.viewChannel) },
