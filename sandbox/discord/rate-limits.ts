@@ -17,6 +17,7 @@ export class RateLimited extends DiscordError {
 }
 
 const HOUR = 3_600_000;
+const OLD_MESSAGE = 30_046;
 
 /** Requests a window of so many ms, counted from the first in it. */
 class Window {
@@ -77,7 +78,7 @@ export class RateLimits {
     const window = this.#oldEdits.get(message.channel_id) ?? new Window(3, HOUR);
     this.#oldEdits.set(message.channel_id, window);
     const taken = window.take(now);
-    if (taken.over) throw this.#refuse(taken.resetMs, "user", 30_046);
+    if (taken.over) throw this.#refuse(taken.resetMs, "user", OLD_MESSAGE);
   }
 
   headersOf(error: DiscordError): Record<string, string> {
@@ -91,7 +92,7 @@ export class RateLimits {
             "x-ratelimit-limit": "5",
             "x-ratelimit-remaining": "0",
             "x-ratelimit-reset-after": String(error.retryAfterMs / 1_000),
-            "x-ratelimit-bucket": "messages",
+            "x-ratelimit-bucket": error.code === OLD_MESSAGE ? "edits of old messages" : "messages",
           }),
     };
   }

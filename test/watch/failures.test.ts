@@ -154,4 +154,42 @@ describe("a delivery that fails", () => {
     await world().until(() => count(channel, next) === 1, "the next one", 15_000);
     expect(count(channel, title)).toBe(0);
   });
+
+  it("in a server that the bot has left pauses, and says so", async () => {
+    const { owner: olga } = harness.discord.people;
+    const other = world().addGuild(
+      "Another server",
+      olga,
+      BigInt(harness.discord.guild.roles[0]?.permissions ?? 0),
+    );
+    other.members.set(world().bot.id, []);
+    const channel = world().addChannel({ type: 0, guild_id: other.id, name: "elsewhere" });
+    await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
+    other.members.delete(world().bot.id);
+    open();
+    const listed = async () =>
+      textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
+    await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
+  });
+
+  it("edits of messages over an hour old wait when Discord says so, and every outcome is shown in the end", async () => {
+    const channel = await subscribed();
+    const { ledger } = harness.explorer;
+    const requests = Array.from({ length: 5 }, (_, at) => ledger.openVoteRequest({ title: `Old ${at}.` }));
+    await world().until(
+      () => requests.every(({ title }) => count(channel, title) === 1),
+      "the announcements",
+      20_000,
+    );
+    harness.pass(2 * 3_600_000);
+    for (const request of requests) ledger.closeVoteRequest(request, "Expired");
+    const outcomes = () =>
+      world()
+        .read(channel)
+        .filter((each) => /"Vote request: Old/.test(textOf(each))).length;
+    await world().until(() => outcomes() === 3, "as many as an hour allows", 20_000);
+    expect(requests.every(({ title }) => count(channel, `Closed: ${title}`) <= 1)).toBe(true);
+    harness.pass(3_700_000);
+    await world().until(() => outcomes() === 5, "the others, an hour later", 20_000);
+  }, 60_000);
 });
