@@ -120,10 +120,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
       clearTimeout(timer);
       await running;
       if (held) await work.stop();
-      if (client.isReady)
-        await within(client.eval(RELEASE, { keys: [KEY], arguments: [token] }), 500, () => {}).catch(
-          () => {},
-        );
+      if (client.isReady) await release();
     },
   };
 }
