@@ -1,11 +1,17 @@
-import { SlashCommandBuilder } from "@discordjs/builders";
-import { type ReadingCommand, withPrivate } from "./command.js";
+import { type ReadingCommand, readingCommand, withPrivate } from "./command.js";
 
 export const price: ReadingCommand = {
   definition: withPrivate(
-    new SlashCommandBuilder()
-      .setName("price")
-      .setDescription("What one Canton Coin costs, and how old that price is"),
+    readingCommand("price", "What one Canton Coin costs, and how that went").addStringOption((option) =>
+      option
+        .setName("over")
+        .setDescription("How long back the chart goes (24 hours)")
+        .addChoices(
+          { name: "24 hours", value: "1d" },
+          { name: "7 days", value: "7d" },
+          { name: "30 days", value: "30d" },
+        ),
+    ),
   ).toJSON(),
   opens: { "": "price" },
 };

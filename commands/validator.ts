@@ -1,50 +1,40 @@
-import { SlashCommandBuilder } from "@discordjs/builders";
-import { type ReadingCommand, withPrivate } from "./command.js";
+import {
+  type ReadingCommand,
+  readingCommand,
+  subcommand,
+  withId,
+  withOrder,
+  withPrivate,
+} from "./command.js";
+
+const list = subcommand("list", "Validators by their last sign of life").addStringOption((option) =>
+  option
+    .setName("status")
+    .setDescription("Which ones (all)")
+    .addChoices(
+      { name: "all", value: "ALL" },
+      { name: "active", value: "ACTIVE" },
+      { name: "inactive", value: "INACTIVE" },
+    ),
+);
 
 export const validator: ReadingCommand = {
-  definition: new SlashCommandBuilder()
-    .setName("validator")
-    .setDescription("The network's validators, and whether they are alive")
-    .addSubcommand((list) =>
+  definition: readingCommand("validator", "The network's validators, and whether they are alive")
+    .addSubcommand(withPrivate(withOrder(list, "last seen first", "longest unseen first")))
+    .addSubcommand(withPrivate(subcommand("new", "The validators that joined last")))
+    .addSubcommand(withPrivate(subcommand("versions", "What active validators run, as a picture")))
+    .addSubcommand(
       withPrivate(
-        list
-          .setName("list")
-          .setDescription("Validators by their last sign of life")
-          .addStringOption((option) =>
-            option
-              .setName("status")
-              .setDescription("Which ones (all)")
-              .addChoices(
-                { name: "all", value: "ALL" },
-                { name: "active", value: "ACTIVE" },
-                { name: "inactive", value: "INACTIVE" },
-              ),
-          )
-          .addStringOption((option) =>
-            option
-              .setName("order")
-              .setDescription("Which first (last seen)")
-              .addChoices(
-                { name: "last seen first", value: "DESC" },
-                { name: "longest unseen first", value: "ASC" },
-              ),
-          ),
-      ),
-    )
-    .addSubcommand((newest) =>
-      withPrivate(newest.setName("new").setDescription("The validators that joined last")),
-    )
-    .addSubcommand((show) =>
-      withPrivate(
-        show
-          .setName("show")
-          .setDescription("One validator: is it alive, its version, its sponsor, its traffic")
-          .addStringOption((option) =>
-            option.setName("validator").setDescription("Its party id").setRequired(true).setMaxLength(300),
-          ),
+        withId(
+          subcommand("show", "One validator: is it alive, its version, its sponsor, its traffic"),
+          "validator",
+          "Its name, or its party id",
+          true,
+        ),
       ),
     )
     .toJSON(),
-  opens: { list: "validators", new: "newcomers", show: "validator" },
+  opens: { list: "validators", new: "newcomers", versions: "versions", show: "validator" },
   idOption: "validator",
+  suggests: ["validator"],
 };

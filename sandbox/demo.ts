@@ -53,6 +53,17 @@ async function tour(): Promise<void> {
   await step("Ana types /validator new", () => driver.ask(here, "/validator new"), /Newest/);
   await step("Ana types /party top", () => driver.ask(here, "/party top"), /Largest balances/);
   await step("Ana types /party list", () => driver.ask(here, "/party list"), /Parties/);
+  await step("Ana types /network", () => driver.ask(here, "/network"), /validators active/);
+  const transfers = await step("Ana types /transfers", () => driver.ask(here, "/transfers"), /Transfers/);
+  await step("…and opens the first one's event", () => driver.choose(here, transfers, "CC"), /Event id/);
+  await step("…and the update it belongs to", () => driver.click(here, transfers, "Its update"), /Update id/);
+  const choices = await driver.complete(here, "/lookup", "id", { id: "quarz" });
+  console.log(rule('Ana types /lookup and "quarz": while she types she is offered'));
+  console.log(choices.map((choice) => `  ${choice.name}`).join("\n"));
+  const chosen = String(choices[0]?.value ?? "");
+  await step("…and chooses the first", () => driver.ask(here, "/lookup", { id: chosen }), /That is a/);
+  await step("Ana types /validator versions", () => driver.ask(here, "/validator versions"), /newest/);
+  await step("Ana types /help", () => driver.ask(here, "/help"), /What you can ask/);
   const proposals = await step(
     "Ana types /proposals list",
     () => driver.ask(here, "/proposals list"),

@@ -23,7 +23,7 @@ const RULES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [/\*\*(.+?)\*\*/g, (_, text = "") => strong(text)],
   [/\[([^\]]+)\]\(([^)]+)\)/g, (_, text = "", url = "") => `${text} <${url}>`],
   [/`([^`\n]+)`/g, (_, text = "") => text],
-  [/\\([^\w\s])/g, (_, character = "") => character],
+  [/\\([^a-zA-Z0-9\s])/g, (_, character = "") => character],
 ];
 
 function relative(ms: number): string {

@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { DiscordAPIError, Events, HTTPError, REST } from "discord.js";
 import { commands } from "../commands/index.js";
+import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDispatch } from "./discord/dispatch.js";
+import { commandHelp } from "./discord/help.js";
 import { registerCommands } from "./discord/registration.js";
+import { createDirectory } from "./explorer/directory.js";
 import { createHttp } from "./explorer/http.js";
 import { createQuota, createTokens } from "./explorer/quota.js";
 import { createExplorerService } from "./explorer/service.js";
@@ -19,6 +22,9 @@ import { compete, holdForever } from "./storage/lease.js";
 import { connectRedis } from "./storage/redis.js";
 import { createRedisState } from "./storage/redis-state.js";
 import { createBackground } from "./watch/background.js";
+import { DIRECTORY_MS, loadDirectory } from "./watch/directory.js";
+import { createPriceHistory } from "./watch/prices.js";
+import { repeat } from "./watch/repeat.js";
 import { createSubscriptions } from "./watch/subscriptions.js";
 
 /** A bot at work. */
@@ -83,13 +89,26 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   });
   rest.setToken(config.discord.token);
   const pollMs = config.governance.pollSeconds * 1_000;
-  const background = createBackground({ state, explorer, rest, subscriptions, keys, pollMs, log });
+  const directory = createDirectory();
+  const loading = repeat(() => loadDirectory(directory, state, log), DIRECTORY_MS, log);
+  const background = createBackground({ state, explorer, directory, rest, subscriptions, keys, pollMs, log });
 
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
+  const definitions = commands.map(({ definition }) => definition);
+  let commandIds: ReadonlyMap<string, string> = new Map();
+  const screens = {
+    directory,
+    prices: createPriceHistory(state, log),
+    charts: createCharts(),
+    help: {
+      commands: () => commandHelp(definitions, commandIds),
+      source: new URL(config.explorer.apiUrl).host,
+    },
+  };
   const dispatch = createDispatch({
     commands,
-    services: { explorer, subscriptions, state, rest: client.rest },
+    services: { explorer, screens, subscriptions, state, rest: client.rest },
     keys,
     log,
   });
@@ -107,18 +126,21 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   await logIn(() => client.login(config.discord.token), log, stopped);
   const applicationId = await ready;
 
-  const register = registerCommands({
+  await registerCommands({
     rest: client.rest,
     applicationId,
-    definitions: commands.map(({ definition }) => definition),
+    definitions,
     guildId: config.discord.guildId,
     guildIds: [...client.guilds.cache.keys()],
     state,
     log,
-  }).catch((err: unknown) =>
-    log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
+  }).then(
+    (ids) => {
+      commandIds = ids;
+    },
+    (err: unknown) =>
+      log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
   );
-  await register;
   log.info({ link: inviteLink(applicationId) }, "Invite link");
 
   const leadership = redis
@@ -129,7 +151,7 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   return {
     async stop() {
       stopping = true;
-      const finished = Promise.allSettled([...inFlight, leadership.stop()]);
+      const finished = Promise.allSettled([...inFlight, leadership.stop(), loading.stop()]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();
       await keys.flush();

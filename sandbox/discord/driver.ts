@@ -17,6 +17,7 @@ interface Registered extends Option {
   readonly id: string;
   readonly default_member_permissions?: string | null;
   readonly contexts?: readonly number[] | null;
+  readonly integration_types?: readonly number[] | null;
 }
 
 /** A value that a person gives for an option: text, a number, a boolean, or a channel's or role's id. */
@@ -81,10 +82,11 @@ export class Driver {
     return this.answered(this.press(place, message, which));
   }
 
-  /** Chooses from the menu with an option whose label contains a text. */
-  async choose(place: Place, message: Message, label: string): Promise<Message> {
+  /** Chooses from the menu, or from the one with that custom_id, an option by its value or by a part of its label. */
+  async choose(place: Place, message: Message, label: string, id?: string): Promise<Message> {
     for (const menu of this.components(message)) {
-      const option = menu.options?.find((each) => each.label.includes(label));
+      if (id !== undefined && menu.custom_id !== id) continue;
+      const option = menu.options?.find((each) => each.value === label || each.label.includes(label));
       if (!option) continue;
       const data = { custom_id: menu.custom_id, component_type: 3, values: [option.value] };
       return this.answered(this.#send(place, 3, data, message));

@@ -248,16 +248,7 @@ export class Ledger {
     }
     for (const [at, party] of this.parties.slice(0, size.validators).entries()) this.#addValidator(party, at);
     this.validators.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
-    for (let at = 0; at < size.tokens; at += 1) {
-      const name = `${random.pick(FIRST)} Coin`;
-      this.tokens.push({
-        contractId: this.contractId(),
-        name,
-        symbol: name.slice(0, 3).toUpperCase(),
-        issuer: random.pick(this.parties),
-        createdAt: startedAt - random.int(1, 300) * DAY,
-      });
-    }
+    for (let at = size.tokens; at > 0; at -= 1) this.#addToken(startedAt - at * 6 * DAY);
     for (let at = size.updates; at > 0; at -= 1) this.#addUpdate(startedAt - at * 40_000);
     for (let at = size.voteRequests; at > 0; at -= 1) this.#addPastRequest(at);
   }
@@ -280,6 +271,33 @@ export class Ledger {
       trafficBought: random.int(5, 900) * 1_000_000,
       trafficUsed: random.int(1, 400) * 500_000,
     });
+  }
+
+  /** A token is a contract of its own, created in an update of its own. */
+  #addToken(createdAt: number): void {
+    const { random } = this;
+    const name = `${random.pick(FIRST)} Coin`;
+    const issuer = random.pick(this.parties);
+    const contractId = this.contractId();
+    const token = { contractId, name, symbol: name.slice(0, 3).toUpperCase(), issuer, createdAt };
+    const updateId = `1220${random.hex(64)}`;
+    const created: LedgerEvent = {
+      id: FIRST_EVENT_ID + BigInt(this.events.length),
+      eventId: `${updateId}:0`,
+      updateId,
+      kind: "created",
+      contractId,
+      template: "Utility.Registry:InstrumentConfiguration",
+      choice: null,
+      arguments: { name, symbol: token.symbol, registrar: issuer.id },
+      acting: [issuer.id],
+      children: [],
+      createdAt,
+    };
+    this.tokens.push(token);
+    this.updates.unshift({ updateId, recordTime: createdAt, events: [created] });
+    this.events.unshift(created);
+    this.contracts.unshift({ contractId, template: created.template, creatingEvent: created });
   }
 
   #addUpdate(at: number): void {

@@ -1,5 +1,6 @@
 import { ActionRowBuilder, ModalBuilder, TextInputBuilder } from "@discordjs/builders";
 import {
+  type AutocompleteInteraction,
   type ButtonInteraction,
   type ChatInputCommandInteraction,
   ComponentType,
@@ -13,7 +14,9 @@ import {
 import { type Command, PRIVATE_OPTION, type Services } from "../../commands/command.js";
 import { REFRESH_MS } from "../explorer/policy.js";
 import { type Address, LAST_PAGE, parseAddress, withParameter } from "../screens/addresses.js";
+import { KEY_MARK } from "../screens/ids.js";
 import { openScreen } from "../screens/index.js";
+import { toChoices, unlessNamed } from "./autocomplete.js";
 import { DISCORD, explain, hasCode, PersonError } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import { customId, decodeAddress, type IdKeys, SLOT } from "./links.js";
@@ -39,14 +42,13 @@ const JUMP_INPUT = "page";
 
 /** Takes each interaction to the screen it asks for, and the screen back to the person. The one error boundary. */
 export function createDispatch({ commands, services, keys, log }: Parts) {
-  const { explorer } = services;
+  const { explorer, screens } = services;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (asked: Asked, to: Address, from?: { back: Address | undefined; refresh: boolean }) => {
     const bound = explorer.for({ person: asked.user.id }, from?.refresh ? { maxAgeMs: REFRESH_MS } : {});
-    const view = await openScreen(to, { explorer: bound });
-    const here = view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to;
-    return toMessage(view, here, from?.back, keys);
+    const { view, at } = await openScreen(to, { ...screens, explorer: bound });
+    return toMessage(view, at, from?.back, keys);
   };
 
   const reply = (
@@ -67,7 +69,12 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     for (const { name, value } of asked.options.data.flatMap((option) => option.options ?? [option])) {
       given[name === definition?.idOption ? "id" : name] = String(value);
     }
+    if (given.id !== undefined && definition?.suggests) {
+      given.id = unlessNamed(screens.directory, definition.suggests, given.id);
+    }
     const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
+    const keyed = given.id?.startsWith(KEY_MARK) ? await keys.resolve(given.id) : undefined;
+    if (keyed !== undefined) given.id = `!${keyed}`;
     const to = screen && parseAddress(screen, given);
     await reply(asked, target, to, async () => {
       if (!screen)
@@ -131,7 +138,15 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     await asked.showModal(dialog.toJSON());
   };
 
+  const complete = async (asked: AutocompleteInteraction) => {
+    const definition = byName.get(asked.commandName);
+    const kinds = definition && "opens" in definition ? definition.suggests : undefined;
+    const typed = asked.options.getFocused();
+    await asked.respond(kinds ? toChoices(screens.directory, kinds, typed, keys) : []);
+  };
+
   const handle = async (interaction: Interaction): Promise<void> => {
+    if (interaction.isAutocomplete()) return complete(interaction);
     if (interaction.isChatInputCommand()) await command(interaction);
     else if (interaction.isButton() && interaction.customId.startsWith(SLOT.jump)) await jump(interaction);
     else if (interaction.isButton())

@@ -18,6 +18,13 @@ const MISSING: Partial<Record<ScreenName, string>> = {
     "The explorer knows no rewards for that id. A party's id looks like `name::1220…`; `/party list` shows some.",
   vr: "No vote request has that id. `/proposals list` shows them.",
   vv: "No vote request has that id. `/proposals list` shows them.",
+  t: "No token has that contract id. It is the id of the contract that describes the token.",
+  c: "No contract has that id. A contract's id has 138 characters; `/contract list` shows some.",
+  event:
+    "No event has that id. An event's id is its update's with `:` and a number; `/event list` shows some.",
+  update: "No update has that id. An update's id has 68 characters; `/update list` shows some.",
+  lookup:
+    "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",
 };
 
 const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {

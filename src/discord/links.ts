@@ -22,7 +22,7 @@ export interface IdKeys {
 }
 
 /** An id's key: 16 characters that no packed id begins with. */
-function keyOf(id: string): string {
+export function keyOf(id: string): string {
   return KEY_MARK + createHash("sha256").update(id).digest("base64url").slice(0, 16);
 }
 

@@ -26,10 +26,14 @@ const COLOURS: Readonly<Record<Tone, number>> = {
   warning: 0xe0a021,
 };
 
-/** A message's content, for a reply, an edit or a post. It mentions nobody, and states that it keeps no attachments. */
+/**
+ * A message's content, for a reply, an edit or a post. It mentions nobody, and states its attachments: its own files
+ * and none that were there before.
+ */
 export interface MessagePayload {
   readonly embeds: APIEmbed[];
   readonly components: APIActionRowComponent<APIComponentInMessageActionRow>[];
+  readonly files: { readonly attachment: Buffer; readonly name: string; readonly description?: string }[];
   readonly attachments: [];
   readonly allowedMentions: { readonly parse: [] };
 }
@@ -48,6 +52,10 @@ export function toMessage(
   return {
     embeds: [toEmbed(view)],
     components: toRows(view, here, back, keys),
+    files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({
+      attachment: content,
+      ...file,
+    })),
     attachments: [],
     allowedMentions: { parse: [] },
   };
@@ -56,7 +64,8 @@ export function toMessage(
 /** The same message without its pictures: one that Discord does not like never costs a whole reply. */
 export function withoutPictures(payload: MessagePayload): MessagePayload {
   const embeds = payload.embeds.map(({ thumbnail, image, ...rest }) => rest);
-  return { ...payload, embeds };
+  const files = payload.files.filter(({ name }) => !name.endsWith(".png"));
+  return { ...payload, embeds, files };
 }
 
 /** Text that Discord does not format, such as a label: cleaned, on one line, cut; never empty. */
@@ -126,6 +135,7 @@ function toEmbed(view: View): APIEmbed {
   if (description) embed.setDescription(description);
   if (fields.length > 0) embed.addFields(fields);
   if (view.thumbnail) embed.setThumbnail(view.thumbnail);
+  if (view.picture) embed.setImage(`attachment://${view.picture.name}`);
   return embed.toJSON();
 }
 

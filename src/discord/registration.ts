@@ -76,17 +76,33 @@ interface Options {
   readonly log: Log;
 }
 
-/** Registers the commands, if they differ from what Discord has, and removes those of the other scope. */
-export async function registerCommands(options: Options): Promise<void> {
+/** Discord's ids of the commands, by name. */
+function idsOf(registered: unknown): Map<string, string> {
+  const rows: unknown[] = Array.isArray(registered) ? registered : [];
+  return new Map(
+    rows.flatMap((row) =>
+      typeof row === "object" && row !== null && "name" in row && "id" in row
+        ? [[String(row.name), String(row.id)]]
+        : [],
+    ),
+  );
+}
+
+/**
+ * Registers the commands, if they differ from what Discord has, and removes those of the other scope.
+ * @returns Discord's ids of the commands, by name
+ */
+export async function registerCommands(options: Options): Promise<ReadonlyMap<string, string>> {
   const { rest, applicationId, definitions, guildId, guildIds, state, log } = options;
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
   const bringTo = async (route: `/${string}`, wanted: readonly Definition[], scope: string) => {
     const current = await rest.get(route);
-    if (isRegistered(wanted, Array.isArray(current) ? current : [])) return;
-    await rest.put(route, { body: wanted });
+    if (isRegistered(wanted, Array.isArray(current) ? current : [])) return idsOf(current);
+    const registered = await rest.put(route, { body: wanted });
     log.info({ scope, commands: wanted.length }, "Commands registered");
+    return idsOf(registered);
   };
 
   const settings = collectionOf<{ guildId: string | null }>(state, "settings");
@@ -94,10 +110,11 @@ export async function registerCommands(options: Options): Promise<void> {
   // A small bot's servers are asked too: the state may be another than when they were registered.
   const asked = guildIds.length <= MOST_GUILDS_ASKED ? guildIds : [];
   const others = new Set([...(last?.guildId ? [last.guildId] : []), ...asked]);
-  if (guildId === undefined) await bringTo(everywhere, definitions, "everywhere");
+  let ids: ReadonlyMap<string, string>;
+  if (guildId === undefined) ids = await bringTo(everywhere, definitions, "everywhere");
   else {
     others.delete(guildId);
-    await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
+    ids = await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
     await bringTo(everywhere, [], "everywhere");
   }
   await Promise.all(
@@ -108,4 +125,5 @@ export async function registerCommands(options: Options): Promise<void> {
     ),
   );
   await state.commit([settings.put("registration", { guildId: guildId ?? null })]);
+  return ids;
 }

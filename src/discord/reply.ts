@@ -42,14 +42,16 @@ async function defer(asked: Asked, target: Target): Promise<void> {
   else await asked.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
 }
 
-async function send(asked: Asked, target: Target, payload: MessagePayload): Promise<void> {
+async function send(asked: Asked, target: Target, message: MessagePayload): Promise<void> {
+  // discord.js adds the files to the list it is given.
+  const payload = { ...message, attachments: [] };
   if (asked.deferred) {
     await asked.editReply(payload);
     return;
   }
-  const message = target === "update" ? updatable(asked) : undefined;
-  if (message) {
-    await message.update(payload);
+  const clicked = target === "update" ? updatable(asked) : undefined;
+  if (clicked) {
+    await clicked.update(payload);
     return;
   }
   // A first response keeps no attachments, so it may not name any.

@@ -96,6 +96,8 @@ export function linkTo(label: Piece, url: string): Markdown {
 
 /** Mentions by an id of ours, which notify nobody inside an embed. */
 export const channelMention = (id: string): Markdown => trusted(`<#${id}>`);
+/** A command that can be clicked: its name with its subcommand, and Discord's id of it. */
+export const commandMention = (name: string, id: string): Markdown => trusted(`</${name}:${id}>`);
 export const roleMention = (id: string): Markdown => trusted(`<@&${id}>`);
 
 /** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date. */

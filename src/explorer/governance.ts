@@ -1,5 +1,5 @@
 import type { VoteRequestDetail, VoteRequestListItem } from "./schema.js";
-import { toDecimal, toJson, toRecord, toText } from "./values.js";
+import { leavesOf, toDecimal, toJson, toRecord, toText } from "./values.js";
 
 /** What a vote request wants done, in words, as far as its configuration says. All text is still a stranger's. */
 export interface Action {
@@ -61,7 +61,6 @@ const label = (key: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-const MOST_KEYS = 200;
 const DEEPEST = 8;
 
 /** A scalar, or one wrapped in a single field, as text; null for anything larger. */
@@ -69,25 +68,6 @@ function scalar(value: unknown, depth = 0): string | null {
   if (typeof value !== "object" || value === null) return toText(value);
   const values = depth < DEEPEST ? Object.values(value) : [];
   return values.length === 1 ? scalar(values[0], depth + 1) : null;
-}
-
-/** Every leaf of a configuration by its path; bounded, since a stranger wrote it. */
-function leaves(
-  value: unknown,
-  path = "",
-  found = new Map<string, string>(),
-  depth = 0,
-): Map<string, string> {
-  if (found.size >= MOST_KEYS || depth > DEEPEST) return found;
-  if (typeof value === "object" && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      leaves(inner, path ? `${path}.${key}` : key, found, depth + 1);
-    }
-    return found;
-  }
-  const leaf = value === null ? null : toText(value);
-  if (path && leaf !== null && found.size < MOST_KEYS) found.set(path, leaf);
-  return found;
 }
 
 function sameValue(a: string | undefined, b: string | undefined): boolean {
@@ -100,8 +80,8 @@ function configChanges(value: Readonly<Record<string, unknown>>): ConfigChange[]
   const next = toRecord(value.newConfig);
   if (next === null) return [];
   const base = toRecord(value.baseConfig);
-  const before = leaves(base);
-  const after = leaves(next);
+  const before = leavesOf(base);
+  const after = leavesOf(next);
   const removed = [...before.keys()].filter((key) => !after.has(key));
   return [...after.keys(), ...removed]
     .filter((key) => base === null || !sameValue(before.get(key), after.get(key)))

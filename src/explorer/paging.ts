@@ -1,4 +1,5 @@
-import type { Page } from "./schema.js";
+import { ExplorerError } from "./errors.js";
+import { distinct, type Page } from "./schema.js";
 import type { Reading } from "./service.js";
 
 /** Rows a screen shows, and rows a request asks for: one request serves ten screens. */
@@ -97,4 +98,50 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     total: open ? null : Math.max(totalElements ?? held, last ? 0 : held),
     reachable: open ? null : reachable,
   };
+}
+
+/** One reading of what several tell of: as old as the oldest. */
+export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading<T> {
+  const problem = readings.find((reading) => reading.problem)?.problem;
+  return {
+    data,
+    fetchedAt: Math.min(...readings.map((reading) => reading.fetchedAt)),
+    stale: readings.some((reading) => reading.stale),
+    ...(problem ? { problem } : {}),
+  };
+}
+
+/**
+ * Reads the pages of a list one after another, the rows of each once, until `enough` says so or nothing new comes: an
+ * endpoint without documented parameters may answer the same page for ever.
+ */
+export async function readPages<T>(
+  load: (page: { page: number; size: number }) => Promise<Reading<Page<T>>>,
+  keyOf: (row: T) => string | null,
+  enough: (rows: readonly T[]) => boolean,
+  mostPages = LAST_PAGE + 1,
+): Promise<Reading<readonly T[]> & { readonly complete: boolean }> {
+  const readings: Reading<Page<T>>[] = [];
+  let rows: T[] = [];
+  const result = (complete: boolean) => ({
+    ...together<readonly T[]>(rows, ...readings),
+    complete: complete && readings.every((reading) => reading.data.unreadable === 0),
+  });
+  for (let page = 0; page < mostPages; page += 1) {
+    const reading = await load({ page, size: ROWS_PER_REQUEST }).catch((error: unknown) => {
+      // What was read before it is not lost with a later page.
+      if (page === 0 || !(error instanceof ExplorerError)) throw error;
+      return error;
+    });
+    if (reading instanceof ExplorerError) return { ...result(false), problem: reading.problem };
+    const previous = readings.at(-1);
+    if (previous && samePage(previous.data, reading.data, keyOf)) return result(true);
+    readings.push(reading);
+    rows = distinct([...rows, ...reading.data.content], keyOf);
+    const { totalElements, last, sent } = reading.data;
+    const counted = last === null && totalElements !== null && rows.length >= totalElements;
+    if (last === true || sent === 0 || counted) return result(true);
+    if (enough(rows)) return result(false);
+  }
+  return result(true);
 }

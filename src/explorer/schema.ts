@@ -436,3 +436,5 @@ export type VoteRequestListItem = z.infer<typeof voteRequestListItem>;
 export type VoteRequestDetail = z.infer<typeof voteRequestDetail>;
 export type Vote = z.infer<typeof vote>;
 export type Reward = z.infer<typeof reward>;
+export type Transfer = z.infer<typeof transfer>;
+export type EventDetail = z.infer<typeof eventDetail>;

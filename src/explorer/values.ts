@@ -114,6 +114,28 @@ export function toRecord(value: unknown): Readonly<Record<string, unknown>> | nu
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
+const MOST_LEAVES = 200;
+const DEEPEST_LEAF = 8;
+
+/** Every leaf of a JSON value by its path, as text; so many of them, and so deep, since a stranger wrote it. */
+export function leavesOf(
+  value: unknown,
+  path = "",
+  found = new Map<string, string>(),
+  depth = 0,
+): Map<string, string> {
+  if (found.size >= MOST_LEAVES || depth > DEEPEST_LEAF) return found;
+  if (typeof value === "object" && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      leavesOf(inner, path ? `${path}.${key}` : key, found, depth + 1);
+    }
+    return found;
+  }
+  const leaf = value === null ? null : toText(value);
+  if (path && leaf !== null) found.set(path, leaf);
+  return found;
+}
+
 const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;
 const LONG_NUMBER = /\d{15}|\d\.\d{14}|\d[\d.]{15}/;
 

@@ -17,9 +17,11 @@ const id = z.string().transform(readId).pipe(z.string().min(1).max(LONGEST_ID));
  * parameters are released once and for ever: a button lives as long as its message (test/addresses.txt).
  */
 const parameters = {
-  price: z.object({}),
+  price: z.object({ over: z.enum(["1d", "7d", "30d"]).default("1d") }),
+  network: z.object({}),
   validators: z.object({ status: z.enum(["ALL", "ACTIVE", "INACTIVE"]).default("ALL"), order, page }),
   newcomers: z.object({ page }),
+  versions: z.object({}),
   validator: z.object({ id }),
   parties: z.object({
     sort: z.enum(["LAST_ACTIVITY_AT", "FIRST_SEEN_AT"]).default("LAST_ACTIVITY_AT"),
@@ -34,6 +36,19 @@ const parameters = {
   vr: z.object({ id }),
   /** A vote request's votes. */
   vv: z.object({ id, page }),
+  transfers: z.object({ order, page }),
+  /** A token, by its contract id. */
+  t: z.object({ id }),
+  contracts: z.object({ order, page }),
+  /** A contract. */
+  c: z.object({ id }),
+  events: z.object({ order, page }),
+  event: z.object({ id }),
+  updates: z.object({ order, page }),
+  update: z.object({ id }),
+  /** Whatever a person pasted: it leads on to what it turns out to be. */
+  lookup: z.object({ id }),
+  help: z.object({}),
 } as const satisfies Record<string, z.ZodObject>;
 
 type Parameters = typeof parameters;

@@ -3,9 +3,32 @@ import { clean } from "../explorer/values.js";
 /** What people paste around an id: spaces, quotes, code marks, brackets. */
 const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
 
+/** A link that somebody pasted, alone or as Markdown. No id holds one. */
+const LINK = /https?:\/\/[^\s<>()"'`]+/i;
+
+/** The id in a link's path or query: what looks most like one, else its last part. */
+function idInLink(link: string): string {
+  if (!URL.canParse(link)) return link;
+  const { pathname, searchParams, hash } = new URL(link);
+  const parts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
+    .map(decode)
+    .filter(Boolean);
+  return parts.findLast((part) => /::|[0-9a-f]{32}/i.test(part)) ?? parts.at(-1) ?? "";
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** An id as a person may have pasted it, without what came along with it. */
 function toId(text: string): string {
-  return clean(text).replace(AROUND, "").replace(/\s+/g, " ");
+  const link = LINK.exec(text);
+  const id = link ? idInLink(link[0]) : text;
+  return clean(id).replace(AROUND, "").replace(/\s+/g, " ");
 }
 
 /** What an id's key begins with (src/discord/links.ts), and no packed id. */

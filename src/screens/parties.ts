@@ -165,6 +165,9 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
       ...(types?.data.isValidator || types?.data.isSv
         ? [{ label: "Validator", emoji: "🖥️", to: address("validator", { id }) }]
         : []),
+      ...(detail.creator?.partyId && detail.creator.partyId !== id
+        ? [{ label: "Creator", emoji: "🪪", to: address("party", { id: detail.creator.partyId }) }]
+        : []),
     ],
     parent: address("parties", {}),
   };
@@ -205,6 +208,17 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer }) => 
     fields: [{ name: "Party id", value: codeBlock(id) }],
     readings: [reading],
     pager: reading.data,
+    menus: [
+      rowMenu(reading.data.rows, "Open a reward's event…", (each) =>
+        each.eventId === null
+          ? undefined
+          : {
+              label: amountsOf(each).toString(),
+              hint: shortId(each.eventId),
+              to: address("event", { id: each.eventId }),
+            },
+      ),
+    ],
     links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],
     parent: address("party", { id }),
   };

@@ -1,7 +1,10 @@
-import { code, idCode, type Markdown, md, timestamp } from "../discord/text.js";
+import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../discord/text.js";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema.js";
-import type { Choice, Menu } from "./view.js";
+import type { Reading } from "../explorer/service.js";
+import { leavesOf, shortId, toText } from "../explorer/values.js";
+import { type Address, address } from "./addresses.js";
+import type { Choice, Field, Menu, View } from "./view.js";
 
 /** A thing with its name before its short id, or the id alone. */
 export const named = (name: string | null, id: string | null): Markdown =>
@@ -52,4 +55,91 @@ export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
   const at = Math.min(page, pages);
   const shown = rows.slice((at - 1) * ROWS_PER_SCREEN, at * ROWS_PER_SCREEN);
   return { page: at, pages, rows: shown, total: rows.length, reachable: rows.length };
+}
+
+/** What a template id is to people: the last part of its name. */
+export const entityOf = (templateId: string | null): string | null =>
+  templateId?.split(":").at(-1)?.trim() || null;
+
+type Order = "DESC" | "ASC";
+const ORDERS = { DESC: "newest first", ASC: "oldest first" } as const;
+
+interface AgedList<T> {
+  /** What is listed, in the plural: "Transfers". */
+  readonly things: string;
+  readonly order: Order;
+  readonly toRow: (each: T) => Markdown;
+  readonly menus: readonly Menu[];
+  /** The same list with the other end first. */
+  readonly turned: (order: Order) => Address;
+}
+
+/** A list by age, one page of it. */
+export function agedList<T>(
+  reading: Reading<Slice<T>>,
+  { things, order, toRow, menus, turned }: AgedList<T>,
+): View {
+  const words = things.toLowerCase();
+  const { data } = reading;
+  return {
+    title: md`${things}, ${ORDERS[order]}`,
+    tone: "neutral",
+    body: [...orNothing(data.rows.map(toRow), words), md``, md`-# ${extent(data, words)}`],
+    readings: [reading],
+    pager: data,
+    menus: [
+      ...menus,
+      {
+        placeholder: "Sort…",
+        choices: (["DESC", "ASC"] as const).map((each) => ({
+          label: `${things}, ${ORDERS[each]}`,
+          to: turned(each),
+          chosen: each === order,
+        })),
+      },
+    ],
+    links: [{ label: "Network", emoji: "🌐", to: address("network", {}) }],
+  };
+}
+
+/** Whether an id is a party's: `hint::fingerprint`. */
+export const isPartyId = (id: string): boolean => /^.+::.+$/.test(id);
+
+/** A menu that opens parties, each once, with the part it plays. */
+export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role?: string })[]): Menu {
+  return rowMenu(parties, "Open a party…", ({ partyId = null, accountName, role }) => {
+    if (partyId === null || !isPartyId(partyId)) return undefined;
+    const short = shortId(partyId);
+    const hint = [role, accountName ? short : null].filter(Boolean).join(" · ");
+    return { label: accountName ?? short, hint: hint || undefined, to: address("party", { id: partyId }) };
+  });
+}
+
+/** The parties that JSON names, each by the field it stands in. */
+export const partiesIn = (value: unknown): { partyId: string; role: string }[] =>
+  [...leavesOf(value)].flatMap(([path, leaf]) =>
+    /::1220[0-9a-f]{64}$/.test(leaf)
+      ? [{ partyId: leaf, role: path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? path }]
+      : [],
+  );
+
+/** The ids that a field holds, which may be JSON, or text with separators. */
+export function idsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => toText(each) ?? []);
+  return typeof value === "string" ? value.split(/[,;\s[\]"]+/).filter(Boolean) : [];
+}
+
+/** JSON as lines of `path: value`, to be read and copied; what is no JSON as its text; nothing where nothing is said. */
+export function jsonFields(name: string, value: unknown): Field[] {
+  const leaves = [...leavesOf(value)].map(([path, leaf]) => `${path}: ${leaf}`);
+  const text = leaves.length > 0 ? leaves.join("\n") : typeof value === "object" ? null : toText(value);
+  return text === null ? [] : [{ name, value: codeBlock(text) }];
+}
+
+/** A field with a party, or with as many as there is room for. */
+export function partiesField(name: string, ids: readonly string[]): Field[] {
+  if (ids.length === 0) return [];
+  const shown = ids.slice(0, 4).map((id) => md`${idCode(id)}`);
+  const more = ids.length > shown.length ? [md`and ${ids.length - shown.length} more`] : [];
+  return [{ name, value: join([...shown, ...more], "\n"), inline: true }];
 }

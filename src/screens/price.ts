@@ -1,32 +1,101 @@
-import { bold, grouped, md, timestampWithAge } from "../discord/text.js";
-import type { Screen } from "./view.js";
+import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../discord/text.js";
+import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../explorer/prices.js";
+import { address } from "./addresses.js";
+import type { Attachment, Field, Screen, ScreenContext } from "./view.js";
 
 /** Digits that say something of a price: more of them the smaller it is. */
 const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Number(price) >= 0.01 ? 4 : 8);
 
-/** USD for one CC. Whether the change is a percentage or a fraction is not documented: it is shown as reported. */
-export const price: Screen<"price"> = async (_, { explorer }) => {
-  const reading = await explorer.price({});
-  const { price, change24h, updateTimestamp } = reading.data;
-  const falling = change24h?.startsWith("-");
-  const change = change24h === null ? "not reported" : `${falling ? "▼" : "▲"} ${grouped(change24h, 6)}`;
+const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 days", "30d": "30 days" };
+
+/** Fewer samples than this make no line. */
+const LEAST_SAMPLES = 3;
+
+const signed = (percent: number): Markdown => {
+  const text = grouped(Math.abs(percent).toFixed(2), 2);
+  return text === "0" ? md`unchanged` : bold(`${percent < 0 ? "▼ −" : "▲ +"}${text} %`);
+};
+
+/** The change over each span, worked out from what this bot has seen; for a day, else what the explorer reports. */
+function changeFields(
+  samples: readonly PriceSample[],
+  now: number,
+  price: string | null,
+  reported: string | null,
+): Field[] {
+  const known = (["1d", "7d", "30d"] as const).flatMap((span) => {
+    const change = price === null ? undefined : changeOver(samples, span, now, price);
+    return change === undefined
+      ? []
+      : [{ name: `Change in ${SPAN_NAMES[span]}`, value: signed(change), inline: true }];
+  });
+  if (known.some(({ name }) => name.includes(SPAN_NAMES["1d"]))) return known;
+  // Whether it is a percentage or a fraction is not documented.
+  const value =
+    reported === null ? md`not reported` : md`${Number(reported) < 0 ? "▼" : "▲"} ${grouped(reported, 6)}`;
+  return [{ name: "Change in 24 h, as reported", value, inline: true }, ...known];
+}
+
+async function pictureOf(
+  samples: readonly PriceSample[],
+  span: Span,
+  { charts }: ScreenContext,
+): Promise<Attachment | undefined> {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last || samples.length < LEAST_SAMPLES) return undefined;
+  const prices = samples.map(([, usd]) => Number(usd));
+  const usd = (value: number | string) => `${grouped(String(value), priceDigits(String(value)))} USD`;
+  return {
+    name: `price-${span}.png`,
+    content: await charts.price(samples, span),
+    description: `The price of one CC over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
+  };
+}
+
+/** USD for one CC, and how it went. */
+export const price: Screen<"price"> = async ({ over }, context) => {
+  const [reading, history] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
+  const { price: usd, change24h, updateTimestamp } = reading.data;
+  const now = reading.fetchedAt;
+  const own = changeOver(history, "1d", now, usd ?? "0");
+  const change = usd === null ? 0 : (own ?? Number(change24h ?? 0));
+  const since = history[0]?.[0];
+  const shown = samplesIn(history, over, now);
+  const picture = await pictureOf(shown, over, context);
+  const watching =
+    since === undefined
+      ? md`-# I have only begun to watch the price; its chart comes in a few minutes.`
+      : now - since < SPANS[over].ms
+        ? md`-# I have been watching the price since ${timestamp(since, "f")}${picture ? md`` : md`; its chart comes once there is enough to see`}.`
+        : null;
   return {
     title: md`Canton Coin`,
-    tone: change24h === null || Number(change24h) === 0 ? "neutral" : falling ? "bad" : "good",
+    tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
-      price === null
+      usd === null
         ? md`The explorer has no price at the moment.`
-        : md`# ${grouped(price, priceDigits(price))} USD`,
+        : md`# ${grouped(usd, priceDigits(usd))} USD`,
+      join([watching], ""),
     ],
     fields: [
-      {
-        name: "Change in 24 h, as reported",
-        value: md`${change24h === null ? change : bold(change)}`,
-        inline: true,
-      },
+      ...changeFields(history, now, usd, change24h),
       { name: "Price from", value: timestampWithAge(updateTimestamp), inline: true },
     ],
+    picture,
     readings: [reading],
-    links: [],
+    menus: [
+      {
+        placeholder: "Look around…",
+        choices: [
+          { label: "Network", emoji: "🌐", to: address("network", {}) },
+          { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
+          { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
+          { label: "Largest balances", emoji: "🏆", to: address("top", {}) },
+        ],
+      },
+    ],
+    links: (["1d", "7d", "30d"] as const)
+      .filter((span) => span !== over)
+      .map((span) => ({ label: SPAN_NAMES[span], emoji: "📈", to: address("price", { over: span }) })),
   };
 };

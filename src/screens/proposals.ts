@@ -26,7 +26,7 @@ import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { cut, shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, pageOf, row, rowMenu } from "./parts.js";
+import { extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
 import type { Field, Screen, Tone } from "./view.js";
 
 const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
@@ -194,6 +194,12 @@ export const vr: Screen<"vr"> = async ({ id }, { explorer }) => {
     fields: [...proposalFields(proposal, needed), { name: "Vote request id", value: codeBlock(identity) }],
     thumbnail: proposal.requesterImg,
     readings: [reading],
+    menus: [
+      partyMenu([
+        { partyId: proposal.requester ?? "", accountName: proposal.requesterName, role: "requested it" },
+        ...proposal.action.subject.map(({ label, value }) => ({ partyId: value, role: label })),
+      ]),
+    ],
     links: [{ label: "Votes", emoji: "🗳️", to: address("vv", { id: identity }) }],
     parent: address("proposals", {}),
   };
@@ -232,6 +238,15 @@ export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
     ],
     readings,
     pager: shown,
+    menus: [
+      partyMenu(
+        shown.rows.map(({ identifier, accountName, company, accept }) => ({
+          partyId: identifier,
+          accountName: accountName ?? company,
+          role: accept === null ? "no vote seen" : accept ? "voted yes" : "voted no",
+        })),
+      ),
+    ],
     links: [{ label: "Vote request", emoji: "📜", to: address("vr", { id: proposal.identity ?? id }) }],
     parent: address("vr", { id: proposal.identity ?? id }),
   };

@@ -9,12 +9,14 @@ import {
   md,
   timestampWithAge,
 } from "../discord/text.js";
+import { isBehind, newestVersion } from "../explorer/directory.js";
+import { ExplorerError } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
 import { shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import { activity, extent, named, orNothing, pageOf, row, rowMenu, seen, version } from "./parts.js";
-import type { Choice, Field, Menu, Screen } from "./view.js";
+import type { Choice, Field, Menu, Screen, ScreenContext, View } from "./view.js";
 
 const toRow = (each: ValidatorSummary): Markdown =>
   row(
@@ -66,7 +68,10 @@ export const validators: Screen<"validators"> = async ({ status, order, page }, 
         ),
       },
     ],
-    links: [{ label: "Newest", emoji: "🆕", to: address("newcomers", {}) }],
+    links: [
+      { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
+      { label: "Versions", emoji: "📊", to: address("versions", {}) },
+    ],
   };
 };
 
@@ -125,9 +130,44 @@ function contactField(detail: ValidatorDetail): Field[] {
   return lines.length > 0 ? [{ name: "Links, as the validator gives them", value: join(lines, "\n") }] : [];
 }
 
+/** Whether a validator runs what most newer ones run; nothing where that is not known. */
+function versionText(running: string | null, newest: string | null): Markdown {
+  const behind = isBehind(running, newest);
+  if (behind === undefined) return version(running);
+  return behind
+    ? md`${version(running)}\n⚠️ behind ${version(newest)}`
+    : md`${version(running)}\n✅ up to date`;
+}
+
+/**
+ * A validator that endpoint 3 does not know. Endpoint 4 has the last word on whether there is one.
+ * @throws {ExplorerError} "missing" where there is none
+ */
+async function withoutDetails(
+  id: string,
+  { explorer }: ScreenContext,
+  missing: ExplorerError,
+): Promise<View> {
+  const exists = await explorer.validatorExists({ validatorId: id });
+  if (!exists.data) throw missing;
+  return {
+    title: md`${shortId(id)}`,
+    tone: "warning",
+    body: [md`There is such a validator, but the explorer gives no details of it at the moment.`],
+    fields: [{ name: "Party id", value: codeBlock(id) }],
+    readings: [exists],
+    links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],
+    parent: address("validators", {}),
+  };
+}
+
 /** One validator: is it alive? Shown apart: what the explorer calls active, and the last sign of life. */
-export const validator: Screen<"validator"> = async ({ id }, { explorer }) => {
-  const reading = await explorer.validator({ validatorId: id });
+export const validator: Screen<"validator"> = async ({ id }, context) => {
+  const reading = await context.explorer.validator({ validatorId: id }).catch((error: unknown) => {
+    if (error instanceof ExplorerError && error.problem === "missing") return error;
+    throw error;
+  });
+  if (reading instanceof ExplorerError) return withoutDetails(id, context, reading);
   const detail = reading.data;
   const party = detail.validator ?? id;
   const { description } = detail;
@@ -140,7 +180,11 @@ export const validator: Screen<"validator"> = async ({ id }, { explorer }) => {
       ...(description === null ? [] : [md`${description.slice(0, 600)}`]),
     ],
     fields: [
-      { name: "Version", value: version(detail.version), inline: true },
+      {
+        name: "Version",
+        value: versionText(detail.version, newestVersion(context.directory.entries("validator"))),
+        inline: true,
+      },
       {
         name: "Kind",
         value: detail.isSv ? md`super validator` : detail.isSv === null ? md`unknown` : md`validator`,

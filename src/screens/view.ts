@@ -1,4 +1,7 @@
+import type { Charts } from "../charts/charts.js";
 import type { Markdown } from "../discord/text.js";
+import type { Directory } from "../explorer/directory.js";
+import type { PriceHistory } from "../explorer/prices.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import type { Address, ParametersOf, ScreenName } from "./addresses.js";
 
@@ -32,6 +35,14 @@ export interface Field {
   readonly inline?: boolean;
 }
 
+/** A file that goes with a message. */
+export interface Attachment {
+  readonly name: string;
+  readonly content: Buffer;
+  /** What a picture shows, for those who do not see it. */
+  readonly description?: string;
+}
+
 /** What a person sees: data, which src/discord turns into a message within Discord's limits. */
 export interface View {
   readonly title: Markdown;
@@ -41,6 +52,9 @@ export interface View {
   readonly fields?: readonly Field[];
   /** An http(s) address of a picture. */
   readonly thumbnail?: string | null;
+  /** A picture of ours below the text. */
+  readonly picture?: Attachment | undefined;
+  readonly files?: readonly Attachment[];
   /** The readings it was made of: the oldest gives the age shown. */
   readonly readings: readonly Reading<unknown>[];
   /** Where it is one of several: its number from 1, and how many there are. */
@@ -51,14 +65,36 @@ export interface View {
   readonly parent?: Address;
 }
 
+/** A command as people see it. */
+export interface CommandHelp {
+  /** Clickable, where Discord's id of the command is known. */
+  readonly mention: Markdown;
+  readonly description: string;
+}
+
+/** What screens may use, the same for everybody. */
+export interface ScreenServices {
+  readonly directory: Directory;
+  readonly prices: PriceHistory;
+  readonly charts: Charts;
+  /** The commands, and where the data comes from, for help. */
+  readonly help: { commands(): readonly CommandHelp[]; readonly source: string };
+}
+
 /** What a screen may use. */
-export interface ScreenContext {
+export interface ScreenContext extends ScreenServices {
   /** The explorer, for the person who asked. */
   readonly explorer: Explorer;
+}
+
+/** A screen that turned out to be another one, with a word on why. */
+export interface Detour {
+  readonly to: Address;
+  readonly note: Markdown;
 }
 
 /** A function of its parameters: it loads readings and renders them. Throws ExplorerError. */
 export type Screen<Name extends ScreenName> = (
   parameters: ParametersOf<Name>,
   context: ScreenContext,
-) => Promise<View>;
+) => Promise<View | Detour>;

@@ -1,20 +1,25 @@
 import type { REST } from "discord.js";
 import type { IdKeys } from "../discord/links.js";
 import { createPacer } from "../discord/pacer.js";
+import type { Directory } from "../explorer/directory.js";
+import { SAMPLE_MS } from "../explorer/prices.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../ops/log.js";
 import type { LeasedWork } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
+import { createDirectoryFiller, DIRECTORY_MS } from "./directory.js";
 import { createEdits } from "./edits.js";
 import { createGovernanceWatch, createKnownRequests } from "./governance.js";
 import { createMaterials } from "./materials.js";
 import { createOutbox } from "./outbox.js";
+import { samplePrice } from "./prices.js";
 import { repeat } from "./repeat.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 interface Parts {
   readonly state: State;
   readonly explorer: ExplorerService;
+  readonly directory: Directory;
   /** Of its own, so that a thousand announcements do not stand before a person's answer. */
   readonly rest: REST;
   readonly subscriptions: Subscriptions;
@@ -30,6 +35,7 @@ const UPKEEP_MS = 1_000;
 export function createBackground({
   state,
   explorer,
+  directory,
   rest,
   subscriptions,
   keys,
@@ -63,8 +69,27 @@ export function createBackground({
       outbox.wake();
       const polling = repeat(watch.poll, pollMs, log, "reading of the vote requests");
       const upkeep = repeat(edits.run, UPKEEP_MS, log);
+      // What people or the watch have just read will do.
+      const casual = explorer.for("background", { maxAgeMs: SAMPLE_MS });
+      const sampling = repeat(
+        () => samplePrice(explorer.for("background", { maxAgeMs: 0 }), state, lease),
+        SAMPLE_MS,
+        log,
+      );
+      const ending = new AbortController();
+      const fill = createDirectoryFiller({
+        directory,
+        explorer: casual,
+        state,
+        lease,
+        log,
+        ended: ending.signal,
+      });
+      const filling = repeat(fill, DIRECTORY_MS, log);
       stop = async () => {
-        await Promise.all([polling.stop(), upkeep.stop(), outbox.stop()]);
+        ending.abort();
+        const jobs = [polling, upkeep, sampling, filling, outbox];
+        await Promise.all(jobs.map((job) => job.stop()));
       };
     },
     stop: () => stop(),

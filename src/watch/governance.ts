@@ -1,6 +1,7 @@
 import { ExplorerError } from "../explorer/errors.js";
 import { type Action, identityOf, statusGroup } from "../explorer/governance.js";
-import { findProposal, readPages, voteKey } from "../explorer/proposals.js";
+import { readPages } from "../explorer/paging.js";
+import { findProposal, voteKey } from "../explorer/proposals.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer } from "../explorer/service.js";
 import { cut } from "../explorer/values.js";

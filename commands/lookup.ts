@@ -1,0 +1,15 @@
+import { KINDS } from "../src/explorer/directory.js";
+import { type ReadingCommand, readingCommand, withId, withPrivate } from "./command.js";
+
+export const lookup: ReadingCommand = {
+  definition: withPrivate(
+    withId(
+      readingCommand("lookup", "Opens whatever you paste: an id of any kind, a link, or a name"),
+      "id",
+      "A party, contract, update, event or vote request id, or a name",
+      true,
+    ),
+  ).toJSON(),
+  opens: { "": "lookup" },
+  suggests: KINDS,
+};

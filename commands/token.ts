@@ -1,0 +1,19 @@
+import { type ReadingCommand, readingCommand, subcommand, withId, withPrivate } from "./command.js";
+
+export const token: ReadingCommand = {
+  definition: readingCommand("token", "Tokens on the ledger")
+    .addSubcommand(
+      withPrivate(
+        withId(
+          subcommand("show", "One token: its standard, who runs it, and what it asks"),
+          "contract",
+          "Its contract id, or the name of one seen before",
+          true,
+        ),
+      ),
+    )
+    .toJSON(),
+  opens: { show: "t" },
+  idOption: "contract",
+  suggests: ["token"],
+};

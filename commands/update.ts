@@ -1,0 +1,9 @@
+import { listAndShow } from "./command.js";
+
+export const update = listAndShow("update", {
+  description: "Ledger updates: what happened together",
+  list: "Updates by age",
+  show: "One update: its events at a glance, and the whole as a file",
+  id: "Its update id",
+  opens: { list: "updates", show: "update" },
+});

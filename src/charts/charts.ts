@@ -1,0 +1,55 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import type { PriceSample, Span } from "../explorer/prices.js";
+
+/** How much of something there is. */
+export interface Bar {
+  readonly label: string;
+  readonly count: number;
+  readonly tone: "usual" | "newest" | "muted";
+}
+
+/** Charts as PNG files. */
+export interface Charts {
+  /** Prices over a span that ends with the last sample. */
+  price(samples: readonly PriceSample[], span: Span): Promise<Buffer>;
+  /** @param key names what is shown: the same key gives the same picture again */
+  bars(key: string, bars: readonly Bar[]): Promise<Buffer>;
+}
+
+/** Pictures kept: of each kind of chart the latest, and a few from before a sample. */
+const MOST_KEPT = 12;
+
+/**
+ * Draws one chart at a time, with turns of the event loop between: the memory of a canvas is only given back then. The
+ * canvas is loaded with the first chart.
+ */
+export function createCharts(): Charts {
+  const kept = new LRUCache<string, Promise<Buffer>>({ max: MOST_KEPT });
+  let last: Promise<unknown> = Promise.resolve();
+
+  const drawn = (key: string, draw: () => Promise<Buffer>) => {
+    const held = kept.get(key);
+    if (held) return held;
+    const picture = last.then(async () => {
+      await nextTurn();
+      return draw();
+    });
+    last = picture.catch(() => kept.delete(key));
+    kept.set(key, picture);
+    return picture;
+  };
+
+  return {
+    price: (samples, span) =>
+      drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[0]}`, async () => {
+        const { drawPrices } = await import("./draw.js");
+        return drawPrices(samples, span);
+      }),
+    bars: (key, bars) =>
+      drawn(`bars ${key}`, async () => {
+        const { drawBars } = await import("./draw.js");
+        return drawBars(bars);
+      }),
+  };
+}

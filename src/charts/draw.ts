@@ -1,0 +1,204 @@
+import { createRequire } from "node:module";
+import { createCanvas, GlobalFonts } from "@napi-rs/canvas";
+import {
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  type ChartConfiguration,
+  type ChartItem,
+  type ChartType,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  type Plugin,
+  PointElement,
+} from "chart.js";
+import { gapOf, type PriceSample, SPANS, type Span } from "../explorer/prices.js";
+import type { Bar } from "./charts.js";
+
+Chart.register(
+  LineController,
+  LineElement,
+  PointElement,
+  BarController,
+  BarElement,
+  LinearScale,
+  CategoryScale,
+  Filler,
+);
+
+// With no font registered every label would be missing, without an error.
+const FONT = "DejaVu Sans";
+const fontFile = createRequire(import.meta.url).resolve("#assets/fonts/DejaVuSans.ttf");
+if (!GlobalFonts.registerFromPath(fontFile, FONT)) throw new Error(`The font ${fontFile} cannot be read`);
+
+/** In pixels; Discord shows a picture about half as wide. */
+const WIDTH = 1_000;
+const HEIGHT = 420;
+const BAR_HEIGHT = 46;
+
+/** A card of its own colour reads the same on Discord's dark and light themes. */
+const COLOURS = {
+  card: "#1e2030",
+  grid: "#3b3f58",
+  text: "#e4e7f2",
+  line: "#8aadf4",
+  area: "rgba(138, 173, 244, 0.18)",
+  usual: "#8aadf4",
+  newest: "#8bd5a5",
+  muted: "#6e738d",
+} as const;
+
+const card: Plugin = {
+  id: "card",
+  beforeDraw({ ctx, width, height }) {
+    ctx.save();
+    ctx.fillStyle = COLOURS.card;
+    ctx.beginPath();
+    ctx.roundRect(0, 0, width, height, 18);
+    ctx.fill();
+    ctx.restore();
+  },
+};
+
+async function draw<Type extends ChartType>(
+  height: number,
+  config: ChartConfiguration<Type, { x: number; y: number }[] | number[], string>,
+): Promise<Buffer> {
+  const canvas = createCanvas(WIDTH, height);
+  // chart.js asks for the browser's canvas; this one has what it uses of it.
+  const chart = new Chart(
+    canvas as unknown as ChartItem,
+    {
+      ...config,
+      plugins: [card as Plugin<Type>, ...(config.plugins ?? [])],
+    } as ChartConfiguration,
+  );
+  try {
+    return await canvas.encode("png");
+  } finally {
+    chart.destroy();
+  }
+}
+
+const font = (size: number) => ({ family: FONT, size });
+const shared = {
+  responsive: false,
+  animation: false,
+  devicePixelRatio: 1,
+  layout: { padding: { top: 26, right: 34, bottom: 16, left: 40 } },
+  plugins: { legend: { display: false }, tooltip: { enabled: false } },
+} as const;
+
+/** Where the marks of the time axis stand, in units before now. */
+const MARKS: Readonly<Record<Span, { readonly unit: string; readonly ms: number; readonly every: number }>> =
+  {
+    "1d": { unit: "h", ms: 3_600_000, every: 6 },
+    "7d": { unit: "d", ms: 86_400_000, every: 1 },
+    "30d": { unit: "d", ms: 86_400_000, every: 5 },
+  };
+
+/** Prices as a line that is broken where nothing is known. The time is relative: readers live in many zones. */
+export function drawPrices(samples: readonly PriceSample[], span: Span): Promise<Buffer> {
+  const end = samples.at(-1)?.[0] ?? 0;
+  const { unit, ms, every } = MARKS[span];
+  return draw<"line">(HEIGHT, {
+    type: "line",
+    data: {
+      datasets: [
+        {
+          data: samples.map(([at, usd]) => ({ x: (at - end) / ms, y: Number(usd) })),
+          borderColor: COLOURS.line,
+          backgroundColor: COLOURS.area,
+          borderWidth: 4,
+          fill: "start",
+          // A sample alone between two gaps would not be seen as a line.
+          pointRadius: samples.map((_, at) => (isAlone(samples, at, gapOf(span)) ? 4 : 0)),
+          pointBackgroundColor: COLOURS.line,
+          spanGaps: gapOf(span) / ms,
+        },
+      ],
+    },
+    options: {
+      ...shared,
+      scales: {
+        x: {
+          type: "linear",
+          min: -SPANS[span].ms / ms,
+          max: 0,
+          grid: { color: COLOURS.grid },
+          ticks: {
+            color: COLOURS.text,
+            font: font(22),
+            stepSize: every,
+            maxRotation: 0,
+            callback: (value) => (Number(value) === 0 ? "now" : `${Number(value)} ${unit}`),
+          },
+        },
+        y: {
+          position: "right",
+          grace: "12%",
+          grid: { color: COLOURS.grid },
+          ticks: { color: COLOURS.text, font: font(22), maxTicksLimit: 6 },
+        },
+      },
+    },
+  });
+}
+
+function isAlone(samples: readonly PriceSample[], at: number, gapMs: number): boolean {
+  const near = (other: PriceSample | undefined) =>
+    other !== undefined && Math.abs(other[0] - (samples[at]?.[0] ?? 0)) <= gapMs;
+  return !near(samples[at - 1]) && !near(samples[at + 1]);
+}
+
+const numbers: Plugin<"bar"> = {
+  id: "numbers",
+  afterDatasetsDraw(chart) {
+    const { ctx, data } = chart;
+    ctx.save();
+    ctx.fillStyle = COLOURS.text;
+    ctx.font = `22px "${FONT}"`;
+    ctx.textBaseline = "middle";
+    for (const [at, bar] of chart.getDatasetMeta(0).data.entries()) {
+      ctx.fillText(Number(data.datasets[0]?.data[at]).toLocaleString("en-US"), bar.x + 10, bar.y);
+    }
+    ctx.restore();
+  },
+};
+
+/** Counts as bars lying one below another, each with its number. */
+export function drawBars(bars: readonly Bar[]): Promise<Buffer> {
+  return draw<"bar">(bars.length * BAR_HEIGHT + 60, {
+    type: "bar",
+    data: {
+      labels: bars.map(({ label }) => label),
+      datasets: [
+        {
+          data: bars.map(({ count }) => count),
+          backgroundColor: bars.map(({ tone }) => COLOURS[tone]),
+          borderRadius: 6,
+          barPercentage: 0.72,
+          categoryPercentage: 1,
+        },
+      ],
+    },
+    plugins: [numbers],
+    options: {
+      ...shared,
+      indexAxis: "y",
+      layout: { padding: { ...shared.layout.padding, left: 18, right: 100 } },
+      scales: {
+        x: { display: false, beginAtZero: true },
+        y: {
+          type: "category",
+          grid: { display: false },
+          border: { display: false },
+          ticks: { color: COLOURS.text, font: font(22), autoSkip: false },
+        },
+      },
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import {
+  ApplicationCommandOptionType,
+  type RESTPostAPIChatInputApplicationCommandsJSONBody,
+} from "discord-api-types/v10";
+import type { CommandHelp } from "../screens/view.js";
+import { code, commandMention } from "./text.js";
+
+type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+
+/**
+ * The commands one by one, subcommands apart, as they are called.
+ * @param ids Discord's ids of the commands by name, without which a mention cannot be clicked
+ */
+export function commandHelp(
+  definitions: readonly Definition[],
+  ids: ReadonlyMap<string, string>,
+): CommandHelp[] {
+  return definitions.flatMap((definition) => {
+    const id = ids.get(definition.name);
+    const say = (name: string, description: string): CommandHelp => ({
+      mention: id === undefined ? code(`/${name}`) : commandMention(name, id),
+      description,
+    });
+    const subcommands = (definition.options ?? []).filter(
+      ({ type }) => type === ApplicationCommandOptionType.Subcommand,
+    );
+    if (subcommands.length === 0) return [say(definition.name, definition.description)];
+    return subcommands.map(({ name, description }) => say(`${definition.name} ${name}`, description));
+  });
+}

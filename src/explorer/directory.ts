@@ -1,0 +1,201 @@
+import MiniSearch from "minisearch";
+import { cut, shortId } from "./values.js";
+
+/** What the directory knows: kinds of things that have a name. */
+export const KINDS = ["validator", "party", "proposal", "token"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** One thing by its id, as a list told of it. */
+export interface Entry {
+  readonly id: string;
+  readonly name: string | null;
+  /** A validator that is active, a vote request that is open; null where it is neither or not known. */
+  readonly active: boolean | null;
+  /** What a validator runs. */
+  readonly version?: string | null;
+  /** What tells it from others of the same name, better than its id: a vote request's status and deadline. */
+  readonly note?: string;
+}
+
+/** An entry with what it is. */
+export interface Match {
+  readonly kind: Kind;
+  readonly entry: Entry;
+}
+
+/** Things by name and id, in memory: what completion and lookups search without asking anybody. */
+export interface Directory {
+  /** When the list of a kind was read, epoch ms; undefined before it ever was. */
+  readAt(kind: Kind): number | undefined;
+  /** In the list's order: the most relevant first. */
+  entries(kind: Kind): readonly Entry[];
+  /** The best matches first, and among equals the active ones. An empty text gives the most relevant. */
+  search(kinds: readonly Kind[], text: string, most: number): Match[];
+  /** Those whose name, id or shortened id is exactly this, whatever its case. */
+  named(kinds: readonly Kind[], text: string): Match[];
+  replace(kind: Kind, entries: readonly Entry[], readAt: number): Promise<void>;
+  /** Adds one that was met on the way. */
+  add(kind: Kind, entry: Entry): void;
+  /** Called with each entry that `add` brought anew. */
+  onAdded: ((kind: Kind, entry: Entry) => void) | undefined;
+}
+
+/** An entry's words: its name, an id's hint, and what follows it. */
+interface Words {
+  readonly at: number;
+  readonly name: string;
+  readonly hint: string;
+  readonly rest: string;
+}
+
+interface List {
+  readonly entries: Entry[];
+  readonly words: MiniSearch<Words>;
+  readonly ids: Set<string>;
+  readonly readAt: number | undefined;
+}
+
+const SEPARATORS = /[\s\p{P}\p{S}]+/u;
+const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+
+function toWords(entry: Entry, at: number): Words {
+  const [hint = "", ...rest] = entry.id.split("::");
+  const bare = rest.length === 0;
+  return { at, name: entry.name ?? "", hint: bare ? "" : hint, rest: bare ? hint : rest.join("::") };
+}
+
+const newSearch = () =>
+  new MiniSearch<Words>({
+    idField: "at",
+    fields: ["name", "hint", "rest"],
+    tokenize: (text) => plain(text).split(SEPARATORS).filter(Boolean),
+    searchOptions: {
+      combineWith: "AND",
+      prefix: true,
+      // Edits forgiven: two letters that changed places are two. Hex is copied, not typed.
+      fuzzy: (term) => (term.length < 4 || /^[0-9a-f]{8,}$/.test(term) ? false : term.length < 5 ? 1 : 2),
+      boost: { name: 3, hint: 2 },
+    },
+  });
+
+const emptyList = (): List => ({ entries: [], words: newSearch(), ids: new Set(), readAt: undefined });
+
+/** How well an entry fits, 0 the best: by its name, by its hint, by the start of an id, by a word in it, by guess. */
+function rank(entry: Entry, text: string, exactWords: boolean): number {
+  const name = plain(entry.name ?? "");
+  const id = plain(entry.id);
+  if (name === text || id === text) return 0;
+  if (name.startsWith(text)) return 1;
+  if (id.startsWith(text)) return 2;
+  if (id.split("::").at(-1)?.startsWith(text)) return 3;
+  return exactWords ? 4 : 5;
+}
+
+/** Rows indexed between two turns of the event loop. */
+const CHUNK = 250;
+/** Matches that are ranked; a short text fits thousands. */
+const MOST_RANKED = 400;
+
+export function createDirectory(): Directory {
+  const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
+  const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
+
+  const matches = (kind: Kind, text: string, most: number): { match: Match; rank: number }[] => {
+    const { entries, words } = listOf(kind);
+    if (!text) {
+      const sorted = entries.toSorted((a, b) => Number(b.active === true) - Number(a.active === true));
+      return sorted.slice(0, most).map((entry) => ({ match: { kind, entry }, rank: 0 }));
+    }
+    const typed = text.split(SEPARATORS).filter(Boolean);
+    return words
+      .search(text)
+      .slice(0, MOST_RANKED)
+      .flatMap(({ id, terms }) => {
+        const entry = entries[Number(id)];
+        const exact = typed.every((word) => terms.some((term) => term.startsWith(word)));
+        return entry ? [{ match: { kind, entry }, rank: rank(entry, text, exact) }] : [];
+      });
+  };
+
+  const directory: Directory = {
+    onAdded: undefined,
+    readAt: (kind) => listOf(kind).readAt,
+    entries: (kind) => listOf(kind).entries,
+
+    search(kinds, text, most) {
+      const typed = plain(text).replace(/\s+/g, " ").trim();
+      return kinds
+        .flatMap((kind) => matches(kind, typed, most))
+        .map((each, at) => ({ ...each, at, active: each.match.entry.active === true }))
+        .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.at - b.at)
+        .slice(0, most)
+        .map(({ match }) => match);
+    },
+
+    named(kinds, text) {
+      const typed = plain(text).trim();
+      return kinds.flatMap((kind) =>
+        listOf(kind)
+          .entries.filter(
+            ({ id, name }) =>
+              plain(id) === typed ||
+              (name !== null && plain(name) === typed) ||
+              // NFKC makes three dots of "…".
+              (typed.includes("...") && plain(shortId(id)) === typed),
+          )
+          .map((entry) => ({ kind, entry })),
+      );
+    },
+
+    async replace(kind, entries, readAt) {
+      const words = newSearch();
+      // In small turns, so that nobody waits for thousands of rows.
+      await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
+      lists.set(kind, { entries: [...entries], words, ids: new Set(entries.map(({ id }) => id)), readAt });
+    },
+
+    add(kind, entry) {
+      const list = listOf(kind);
+      if (list.ids.has(entry.id)) return;
+      list.ids.add(entry.id);
+      list.words.add(toWords(entry, list.entries.push(entry) - 1));
+      directory.onAdded?.(kind, entry);
+    },
+  };
+  return directory;
+}
+
+/** An entry in words: its name before what tells it from others, at most so many UTF-16 units. */
+export function entryLabel({ id, name, note }: Entry, most: number): string {
+  const aside = cut(note ?? shortId(id), 60);
+  return name === null ? cut(shortId(id), most) : `${cut(name, most - aside.length - 3)} · ${aside}`;
+}
+
+/**
+ * The newest version that is more than one operator's word: versions are typed in by strangers, so one counts once at
+ * least two of the active validators, and one in twenty of them, run it or a later one. Null where none does.
+ */
+export function newestVersion(validators: readonly Entry[]): string | null {
+  const running = validators
+    .filter(({ active, version }) => active && version && isVersion(version))
+    .map(({ version }) => version ?? "")
+    .sort((a, b) => compareVersions(b, a));
+  return running.at(Math.max(2, Math.ceil(running.length / 20)) - 1) ?? null;
+}
+
+const VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?/;
+const isVersion = (text: string): boolean => VERSION.test(text);
+const partsOf = (text: string) => (VERSION.exec(text) ?? []).slice(1).map((part) => Number(part ?? 0));
+
+/** Below zero where the first is older; by numbers, not by letters: 0.4.9 is before 0.4.16. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  const at = left.findIndex((part, index) => part !== (right[index] ?? 0));
+  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+}
+
+/** Whether a version is older than the newest; undefined where either cannot be compared. */
+export function isBehind(version: string | null, newest: string | null): boolean | undefined {
+  if (version === null || newest === null || !isVersion(version)) return undefined;
+  return compareVersions(version, newest) < 0;
+}

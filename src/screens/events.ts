@@ -1,0 +1,116 @@
+import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../discord/text.js";
+import { openSlice } from "../explorer/paging.js";
+import type { EventDetail } from "../explorer/schema.js";
+import { shortId } from "../explorer/values.js";
+import { address } from "./addresses.js";
+import {
+  agedList,
+  entityOf,
+  idsIn,
+  jsonFields,
+  partiesField,
+  partiesIn,
+  partyMenu,
+  row,
+  rowMenu,
+} from "./parts.js";
+import type { Link, Screen } from "./view.js";
+
+type Described = Pick<EventDetail, "eventType" | "choice" | "templateName" | "templateId">;
+
+/** What an event did, by sign and word. */
+function whatOf({ eventType, choice }: Described): string {
+  const kind = eventType?.toLowerCase() ?? "";
+  if (kind.includes("create")) return "✨ created";
+  if (kind.includes("archive")) return "📦 archived";
+  if (kind.includes("exercise") || choice !== null) return `🔧 ${choice ?? "exercised"}`;
+  return `▫️ ${eventType ?? "event"}`;
+}
+
+const templateOf = (event: Described): string =>
+  event.templateName ?? entityOf(event.templateId) ?? "unknown template";
+
+/** The events by age. */
+export const events: Screen<"events"> = async ({ order, page }, { explorer }) => {
+  const reading = await openSlice((at) => explorer.events({ ...at, orderBy: order }), page);
+  const { rows } = reading.data;
+  return agedList(reading, {
+    things: "Events",
+    order,
+    toRow: (each) =>
+      row(
+        md`**${whatOf(each)}** · ${templateOf(each)}`,
+        md`-# ${timestamp(each.createdAt)} · ${idCode(each.eventId)}`,
+      ),
+    menus: [
+      rowMenu(rows, "Open an event…", (each) =>
+        each.eventId === null
+          ? undefined
+          : {
+              label: `${whatOf(each)} · ${templateOf(each)}`,
+              hint: shortId(each.eventId),
+              to: address("event", { id: each.eventId }),
+            },
+      ),
+    ],
+    turned: (by) => address("events", { order: by }),
+  });
+};
+
+const EVENT_ID = /^(.+):\d+$/;
+
+/** The update that an event belongs to: an event's id is its update's, and a number (ledger-notes.md). */
+const updateOf = (event: EventDetail, id: string): string | null =>
+  event.transactionId ?? EVENT_ID.exec(event.eventId ?? id)?.[1] ?? null;
+
+const answerTo = (yes: boolean | null): string => (yes === null ? "unknown" : yes ? "yes" : "no");
+
+/** One event: what was done to which contract, by whom, and what came of it. */
+export const event: Screen<"event"> = async ({ id }, { explorer }) => {
+  const reading = await explorer.event({ eventId: id });
+  const detail = reading.data;
+  const update = updateOf(detail, id);
+  const roles = [
+    ["acting", idsIn(detail.actingParties)],
+    ["signatory", idsIn(detail.signatories)],
+    ["observer", idsIn(detail.observers)],
+  ] as const;
+  const given = detail.choiceArgument ?? detail.createArguments ?? detail.eventData;
+  const children = idsIn(detail.childEventIds).filter((child) => EVENT_ID.test(child));
+  const links: Link[] = [];
+  if (detail.contractId)
+    links.push({ label: "Contract", emoji: "📄", to: address("c", { id: detail.contractId }) });
+  if (update) links.push({ label: "Its update", emoji: "🧾", to: address("update", { id: update }) });
+  return {
+    title: md`${whatOf(detail)} · ${templateOf(detail)}`,
+    tone: "neutral",
+    body: [
+      join([md`${timestampWithAge(detail.createdAt)}`, md`consuming: ${answerTo(detail.consuming)}`], " · "),
+    ],
+    fields: [
+      { name: "Package", value: code(detail.packageName, 80), inline: true },
+      ...(detail.interfaceId === null
+        ? []
+        : [{ name: "Interface", value: code(entityOf(detail.interfaceId)), inline: true }]),
+      ...partiesField("Acting", roles[0][1]),
+      ...partiesField("Signatories", roles[1][1]),
+      ...partiesField("Observers", roles[2][1]),
+      ...jsonFields("Arguments", given),
+      ...jsonFields("Result", detail.exerciseResult),
+      { name: "Event id", value: codeBlock(detail.eventId ?? id) },
+    ],
+    readings: [reading],
+    menus: [
+      rowMenu(children, "Open a child event…", (child) => ({
+        label: `Child event ${shortId(child)}`,
+        to: address("event", { id: child }),
+      })),
+      partyMenu([
+        ...roles.flatMap(([role, ids]) => ids.map((partyId) => ({ partyId, role }))),
+        ...partiesIn(given),
+      ]),
+    ],
+    links,
+    parent: address("events", {}),
+  };
+};

@@ -1,0 +1,124 @@
+import { md } from "../discord/text.js";
+import { KINDS, type Kind, type Match } from "../explorer/directory.js";
+import { ExplorerError } from "../explorer/errors.js";
+import { shortId } from "../explorer/values.js";
+import { type Address, address } from "./addresses.js";
+import { isPartyId } from "./parts.js";
+import type { Choice, Detour, Screen, ScreenContext } from "./view.js";
+
+const WORDS: Readonly<Record<Kind, string>> = {
+  validator: "validator",
+  party: "party",
+  proposal: "vote request",
+  token: "token",
+};
+
+/** The screen of each kind of thing. */
+export const screenOf = ({ kind, entry: { id } }: Match): Address => {
+  switch (kind) {
+    case "validator":
+      return address("validator", { id });
+    case "party":
+      return address("party", { id });
+    case "proposal":
+      return address("vr", { id });
+    case "token":
+      return address("t", { id });
+  }
+};
+
+/** What somebody asks for under an id: where it leads, and how it is found out whether it is there. */
+interface Guess {
+  readonly what: string;
+  readonly to: Address;
+  readonly exists: (context: ScreenContext) => Promise<unknown>;
+}
+
+const found = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({ to, note: md`-# That is a ${what}.` });
+
+/** An update's id, and a party's fingerprint, are both 68 hex digits; a contract's id is longer (ledger-notes.md). */
+const SHAPES = { event: /^[0-9a-f]{64,}:\d+$/i, hex: /^[0-9a-f]{64,}$/i };
+
+/** What an id of that shape may be, the more particular first. */
+function guesses(id: string): Guess[] {
+  const asked = (what: string, to: Address, exists: Guess["exists"]): Guess => ({ what, to, exists });
+  if (SHAPES.event.test(id))
+    return [
+      asked("ledger event", address("event", { id }), ({ explorer }) => explorer.event({ eventId: id })),
+    ];
+  if (isPartyId(id)) {
+    return [
+      asked("validator", address("validator", { id }), async ({ explorer }) => {
+        const { data } = await explorer.partyTypes({ partyId: id });
+        if (!data.isValidator) throw new ExplorerError("missing", "No validator");
+      }),
+      asked("party", address("party", { id }), ({ explorer }) => explorer.party({ partyId: id })),
+    ];
+  }
+  if (!SHAPES.hex.test(id)) return [];
+  if (id.length <= 68)
+    return [
+      asked("ledger update", address("update", { id }), ({ explorer }) =>
+        explorer.updateDetails({ updateId: id }),
+      ),
+    ];
+  return [
+    asked("vote request", address("vr", { id }), ({ explorer }) => explorer.voteRequest({ id })),
+    asked("token", address("t", { id }), ({ explorer }) => explorer.token({ contractId: id })),
+    asked("contract", address("c", { id }), ({ explorer }) => explorer.contract({ contractId: id })),
+  ];
+}
+
+/** The first guess that is so. @throws {ExplorerError} where none is and one could not be asked */
+async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
+  const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
+  const at = answers.findIndex(({ status }) => status === "fulfilled");
+  if (at >= 0) return all[at];
+  for (const answer of answers) {
+    const error: unknown = answer.status === "rejected" ? answer.reason : undefined;
+    const isNo =
+      error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected");
+    if (error !== undefined && !isNo) throw error;
+  }
+  return undefined;
+}
+
+const toChoice = (match: Match): Choice => ({
+  label: match.entry.name ?? shortId(match.entry.id),
+  hint: `${WORDS[match.kind]} · ${match.entry.note ?? shortId(match.entry.id)}`,
+  to: screenOf(match),
+});
+
+const MOST_CHOICES = 25;
+
+/** Whatever was pasted: it opens what that turns out to be, or offers what it may be. */
+export const lookup: Screen<"lookup"> = async ({ id }, context) => {
+  const { directory } = context;
+  const named = directory.named(KINDS, id);
+  // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
+  const [known] = named.filter(({ entry, kind }) => entry.id === id && kind !== "party");
+  if (known) return found({ what: WORDS[known.kind], to: screenOf(known) });
+  const guess = await firstThatIs(guesses(id), context);
+  if (guess) return found(guess);
+
+  const matches = oncePerThing(named.length > 0 ? named : directory.search(KINDS, id, MOST_CHOICES));
+  const [only] = matches;
+  if (!only) throw new ExplorerError("missing", "Nothing is known by that");
+  if (matches.length === 1) return found({ what: WORDS[only.kind], to: screenOf(only) });
+  return {
+    title: md`Which one do you mean?`,
+    tone: "neutral",
+    body: [
+      md`${matches.length === MOST_CHOICES ? `${MOST_CHOICES} or more` : matches.length} things are like “${id.slice(0, 100)}”.`,
+    ],
+    readings: [],
+    menus: [{ placeholder: "Open one of them…", choices: matches.map(toChoice) }],
+    parent: address("help", {}),
+  };
+};
+
+/** A validator is a party too: it is offered once, as what says more. */
+function oncePerThing(matches: readonly Match[]): readonly Match[] {
+  const particular = new Set(matches.filter(({ kind }) => kind !== "party").map(({ entry }) => entry.id));
+  return matches.filter(({ kind, entry }) => kind !== "party" || !particular.has(entry.id));
+}

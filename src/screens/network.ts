@@ -1,0 +1,79 @@
+import { grouped, type Markdown, md } from "../discord/text.js";
+import { address } from "./addresses.js";
+import type { Field, Screen } from "./view.js";
+
+/** Digits that say something of a rate: more of them the smaller it is. */
+const rate = (value: string | null): string =>
+  value === null ? "unknown" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
+
+/** A rate's change since yesterday. Its unit is not documented: it is shown as reported. */
+function change(value: string | null): Markdown {
+  if (value === null) return md``;
+  const sign = Number(value) === 0 ? "" : value.startsWith("-") ? "▼ −" : "▲ +";
+  return md` (${sign}${rate(value.replace("-", ""))} since yesterday, as reported)`;
+}
+
+const count = (name: string, value: string | number | null): Field => ({
+  name,
+  value: md`${value === null ? "unknown" : grouped(value)}`,
+  inline: true,
+});
+
+/** The network at a glance. */
+export const network: Screen<"network"> = async (_, { explorer }) => {
+  const reading = await explorer.dashboard({});
+  const it = reading.data;
+  const active = it.totalActiveValidators === null ? "?" : grouped(it.totalActiveValidators);
+  return {
+    title: md`The network`,
+    tone: "neutral",
+    body: [
+      md`🟢 **${active}** of ${grouped(it.totalValidators)} validators active`,
+      md`⚡ **${rate(it.tps)}** transactions a second`,
+      md`🗳️ **${grouped(it.activeVoteRequests)}** vote requests open`,
+    ],
+    fields: [
+      {
+        name: "Transactions a second",
+        value: md`day's average **${rate(it.avgDayTps)}**${change(it.avgDayTpsChange)}\nmonth's peak **${rate(it.monthPeakTps)}**`,
+      },
+      {
+        name: "CPS, as the explorer calls it",
+        value: md`now **${rate(it.cps)}**\nday's average **${rate(it.avgDayCps)}**${change(it.avgDayCpsChange)}\nmonth's peak **${rate(it.monthPeakCps)}**`,
+      },
+      count("Transactions", it.totalTransactions),
+      count("Events", it.totalEvents),
+      count("Transfers", it.totalTransfers),
+      count("Accounts", it.totalAccounts),
+      count("Super validators", it.totalSuperValidators),
+      count("Inactive validators", it.totalInactiveValidators),
+      {
+        name: "Vote requests",
+        value: md`${grouped(it.approvedVoteRequests)} of ${grouped(it.totalVoteRequests)} approved`,
+        inline: true,
+      },
+      count("Latest round", it.latestRound),
+      count("Migration", it.migration),
+    ],
+    readings: [reading],
+    menus: [
+      {
+        placeholder: "Look closer…",
+        choices: [
+          { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
+          { label: "What validators run", emoji: "📊", to: address("versions", {}) },
+          { label: "Parties", emoji: "👤", to: address("parties", {}) },
+          { label: "Vote requests", emoji: "🗳️", to: address("proposals", {}) },
+          { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
+          { label: "Updates", emoji: "🧾", to: address("updates", {}) },
+          { label: "Events", emoji: "⚙️", to: address("events", {}) },
+          { label: "Contracts", emoji: "📄", to: address("contracts", {}) },
+        ],
+      },
+    ],
+    links: [
+      { label: "Price", emoji: "💲", to: address("price", {}) },
+      { label: "Help", emoji: "❔", to: address("help", {}) },
+    ],
+  };
+};

@@ -1,0 +1,111 @@
+import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../discord/text.js";
+import { openSlice } from "../explorer/paging.js";
+import { shortId, toCount, toRecord, toText, toTime } from "../explorer/values.js";
+import { address } from "./addresses.js";
+import { agedList, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
+import type { Attachment, Field, Screen } from "./view.js";
+
+/** The updates by age. */
+export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
+  const reading = await openSlice((at) => explorer.updates({ ...at, orderBy: order }), page);
+  const { rows } = reading.data;
+  return agedList(reading, {
+    things: "Updates",
+    order,
+    toRow: (each) =>
+      row(
+        md`${timestamp(each.recordTime ?? each.effectiveAt, "f")} · **${each.eventsCount ?? "?"}** events`,
+        md`-# ${idCode(each.updateId)} · ${each.synchronizerName ?? idCode(each.synchronizerId)}`,
+      ),
+    menus: [
+      rowMenu(rows, "Open an update…", ({ updateId, eventsCount, workflowId }) =>
+        updateId === null
+          ? undefined
+          : {
+              label: shortId(updateId),
+              hint: `${eventsCount ?? "?"} events${workflowId === null ? "" : ` · ${workflowId}`}`,
+              to: address("update", { id: updateId }),
+            },
+      ),
+    ],
+    turned: (by) => address("updates", { order: by }),
+  });
+};
+
+/** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** The whole as a file. Numbers that a float cannot hold stand in it as text. */
+function toFile(details: object, id: string): Attachment | undefined {
+  const content = Buffer.from(`${JSON.stringify(details, null, 2)}\n`);
+  const name = id.replace(/[^\w-]+/g, "_").slice(0, 80);
+  return content.length > MOST_BYTES ? undefined : { name: `update-${name}.json`, content };
+}
+
+interface SummedUp {
+  readonly id: string;
+  readonly template: string | null;
+  readonly did: string | null;
+}
+
+/** The events of an update, where its details hold them by id, in their order. */
+function eventsOf(details: Readonly<Record<string, unknown>>): SummedUp[] {
+  const byId = Object.entries(toRecord(details.events_by_id ?? details.eventsById) ?? {}).map(
+    ([id, value]) => {
+      const event = toRecord(value) ?? {};
+      const kind = toText(event.event_type ?? event.eventType);
+      return {
+        id,
+        template: toText(event.templateName) ?? entityOf(toText(event.template_id ?? event.templateId)),
+        did: toText(event.choice) ?? kind?.replace(/_event$/, "") ?? null,
+      };
+    },
+  );
+  if (byId.length > 0) return byId;
+  const roots = idsIn(details.root_event_ids ?? details.rootEventIds);
+  return roots.map((id) => ({ id, template: null, did: null }));
+}
+
+const MOST_SHOWN = 10;
+
+/** Says the same by another name, or is the list of events, which has a place of its own. */
+const TOLD_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
+
+/** One update: what is in it at a glance, and the whole as a file. */
+export const update: Screen<"update"> = async ({ id }, { explorer }) => {
+  const reading = await explorer.updateDetails({ updateId: id });
+  const details = reading.data;
+  const events = eventsOf(details);
+  const file = toFile(details, id);
+  const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !TOLD_APART.test(key)));
+  const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
+  const count = toCount(details.events_count ?? details.eventsCount) ?? events.length;
+  const fields: Field[] = [...jsonFields("Details", rest)];
+  return {
+    title: md`Update ${shortId(id)}`,
+    tone: "neutral",
+    body: [
+      md`${timestampWithAge(at)} · **${count}** events`,
+      ...events
+        .slice(0, MOST_SHOWN)
+        .map(({ did, template }) => md`• **${did ?? "event"}** · ${template ?? "unknown template"}`),
+      ...(events.length > MOST_SHOWN ? [md`…and ${events.length - MOST_SHOWN} more`] : []),
+      ...(file ? [] : [md`-# Its details are too large to attach.`]),
+    ],
+    fields: [...fields, { name: "Update id", value: codeBlock(id) }],
+    files: file ? [file] : [],
+    readings: [reading],
+    menus: [
+      rowMenu(
+        events.filter(({ id: eventId }) => /:\d+$/.test(eventId)),
+        "Open an event…",
+        ({ id: eventId, did, template }) => ({
+          label: [did ?? "event", template].filter(Boolean).join(" · "),
+          hint: shortId(eventId),
+          to: address("event", { id: eventId }),
+        }),
+      ),
+    ],
+    parent: address("updates", {}),
+  };
+};

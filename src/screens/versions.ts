@@ -1,0 +1,67 @@
+import type { Bar } from "../charts/charts.js";
+import { bold, code, md } from "../discord/text.js";
+import { compareVersions, type Entry, newestVersion } from "../explorer/directory.js";
+import { cut } from "../explorer/values.js";
+import { address } from "./addresses.js";
+import type { Screen } from "./view.js";
+
+/** Versions with a line of their own; the rest are counted together. */
+const MOST_VERSIONS = 10;
+
+/** How many active validators run each version, the newest version first. */
+function countVersions(validators: readonly Entry[]): (readonly [version: string | null, count: number])[] {
+  const counts = new Map<string | null, number>();
+  for (const { active, version = null } of validators) {
+    if (active) counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MOST_VERSIONS);
+  return most.toSorted(([a], [b]) => (a === null ? 1 : b === null ? -1 : compareVersions(b, a)));
+}
+
+/** A label that the charts' font has every character of: versions are typed in by strangers. */
+const toLabel = (version: string | null): string =>
+  version === null ? "not known" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
+
+/** What the active validators run. */
+export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
+  const readAt = directory.readAt("validator");
+  const validators = directory.entries("validator");
+  const active = validators.filter((each) => each.active).length;
+  const counts = countVersions(validators);
+  const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
+  const title = md`What active validators run`;
+  if (readAt === undefined || counts.length === 0) {
+    const body = [
+      md`The list of validators is still being read. Please try again in a minute; \`/validator list\` works meanwhile.`,
+    ];
+    return { title, tone: "neutral", body, readings: [], links, parent: address("network", {}) };
+  }
+  const newest = newestVersion(validators);
+  const counted = counts.reduce((sum, [, count]) => sum + count, 0);
+  const bars: Bar[] = counts.map(([version, count]) => ({
+    label: toLabel(version),
+    count,
+    tone: version === null ? "muted" : version === newest ? "newest" : "usual",
+  }));
+  if (counted < active) bars.push({ label: "others", count: active - counted, tone: "muted" });
+  const share = (count: number) => `${Math.round((count / active) * 100)}%`;
+  return {
+    title,
+    tone: "neutral",
+    body: [
+      ...counts.map(
+        ([version, count]) =>
+          md`${version === null ? "version not known" : code(version, 40)} · ${bold(count.toLocaleString("en-US"))} · ${share(count)}${version !== null && version === newest ? md` · newest` : md``}`,
+      ),
+      ...(counted < active ? [md`others · ${bold((active - counted).toLocaleString("en-US"))}`] : []),
+    ],
+    picture: {
+      name: "versions.png",
+      content: await charts.bars(`versions ${readAt}`, bars),
+      description: `Active validators by version: ${bars.map(({ label, count }) => `${label} ${count}`).join(", ")}`,
+    },
+    readings: [{ data: null, fetchedAt: readAt, stale: false }],
+    links,
+    parent: address("network", {}),
+  };
+};

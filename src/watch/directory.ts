@@ -1,0 +1,148 @@
+import { type Directory, type Entry, KINDS, type Kind } from "../explorer/directory.js";
+import { identityOf, statusGroup, toTitle } from "../explorer/governance.js";
+import { readPages } from "../explorer/paging.js";
+import { distinct } from "../explorer/schema.js";
+import type { Explorer } from "../explorer/service.js";
+import type { Log } from "../ops/log.js";
+import type { Lease } from "../storage/lease.js";
+import { collectionOf, type State } from "../storage/state.js";
+
+const MINUTE = 60_000;
+
+/** A list as it is kept, so that a restart starts warm and other processes need not read it themselves. */
+interface Kept {
+  readonly readAt: number;
+  readonly entries: readonly Entry[];
+}
+
+interface Listed {
+  readonly entries: readonly Entry[];
+  /** Whether nothing was left out: a list that is not all there never takes the place of one that was. */
+  readonly complete: boolean;
+}
+
+type Source = (explorer: Explorer, ended: () => boolean) => Promise<Listed>;
+
+/** How each kind is read, and how often, in ms: every page is a request. Tokens have no list: those met are kept. */
+const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
+  validator: {
+    everyMs: 30 * MINUTE,
+    async read(explorer, ended) {
+      const { data, complete } = await readPages(explorer.validators, (row) => row.validator, ended);
+      return {
+        complete,
+        entries: data.flatMap(({ validator: id, validatorName: name, active, version }) =>
+          id === null ? [] : [{ id, name, active, version }],
+        ),
+      };
+    },
+  },
+  proposal: {
+    everyMs: 10 * MINUTE,
+    async read(explorer, ended) {
+      const { data, complete } = await readPages(explorer.voteRequests, (row) => row.contractId, ended);
+      const entries = data.flatMap((row) => {
+        const id = identityOf(row);
+        const open = statusGroup(row.status) === "open";
+        const until =
+          row.voteBefore === null ? "" : `, until ${new Date(row.voteBefore).toISOString().slice(0, 10)}`;
+        const note = `${row.status ?? "status not known"}${until}`;
+        return id === null ? [] : [{ id, name: toTitle(row.title), active: open, note }];
+      });
+      return { complete, entries: distinct(entries, ({ id }) => id) };
+    },
+  },
+  party: {
+    everyMs: 6 * 60 * MINUTE,
+    async read(explorer, ended) {
+      const lists = [explorer.parties, (page: { page: number; size: number }) => explorer.topParties(page)];
+      // The largest that have not been active lately are one page more.
+      const [active, top] = await Promise.all(
+        lists.map((load, at) => readPages(load, (row) => row.partyAddress, ended, at === 0 ? undefined : 1)),
+      );
+      const entries = [...(active?.data ?? []), ...(top?.data ?? [])].flatMap(
+        ({ partyAddress: id, partyName: name }) => (id === null ? [] : [{ id, name, active: null }]),
+      );
+      return { complete: active?.complete ?? false, entries: distinct(entries, ({ id }) => id) };
+    },
+  },
+};
+
+/** How often the kept lists are looked at, and after a failed read the list is tried again, in ms. */
+export const DIRECTORY_MS = MINUTE;
+
+const keptIn = (state: State) => collectionOf<Kept>(state, "directory");
+/** When each list was kept, apart from the lists: what a process that waits for news reads. */
+const timesIn = (state: State) => collectionOf<{ readonly readAt: number }>(state, "directory-times");
+const tokensIn = (state: State) => collectionOf<Entry>(state, "tokens");
+
+/**
+ * Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process
+ * has met. From then on, tokens met here are kept too.
+ */
+export async function loadDirectory(directory: Directory, state: State, log: Log): Promise<void> {
+  directory.onAdded ??= (kind, entry) => {
+    if (kind !== "token") return;
+    state
+      .commit([tokensIn(state).add(entry.id, entry)])
+      .catch((err: unknown) => log.warn({ err }, "A token's name could not be kept"));
+  };
+  const times = await timesIn(state).list();
+  for (const kind of KINDS) {
+    const readAt = times.get(kind)?.readAt;
+    if (readAt === undefined || readAt <= (directory.readAt(kind) ?? 0)) continue;
+    const kept = await keptIn(state).get(kind);
+    if (kept) await directory.replace(kind, kept.entries, kept.readAt);
+  }
+  const tokens = await tokensIn(state).list();
+  if (tokens.size > directory.entries("token").length) {
+    await directory.replace("token", [...tokens.values()], 0);
+  }
+}
+
+interface Filler {
+  readonly directory: Directory;
+  readonly explorer: Explorer;
+  readonly state: State;
+  readonly lease: Lease;
+  readonly log: Log;
+  /** Ends the reading between two pages. */
+  readonly ended: AbortSignal;
+  readonly now?: () => number;
+}
+
+/** A list that could not be taken over is read again after so many ms: it may be fifty requests. */
+const RETRY_MS = 10 * MINUTE;
+
+/** A function that reads the lists that are due, one after another, and keeps them. */
+export function createDirectoryFiller({
+  directory,
+  explorer,
+  state,
+  lease,
+  log,
+  ended,
+  now = Date.now,
+}: Filler) {
+  const triedAt = new Map<Kind, number>();
+  const dueAt = (kind: Kind, everyMs: number) =>
+    Math.max((directory.readAt(kind) ?? 0) + everyMs, (triedAt.get(kind) ?? 0) + RETRY_MS);
+
+  return async (): Promise<void> => {
+    // Who held the lease before may have read them a minute ago.
+    await loadDirectory(directory, state, log);
+    for (const kind of KINDS) {
+      const source = SOURCES[kind];
+      if (!source || now() < dueAt(kind, source.everyMs)) continue;
+      const readAt = now();
+      triedAt.set(kind, readAt);
+      const { entries, complete } = await source.read(explorer, () => ended.aborted);
+      if (ended.aborted) return;
+      // With a row that never can be read, a list would never be complete.
+      if (!complete && entries.length < directory.entries(kind).length * 0.9) continue;
+      await directory.replace(kind, entries, readAt);
+      const writes = [keptIn(state).put(kind, { readAt, entries }), timesIn(state).put(kind, { readAt })];
+      await state.commit([lease.guard, ...writes]);
+    }
+  };
+}

@@ -1,0 +1,47 @@
+import { type PriceHistory, type PriceSample, thin } from "../explorer/prices.js";
+import type { Explorer } from "../explorer/service.js";
+import type { Lease } from "../storage/lease.js";
+import { collectionOf, type State } from "../storage/state.js";
+
+const samplesIn = (state: State) => collectionOf<readonly PriceSample[]>(state, "prices");
+const ID = "samples";
+
+/** How long the samples in memory will do, in ms: another process may be the one that adds to them. */
+const MEMORY_MS = 60_000;
+
+/** A price that the explorer itself has had for longer than this is no news, in ms: it is left as a gap. */
+const STUCK_MS = 30 * 60_000;
+
+interface Log {
+  warn(details: object, message: string): void;
+}
+
+/** The samples as the state holds them, read once a minute at most. While it cannot be read, those read last. */
+export function createPriceHistory(state: State, log: Log, now = Date.now): PriceHistory {
+  let held: readonly PriceSample[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    async samples() {
+      if (now() - readAt < MEMORY_MS) return held;
+      readAt = now();
+      try {
+        held = (await samplesIn(state).get(ID)) ?? [];
+      } catch (err) {
+        log.warn({ err }, "The kept prices cannot be read");
+      }
+      return held;
+    },
+  };
+}
+
+/** Takes one sample of the price and keeps it, with those before it thinned by their age. */
+export async function samplePrice(explorer: Explorer, state: State, lease: Lease): Promise<void> {
+  const { data, fetchedAt, problem } = await explorer.price({});
+  const { price, updateTimestamp } = data;
+  if (problem || price === null) return;
+  if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
+  const collection = samplesIn(state);
+  const before = (await collection.get(ID)) ?? [];
+  const later = before.filter(([at]) => at < fetchedAt);
+  await state.commit([lease.guard, collection.put(ID, thin([...later, [fetchedAt, price]], fetchedAt))]);
+}

@@ -1,0 +1,59 @@
+import { createCanvas, loadImage } from "@napi-rs/canvas";
+import { describe, expect, it } from "vitest";
+import { createCharts } from "../../src/charts/charts.js";
+import type { PriceSample } from "../../src/explorer/prices.js";
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+
+const day = (skip: (minute: number) => boolean = () => false): PriceSample[] =>
+  Array.from({ length: 288 }, (_, at) => at * 5)
+    .filter((minute) => !skip(minute))
+    .map((minute) => [NOW - (24 * 60 - minute) * MINUTE, (0.15 + Math.sin(minute / 200) * 0.01).toFixed(6)]);
+
+/** How many pixels of a part of a picture differ from the card behind it. */
+async function inkIn(png: Buffer, part: { x: number; y: number; width: number; height: number }) {
+  const image = await loadImage(png);
+  const canvas = createCanvas(image.width, image.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(part.x, part.y, part.width, part.height);
+  let ink = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (Math.abs((data[at] ?? 0) - 0x1e) + Math.abs((data[at + 1] ?? 0) - 0x20) > 40) ink += 1;
+  }
+  return ink;
+}
+
+describe("a chart", () => {
+  const charts = createCharts();
+
+  it("has its labels: without a font they would be missing, and nothing would say so", async () => {
+    const png = await charts.price(day(), "1d");
+    expect(await inkIn(png, { x: 20, y: 374, width: 960, height: 36 })).toBeGreaterThan(300);
+    expect(await inkIn(png, { x: 900, y: 10, width: 80, height: 350 })).toBeGreaterThan(300);
+    const bars = await charts.bars("labels", [{ label: "0.4.16", count: 12, tone: "newest" }]);
+    expect(await inkIn(bars, { x: 10, y: 20, width: 85, height: 60 })).toBeGreaterThan(100);
+  });
+
+  it("leaves a gap where nothing is known, and draws no line over it", async () => {
+    const part = { x: 420, y: 40, width: 60, height: 300 };
+    const whole = await inkIn(await charts.price(day(), "1d"), part);
+    const gap = await inkIn(
+      await charts.price(
+        day((minute) => minute > 500 && minute < 900),
+        "1d",
+      ),
+      part,
+    );
+    expect(gap).toBeLessThan(whole / 3);
+  });
+
+  it("is drawn once until the next sample, however many ask", async () => {
+    const samples = day();
+    const [first, second] = await Promise.all([charts.price(samples, "7d"), charts.price(samples, "7d")]);
+    expect(second).toBe(first);
+    const next: PriceSample = [NOW + 5 * MINUTE, "0.16"];
+    expect(await charts.price([...samples, next], "7d")).not.toBe(first);
+  });
+});

@@ -1,0 +1,258 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Message } from "../../sandbox/discord/world.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+/** Background work has read the lists once these have been asked for. */
+const LISTS = ["/v1/validators", "/v1/parties", "/v1/parties/top", "/v1/governance/vote-requests"];
+
+describe("a newcomer exploring the ledger", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+    await listsAreRead();
+  });
+  afterEach(() => {
+    harness.explorer.heal();
+    harness.explorer.mood = undefined;
+    expect(harness.discord.world.refusals.splice(0)).toEqual([]);
+  });
+  afterAll(() => harness.close());
+
+  const driver = () => harness.discord.driver;
+  /** Somebody who has asked nothing yet: a person may cause twenty requests a minute. */
+  const somebody = () => {
+    const user = harness.discord.world.addUser(`Guest ${harness.discord.world.users.size}`);
+    harness.discord.guild.members.set(user.id, []);
+    return { user, channel: harness.discord.channels.general };
+  };
+  const offered = async (command: string, option: string, text: string) =>
+    (await driver().complete(somebody(), command, option, { [option]: text })).map(({ name }) => name);
+  const titleOf = (message: Message) => (message.embeds[0] as { title: string }).title;
+  async function listsAreRead() {
+    const { world } = harness.discord;
+    await world.until(
+      () => LISTS.every((list) => harness.explorer.requests.some(({ path }) => path === list)),
+      "the lists to be read",
+    );
+    for (;;) {
+      const names = await offered("/party show", "party", "");
+      if (names.length > 1) return;
+    }
+  }
+
+  it("comes from the price to the rewards of a validator's sponsor without typing an id", async () => {
+    const place = somebody();
+    const message = await driver().ask(place, "/price");
+    await driver().choose(place, message, "Validators");
+    const rows = driver()
+      .components(message)
+      .find((each) => each.options?.some(({ value }) => value.startsWith("validator?")))?.options;
+    for (const { value } of rows ?? []) {
+      await driver().choose(place, message, value);
+      if (
+        driver()
+          .components(message)
+          .some(({ label }) => label === "Sponsor")
+      )
+        break;
+      await driver().click(place, message, "Back");
+    }
+    const validator = harness.explorer.ledger.validators.find((each) =>
+      textOf(message).includes(each.party.id),
+    );
+    await driver().click(place, message, "Sponsor");
+    await driver().click(place, message, "Rewards");
+    expect(titleOf(message)).toContain(`Rewards of ${validator?.sponsor.id.split("::")[0]}`);
+    await driver().choose(place, message, "CC");
+    await driver().click(place, message, "Its update");
+    expect(titleOf(message)).toContain("Update");
+  });
+
+  it("is told at a glance how the network does", async () => {
+    const text = textOf(await driver().ask(somebody(), "/network"));
+    expect(text).toMatch(/\*\*\d+\*\* of 45 validators active/);
+    expect(text).toContain("**3.42** transactions a second");
+    expect(text).toContain("▼ −0.0021 since yesterday");
+  });
+
+  it("gets an update's whole details as a file, and the file goes with the screen that had it", async () => {
+    const place = somebody();
+    const update = harness.explorer.ledger.updates[0];
+    const message = await driver().ask(place, "/update show", { update: update?.updateId ?? "" });
+    const [file] = message.attachments;
+    expect(file?.filename).toBe(`update-${update?.updateId}.json`);
+    const content = harness.discord.world.files.get(file?.id ?? "")?.body.toString() ?? "";
+    const { events_by_id } = JSON.parse(content) as { events_by_id: object };
+    expect(Object.keys(events_by_id)).toEqual(update?.events.map(({ eventId }) => eventId));
+    await driver().choose(place, message, "created");
+    expect(message.attachments).toEqual([]);
+    await driver().click(place, message, "Its update");
+    expect(message.attachments).toHaveLength(1);
+  });
+
+  it("sees what validators run as a picture with words for those who do not see it", async () => {
+    const message = await driver().ask(somebody(), "/validator versions");
+    expect(message.attachments[0]?.content_type).toBe("image/png");
+    expect(message.attachments[0]?.description).toContain("0.4.16");
+    expect((message.embeds[0] as { image: { url: string } }).image.url).toContain("versions.png");
+    const { ledger } = harness.explorer;
+    const old = ledger.validators.find((each) => each.version < "0.4.16")?.party.id ?? "";
+    expect(textOf(await driver().ask(somebody(), "/validator show", { validator: old }))).toContain("behind");
+  });
+
+  it("hears of a validator that exists though its details are not there, and of one that does not", async () => {
+    const { party } = harness.explorer.ledger.validators[40] ?? {};
+    const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
+    harness.explorer.strike({ kind: "status", status: 404 }, { path });
+    const message = await driver().ask(somebody(), "/validator show", { validator: party?.id ?? "" });
+    expect(textOf(message)).toContain("There is such a validator");
+    harness.explorer.strike({ kind: "body", body: '"perhaps"' }, { path: /exist$/ });
+    const other = await driver().ask(somebody(), "/validator show", {
+      validator: `ghost::1220${"e".repeat(64)}`,
+    });
+    expect(other.content).not.toContain("No validator has that id");
+  });
+
+  it("can paste anything into /lookup, and it opens", async () => {
+    const { ledger } = harness.explorer;
+    const validator = ledger.validators[7]?.party.id ?? "";
+    const plain =
+      ledger.parties.find((each) => !ledger.validators.some(({ party }) => party === each))?.id ?? "";
+    const [update] = ledger.updates;
+    const request = ledger.voteRequests[3];
+    const contract = ledger.contracts[5]?.contractId ?? "";
+    const cases: readonly (readonly [string, string])[] = [
+      [` "${validator}", `, "That is a validator"],
+      [`\`${plain}\``, "That is a party"],
+      [`https://scan.example/parties/${encodeURIComponent(plain)}?tab=1`, "That is a party"],
+      [`[this](https://scan.example/#/tx/${update?.updateId})`, "That is a ledger update"],
+      [
+        `<https://scan.example/events/${encodeURIComponent(update?.events[1]?.eventId ?? "")}>`,
+        "ledger event",
+      ],
+      [contract, "That is a contract"],
+      [ledger.tokens[0]?.contractId ?? "", "That is a token"],
+      [request?.contractId ?? "", "That is a vote request"],
+      [request?.firstContractId ?? "", "That is a vote request"],
+      [plain.replace(/(::1220..).*(....)$/, "$1…$2"), "That is a party"],
+    ];
+    for (const [id, expected] of cases)
+      expect(textOf(await driver().ask(somebody(), "/lookup", { id })), id).toContain(expected);
+    const unknown = await driver().ask(somebody(), "/lookup", { id: "certainly nothing" });
+    expect(unknown.content).toMatch(/^Nothing is known by that/);
+    expect(unknown.visibleTo).toBeDefined();
+    const word = validator.split("-")[0] ?? "";
+    const many = await driver().ask(somebody(), "/lookup", { id: word });
+    expect(textOf(many)).toMatch(/Which one|That is/);
+  });
+
+  it("does not hear that there is no such thing while the explorer cannot be asked", async () => {
+    harness.explorer.strike({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
+    harness.explorer.strike({ kind: "html" }, { path: /contracts/ });
+    const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });
+    expect(answer.content).toContain("cannot read");
+  });
+
+  it("gets completions from memory: by name, by id, with typing errors, and what is chosen opens", async () => {
+    const { ledger } = harness.explorer;
+    const named = ledger.validators.find((each) => each.party.name && each.active);
+    const name = named?.party.name ?? "";
+    const before = harness.explorer.requests.length;
+    const choices = await driver().complete(somebody(), "/validator show", "validator", {
+      validator: name.slice(0, -2),
+    });
+    expect(choices[0]?.name).toContain("🟢");
+    expect(choices.some((choice) => choice.name.includes(name))).toBe(true);
+    expect((await offered("/lookup", "id", name.replace(/(.)(.)/, "$2$1"))).join()).toContain(name);
+    expect((await offered("/proposals show", "proposal", "")).length).toBe(25);
+    expect(await offered("/party show", "party", "no such name at all")).toEqual([
+      expect.stringContaining("Nothing known by that name"),
+    ]);
+    expect(harness.explorer.requests.length).toBe(before);
+    const chosen = choices.find((choice) => choice.name.includes(name));
+    const opened = await driver().ask(somebody(), "/validator show", {
+      validator: String(chosen?.value ?? ""),
+    });
+    expect(titleOf(opened)).toBe(name);
+    const typed = await driver().ask(somebody(), "/validator show", { validator: name.toUpperCase() });
+    expect(textOf(typed)).toMatch(new RegExp(`${name}|No validator`));
+  });
+
+  it("finds a token by its name once somebody has seen it", async () => {
+    const token = harness.explorer.ledger.tokens[1];
+    await driver().ask(somebody(), "/token show", { contract: token?.contractId ?? "" });
+    expect((await offered("/token show", "contract", token?.name.slice(0, 4) ?? "")).join()).toContain(
+      token?.name,
+    );
+  });
+
+  it("starts warm after a restart, though the explorer is gone", async () => {
+    const { world } = harness.discord;
+    harness.explorer.strike({ kind: "status", status: 500 });
+    await harness.restart();
+    await world.until(async () => true, "a turn");
+    const name = harness.explorer.ledger.validators.find((each) => each.party.name)?.party.name ?? "";
+    for (;;) {
+      const names = await offered("/validator show", "validator", name);
+      if (!names.join().includes("still being read")) {
+        expect(names.join()).toContain(name);
+        break;
+      }
+    }
+    expect((await offered("/token show", "contract", "")).join()).toContain("Coin");
+  });
+
+  it("finds every command in /help, with mentions that can be clicked", async () => {
+    const text = textOf(await driver().ask(somebody(), "/help"));
+    for (const command of driver().commandsIn(harness.discord.channels.general)) {
+      expect(text).toMatch(new RegExp(`</${command.name}( \\w+)?:${command.id}>`));
+    }
+    expect(text).toContain(new URL(harness.explorer.url).hostname);
+  });
+
+  it("can use every reading command in a direct message and as an app of their own", async () => {
+    const { world, channels } = harness.discord;
+    const { ana } = harness.discord.people;
+    const direct = { user: ana, channel: world.directChannel(ana) };
+    expect(textOf(await driver().ask(direct, "/network"))).toContain("validators active");
+    for (const command of driver().commandsIn(channels.general)) {
+      const { contexts, integration_types } = command;
+      expect(contexts, command.name).toEqual(command.name === "subscribe" ? [0] : [0, 1, 2]);
+      expect(integration_types, command.name).toEqual(command.name === "subscribe" ? [0] : [0, 1]);
+    }
+  });
+});
+
+describe("the price's chart", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterAll(() => harness.close());
+
+  it("says since when it has been watching, and appears as samples come", { timeout: 40_000 }, async () => {
+    const { driver, people, channels, world } = harness.discord;
+    const place = { user: people.ana, channel: channels.general };
+    const first = await driver.ask(place, "/price");
+    expect(textOf(first)).toMatch(/watch/);
+    expect(first.attachments).toEqual([]);
+    const asked = () => harness.explorer.requests.filter(({ path }) => path.endsWith("get-price")).length;
+    for (let at = 0; at < 4; at += 1) {
+      const before = asked();
+      harness.explorer.ledger.setPrice(0.1 + at / 100);
+      await harness.restart();
+      await world.until(() => asked() > before, "a sample");
+      harness.pass(40 * 60_000);
+    }
+    const place2 = { user: people.ben, channel: channels.general };
+    const message = await driver.ask(place2, "/price");
+    expect(message.attachments[0]?.filename).toBe("price-1d.png");
+    expect(message.attachments[0]?.description).toMatch(/The price of one CC over 24 hours: from 0.1/);
+    expect(textOf(message)).toContain("watching the price since");
+    await driver.click(place2, message, "7 days");
+    expect(message.attachments.map(({ filename }) => filename)).toEqual(["price-7d.png"]);
+    await driver.click(place2, message, "30 days");
+    expect(message.attachments).toEqual([]);
+    expect(textOf(message)).toContain("its chart comes once there is enough to see");
+  });
+});

@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Component, Message } from "../../sandbox/discord/world.js";
+import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
+import { screenNames } from "../../src/screens/addresses.js";
+import { type Harness, startHarness } from "../harness.js";
+import { expectSafe, HOSTILE } from "./checks.js";
+
+/** Some thirty of each kind. */
+const SIZE = { validators: 30, parties: 35, voteRequests: 25, superValidators: 7, updates: 20, tokens: 3 };
+
+const isId = (value: string) => /::1220[0-9a-f]{64}$|^[0-9a-f]{60,}(:\d+)?$/.test(value);
+
+/** Every leaf of an answer but ids, changed; a page's own fields stay, or nothing would be shown. */
+function changeLeaves(value: unknown, change: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => changeLeaves(each, change));
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [
+        key,
+        typeof each === "string" && isId(each) ? each : changeLeaves(each, change),
+      ]),
+    );
+  }
+  return change(value);
+}
+
+const ofRows = (change: (row: unknown) => unknown) => (answer: unknown) => {
+  const page = answer as { content?: unknown[] };
+  if (typeof answer !== "object" || answer === null) return answer;
+  if (Array.isArray(page.content)) return { ...page, content: page.content.map(change) };
+  return Array.isArray(answer) ? answer.map(change) : change(answer);
+};
+
+const emptied = (row: unknown) =>
+  Object.fromEntries(
+    Object.keys(typeof row === "object" && row !== null ? row : {}).map((key) => [key, null]),
+  );
+
+let turn = 0;
+const MOODS: Readonly<Record<string, SandboxExplorer["mood"]>> = {
+  "as usual": undefined,
+  "with everything null": ofRows(emptied),
+  "with everything null but ids": ofRows((row) => changeLeaves(row, () => null)),
+  "with everything too long": ofRows((row) =>
+    changeLeaves(row, (leaf) =>
+      typeof leaf === "string" ? "🧨long ".repeat(900) : typeof leaf === "number" ? 1e30 : leaf,
+    ),
+  ),
+  "with hostile text": ofRows((row) =>
+    changeLeaves(row, (leaf) => {
+      turn += 1;
+      return typeof leaf === "string" ? HOSTILE[turn % HOSTILE.length] : leaf;
+    }),
+  ),
+};
+
+/** Parameters whose every value is a screen of its own; of the others, that they are there. */
+const ENUMERATED = new Set(["status", "order", "sort", "over"]);
+
+/** What kind of screen a link leads to. */
+function kindOf(link: string): string {
+  const [screen = "", query = ""] = link.split(/\?(.*)/s);
+  const pairs = query.split("&").filter(Boolean);
+  return [
+    screen,
+    ...pairs.map((pair) => (ENUMERATED.has(pair.split("=")[0] ?? "") ? pair : pair.split("=")[0])).sort(),
+  ].join(" ");
+}
+
+interface Step {
+  /** The screen it is on. */
+  readonly on: string;
+  readonly from: Message;
+  readonly component: Component;
+  readonly value: string | undefined;
+  readonly link: string;
+}
+
+/** Every link on a message, with how it is followed; the page number opens a dialog and is followed apart. */
+function linksOn(message: Message): Step[] {
+  const components = message.components.flatMap((row) => row.components);
+  const own = components.find((component) => component.custom_id?.startsWith("r"))?.custom_id ?? "";
+  const on = own.slice(1).split("?")[0] ?? "";
+  return components
+    .filter((component) => !component.disabled && !component.custom_id?.startsWith("j"))
+    .flatMap((component): Step[] =>
+      component.options
+        ? component.options.map(({ value }) => ({ on, from: message, component, value, link: value }))
+        : [
+            {
+              on,
+              from: message,
+              component,
+              value: undefined,
+              link: (component.custom_id ?? "").slice(1),
+            },
+          ],
+    );
+}
+
+describe("whoever follows every link from every command", () => {
+  let harness: Harness;
+  afterEach(() => harness.close());
+
+  it.each(Object.entries(MOODS))("finds every screen sound, %s", { timeout: 60_000 }, async (name, mood) => {
+    harness = await startHarness({ explorer: { size: SIZE, ...(mood ? { mood } : {}) } });
+    const { discord, explorer } = harness;
+    const { world, driver, channels } = discord;
+    const { ledger } = explorer;
+    /** A person may cause twenty requests a minute: each step is somebody else's. */
+    const somebody = () => {
+      const user = world.addUser(`Walker ${world.users.size}`);
+      discord.guild.members.set(user.id, []);
+      return { user, channel: channels.general };
+    };
+    const [update] = ledger.updates;
+    const ids: Readonly<Record<string, readonly (string | undefined)[]>> = {
+      validator: [ledger.validators[3]?.party.id],
+      party: [ledger.parties[20]?.id],
+      proposal: [ledger.voteRequests[0]?.firstContractId],
+      "token contract": [ledger.tokens[0]?.contractId],
+      contract: [ledger.contracts[0]?.contractId, ledger.contracts.at(-1)?.contractId],
+      event: [update?.events[0]?.eventId],
+      update: [update?.updateId],
+      id: [ledger.validators[2]?.party.id, ledger.contracts[2]?.contractId, update?.updateId],
+    };
+
+    const seen = new Map<string, number>();
+    const queue: Step[] = [];
+    const look = (message: Message, how: string) => {
+      expect(message.content, how).toBe("");
+      expect(message.embeds, how).toHaveLength(1);
+      expect(world.refusals, how).toEqual([]);
+      expectSafe(message);
+      // No dead end: there is always a way on.
+      const links = linksOn(message);
+      const own = links.find(({ component }) => component.custom_id?.startsWith("r"))?.link;
+      expect(links.filter(({ link }) => link !== own).length, `a way on from ${how}`).toBeGreaterThan(0);
+      queue.push(...links);
+    };
+    /** A public copy of a message: a click on it gives an answer of one's own and leaves it as it is. */
+    const copyOf = (message: Message): Message => ({ ...structuredClone(message), flags: 0 });
+
+    for (const command of driver.commandsIn(channels.general)) {
+      if (command.name === "subscribe") continue;
+      const subcommands = (command.options ?? []).filter(({ type }) => type === 1);
+      for (const sub of subcommands.length > 0 ? subcommands : [command]) {
+        const how = sub === command ? `/${command.name}` : `/${command.name} ${sub.name}`;
+        const required = (sub.options ?? []).find((option) => option.required);
+        const values = required ? (ids[`${command.name} ${required.name}`] ?? ids[required.name]) : [""];
+        for (const value of values ?? []) {
+          const given = required ? { [required.name]: value ?? "" } : {};
+          look(copyOf(await driver.ask(somebody(), how, given)), how);
+        }
+      }
+    }
+    for (let step = queue.shift(); step; step = queue.shift()) {
+      const kind = `${step.on} → ${kindOf(step.link)}`;
+      const times = seen.get(kind) ?? 0;
+      if (times >= 2) continue;
+      seen.set(kind, times + 1);
+      const place = somebody();
+      const { from, component, value } = step;
+      const option = component.options?.find((each) => each.value === value);
+      const message = option
+        ? await driver.choose(place, from, option.value, component.custom_id)
+        : await driver.click(place, from, component.custom_id ?? "");
+      look(copyOf(message), `${name}: ${step.link}`);
+    }
+    if (mood === undefined) {
+      const walked = new Set([...seen.keys()].map((kind) => kind.split(" ")[2]));
+      // A lookup leads on to what it finds; only an ambiguous one is a screen of its own.
+      expect(screenNames.filter((screen) => !walked.has(screen) && screen !== "lookup")).toEqual([]);
+      expect(seen.size).toBeGreaterThan(120);
+    }
+  });
+});
