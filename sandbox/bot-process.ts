@@ -36,7 +36,7 @@ export function botEnvironment(
     DISCORD_API_URL: discord.url,
     EXPLORER_API_URL: explorer.url,
     EXPLORER_API_KEY: explorer.key,
-    DATA_DIR: newDataDir(),
+    DATA_DIR: more.DATA_DIR ?? newDataDir(),
     ...more,
   };
 }

@@ -1,142 +1,69 @@
-import { rmSync } from "node:fs";
-import { botEnvironment, newDataDir, startBotProcess } from "./bot-process.js";
-import { startSandboxDiscord } from "./discord/server.js";
-import type { Channel, Message } from "./discord/world.js";
-import { startSandboxExplorer } from "./explorer/server.js";
-import { draw, rule } from "./terminal.js";
+import { spawn } from "node:child_process";
+import { watch } from "node:fs";
+import { giveHistory } from "./history.js";
+import { makePlace } from "./place.js";
+import { servePage } from "./web/server.js";
 
-/** Plays a tour of the bot in the terminal, then stays up until Ctrl-C; with --tour it ends, with 0 only if all was well. */
+/**
+ * The sandbox as a page, until Ctrl-C. With --tour it plays a tour in the terminal instead and ends, with 0 only if all
+ * was well; with --watch the bot is built and started anew whenever its code changes.
+ */
 
-const onlyTour = process.argv.includes("--tour");
-const dataDir = newDataDir();
-const explorer = await startSandboxExplorer();
-const discord = await startSandboxDiscord();
-const { driver, world, people, channels } = discord;
-const bot = startBotProcess(
-  botEnvironment(discord, explorer, {
-    DATA_DIR: dataDir,
+const USUAL_PORT = 4_310;
+const GATHER_MS = 150;
+
+if (process.argv.includes("--tour")) {
+  const { playTour } = await import("./tour.js");
+  process.exit((await playTour()) ? 0 : 1);
+}
+
+const watching = process.argv.includes("--watch");
+const place = await makePlace({
+  env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
-    // The sandbox has no limit, and a tour should not wait for one.
     EXPLORER_REQUESTS_PER_MINUTE: "1200",
   }),
+});
+giveHistory(place.dataDir, place.explorer.ledger.price);
+const page = await servePage(place, { port: USUAL_PORT, fresh: watching });
+await page.runBot(true);
+console.log(
+  `Crier is at work on the sandbox: no token, no key, no Redis.\n\n  ${page.url}\n\nCtrl-C ends it.`,
 );
-const here = { user: people.ana, channel: channels.general };
 
-/** Says what is done, shows what came of it, and fails unless it contains what it should. */
-async function step(title: string, work: () => Promise<Message>, expected: RegExp): Promise<Message> {
-  console.log(rule(title));
-  const message = await work();
-  console.log(draw(message));
-  const text = JSON.stringify([message.content, message.embeds]);
-  if (!expected.test(text)) throw new Error(`"${title}" should have shown ${expected}`);
-  return message;
+async function close(): Promise<never> {
+  await page.close();
+  await place.close();
+  process.exit(0);
+}
+process.once("SIGINT", close);
+process.once("SIGTERM", close);
+
+/** Builds the bot; what is wrong with it is printed. */
+const build = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    const child = spawn("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+    child.on("exit", (code) => resolve(code === 0));
+  });
+
+let running = Promise.resolve();
+let timer: NodeJS.Timeout | undefined;
+
+async function renew(): Promise<void> {
+  if (!(await build())) return;
+  await page.runBot(false);
+  await page.runBot(true);
+  console.log(`${new Date().toLocaleTimeString()} The bot runs with what changed.`);
 }
 
-async function tour(): Promise<void> {
-  await bot.ready();
-  console.log("The bot is at work on the sandbox: no token, no key, no Redis.");
-  await step("Ana types /price", () => driver.ask(here, "/price"), /USD/);
-  const list = await step("Ana types /validator list", () => driver.ask(here, "/validator list"), /active/);
-  await step("…and turns the page", () => driver.click(here, list, "▶"), /validators/);
-  const name = driver.components(list).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last sign of life/);
-  await step("…and goes to its party", () => driver.click(here, list, "Party"), /Party id/);
-  await step("…and back again", () => driver.click(here, list, "Back"), /last sign of life/);
-  await step(
-    "Ben presses a button on Ana's answer: he gets a copy",
-    () => {
-      return driver.click({ ...here, user: people.ben }, list, "Rewards");
-    },
-    /Rewards of/,
-  );
-  await step("Ana types /validator new", () => driver.ask(here, "/validator new"), /Newest/);
-  await step("Ana types /party top", () => driver.ask(here, "/party top"), /Largest balances/);
-  await step("Ana types /party list", () => driver.ask(here, "/party list"), /Parties/);
-  await step("Ana types /network", () => driver.ask(here, "/network"), /validators active/);
-  const transfers = await step("Ana types /transfers", () => driver.ask(here, "/transfers"), /Transfers/);
-  await step("…and opens the first one's event", () => driver.choose(here, transfers, "CC"), /Event id/);
-  await step("…and the update it belongs to", () => driver.click(here, transfers, "Its update"), /Update id/);
-  const choices = await driver.complete(here, "/lookup", "id", { id: "quarz" });
-  console.log(rule('Ana types /lookup and "quarz": while she types she is offered'));
-  console.log(choices.map((choice) => `  ${choice.name}`).join("\n"));
-  const chosen = String(choices[0]?.value ?? "");
-  await step("…and chooses the first", () => driver.ask(here, "/lookup", { id: chosen }), /That is a/);
-  await step("Ana types /validator versions", () => driver.ask(here, "/validator versions"), /newest/);
-  await step("Ana types /help", () => driver.ask(here, "/help"), /What you can ask/);
-  const proposals = await step(
-    "Ana types /proposals list",
-    () => driver.ask(here, "/proposals list"),
-    /Vote requests/,
-  );
-  const open = driver.components(proposals).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Threshold deadline/);
-  await step("…and looks at its votes", () => driver.click(here, proposals, "Votes"), /Votes on/);
-  await step(
-    "An id that nobody has",
-    () => driver.ask(here, "/party show", { party: "nobody::1220" }),
-    /No party has that id/,
-  );
-
-  const owner = { user: people.owner, channel: channels.general };
-  await step(
-    "Olga, who manages the server, types /subscribe governance",
-    () => driver.ask(owner, "/subscribe governance", { votes: true }),
-    /Subscribed/,
-  );
-
-  // The first read takes what is there as known.
-  const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-  await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
-  const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
-  await step(
-    "A vote request opens on the ledger: #governance hears of it",
-    () => {
-      return world.until(() => world.read(channels.governance).at(-1), "the announcement");
-    },
-    /New vote request/,
-  );
-
-  const find = (channel: Channel, pattern: RegExp) => () =>
-    world.read(channel).find((message) => pattern.test(JSON.stringify(message.embeds)));
-  await world.until(find(channels.general, /New vote request/), "the announcement in #general");
-  explorer.ledger.castVote(request, true);
-  await step(
-    "A super validator votes: #general asked to hear of votes",
-    () => world.until(find(channels.general, /Vote on/), "the vote"),
-    /votes ✅ yes/,
-  );
-  explorer.ledger.closeVoteRequest(request, "Accepted");
-  await step(
-    "The vote ends: the outcome is a reply…",
-    () => world.until(find(channels.governance, /"Closed: /), "the outcome"),
-    /Accepted/,
-  );
-  await step(
-    "…and stands in the announcement",
-    () => world.until(find(channels.governance, /"Vote request: /), "the edit"),
-    /Closed:/,
-  );
-
-  if (world.refusals.length > 0)
-    throw new Error(`Discord would have refused: ${JSON.stringify(world.refusals)}`);
-  console.log(rule("The tour is over, and every step was as it should be"));
+if (watching) {
+  for (const folder of ["src", "commands"]) {
+    watch(folder, { recursive: true }, () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        running = running.then(renew).catch((error: unknown) => console.error(error));
+      }, GATHER_MS);
+    });
+  }
 }
-
-async function close(code: number): Promise<never> {
-  await bot.stop();
-  await Promise.all([explorer.close(), discord.close()]);
-  rmSync(dataDir, { recursive: true, force: true });
-  process.exit(code);
-}
-
-process.once("SIGINT", () => close(0));
-process.once("SIGTERM", () => close(0));
-try {
-  await tour();
-} catch (error) {
-  console.error(error, `\nThe bot said:\n${bot.output()}`);
-  await close(1);
-}
-if (onlyTour) await close(0);
-console.log("The sandbox stays up; Ctrl-C ends it.");

@@ -83,13 +83,15 @@ export interface Config {
   readonly httpPort: number | undefined;
 }
 
-/**
- * Reads the settings from an environment, in which an empty string counts as unset.
- * @throws {ConfigError} with one line for each variable that is missing or malformed
- */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The named variables' values. @throws {ConfigError} */
+function readValues<Name extends keyof Variables>(
+  env: Environment,
+  names: readonly Name[],
+): Pick<Values, Name> {
   const problems: string[] = [];
-  const read = <Name extends keyof Variables>(name: Name): Values[Name] => {
+  const read = (name: Name): Values[Name] => {
     const [schema, wants] = variables[name];
     const value = env[name]?.trim() || undefined;
     const result = schema.safeParse(value);
@@ -100,11 +102,20 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     return result.data as Values[Name];
   };
 
-  const values = Object.fromEntries(
-    Object.keys(variables).map((name) => [name, read(name as keyof Variables)]),
-  ) as Values;
+  const values = Object.fromEntries(names.map((name) => [name, read(name)])) as Pick<Values, Name>;
   if (problems.length > 0) throw new ConfigError(problems);
+  return values;
+}
 
+/** Where the state is kept. */
+export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
+
+/**
+ * Reads the settings from an environment, in which an empty string counts as unset.
+ * @throws {ConfigError} with one line for each variable that is missing or malformed
+ */
+export function parseConfig(env: Environment): Config {
+  const values = readValues(env, Object.keys(variables) as (keyof Variables)[]);
   return {
     discord: {
       token: values.DISCORD_TOKEN,
@@ -130,8 +141,19 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
  * The settings of this process: its environment, and behind it a `.env` file where one exists.
  * @throws {ConfigError} see parseConfig
  */
-export function loadConfig(): Config {
+export const loadConfig = (): Config => parseConfig(environment());
+
+/**
+ * The same for where the state is kept alone, which is all that a tool for it needs.
+ * @throws {ConfigError} see parseConfig
+ */
+export function loadStorageConfig(): StorageConfig {
+  const values = readValues(environment(), ["REDIS_URL", "DATA_DIR"]);
+  return { redisUrl: values.REDIS_URL, dataDir: values.DATA_DIR };
+}
+
+function environment(): Environment {
   const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
   const set = Object.entries(process.env).filter(([, value]) => value?.trim());
-  return parseConfig({ ...file, ...Object.fromEntries(set) });
+  return { ...file, ...Object.fromEntries(set) };
 }

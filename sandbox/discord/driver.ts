@@ -4,8 +4,9 @@ import { permissionsIn } from "./permissions.js";
 import type { Channel, Component, Message, User, World } from "./world.js";
 
 /** A registered command's option, as Discord has it. */
-interface Option {
+export interface Option {
   readonly name: string;
+  readonly description?: string;
   readonly type: number;
   readonly required?: boolean;
   readonly autocomplete?: boolean;
@@ -13,7 +14,7 @@ interface Option {
   readonly options?: readonly Option[];
 }
 
-interface Registered extends Option {
+export interface Registered extends Option {
   readonly id: string;
   readonly default_member_permissions?: string | null;
   readonly contexts?: readonly number[] | null;
@@ -22,6 +23,12 @@ interface Registered extends Option {
 
 /** A value that a person gives for an option: text, a number, a boolean, or a channel's or role's id. */
 export type Given = Readonly<Record<string, string | number | boolean>>;
+
+/** A dialog, and the message whose button opened it. */
+export interface OpenedDialog {
+  readonly dialog: Dialog;
+  readonly source: Message;
+}
 
 /** Somebody somewhere. */
 export interface Place {
@@ -47,6 +54,23 @@ export class Driver {
   commandsIn(channel: Channel): readonly Registered[] {
     const inGuild = channel.guild_id ? (this.#world.commands.get(channel.guild_id) ?? []) : [];
     return [...inGuild, ...(this.#world.commands.get("") ?? [])] as Registered[];
+  }
+
+  /** Those of them that Discord would offer this person there: by permission, and by where each may be used. */
+  commandsFor({ user, channel }: Place): readonly Registered[] {
+    const held = permissionsIn(this.#world, channel, user);
+    const context = channel.guild_id ? 0 : 1;
+    return this.commandsIn(channel).filter(({ default_member_permissions: needed, contexts }) => {
+      const bits = BigInt(needed ?? 0);
+      return (held & bits) === bits && (contexts?.includes(context) ?? true);
+    });
+  }
+
+  /** Whom the bot keeps waiting in a channel, as this person sees it. */
+  thinking({ user, channel }: Place): readonly Interaction[] {
+    return [...this.#interactions.values()].filter(
+      (each) => each.thinking && each.channel === channel && (!each.ephemeral || each.user === user),
+    );
   }
 
   /** Types a command such as "/validator list"; the answer comes later. */
@@ -77,6 +101,11 @@ export class Driver {
     return this.#send(place, 3, { custom_id: button.custom_id, component_type: 2 }, message);
   }
 
+  /** Chooses a menu's option by its value. */
+  pick(place: Place, message: Message, customId: string, value: string): Interaction {
+    return this.#send(place, 3, { custom_id: customId, component_type: 3, values: [value] }, message);
+  }
+
   /** Presses a button and waits for what it does to the message, or for a new one. */
   async click(place: Place, message: Message, which: string): Promise<Message> {
     return this.answered(this.press(place, message, which));
@@ -88,25 +117,25 @@ export class Driver {
       if (id !== undefined && menu.custom_id !== id) continue;
       const option = menu.options?.find((each) => each.value === label || each.label.includes(label));
       if (!option) continue;
-      const data = { custom_id: menu.custom_id, component_type: 3, values: [option.value] };
-      return this.answered(this.#send(place, 3, data, message));
+      return this.answered(this.pick(place, message, menu.custom_id ?? "", option.value));
     }
     throw new Error(`No menu offers ${label}`);
   }
 
   /** Opens a dialog by a button. */
-  async open(place: Place, message: Message, which: string): Promise<{ dialog: Dialog; source: Message }> {
+  async open(place: Place, message: Message, which: string): Promise<OpenedDialog> {
     const interaction = this.press(place, message, which);
     const dialog = await this.#world.until(() => interaction.dialog, `a dialog from ${which}`);
     return { dialog, source: message };
   }
 
   /** Fills a dialog in, and waits for what it does. */
-  async submit(
-    place: Place,
-    { dialog, source }: { dialog: Dialog; source: Message },
-    values: readonly string[],
-  ): Promise<Message> {
+  async submit(place: Place, opened: OpenedDialog, values: readonly string[]): Promise<Message> {
+    return this.answered(this.fill(place, opened, values));
+  }
+
+  /** Fills a dialog in. */
+  fill(place: Place, { dialog, source }: OpenedDialog, values: readonly string[]): Interaction {
     const components = dialog.components.map((row, at) => ({
       type: 1,
       components: row.components.map((input) => ({
@@ -115,7 +144,7 @@ export class Driver {
         value: values[at] ?? "",
       })),
     }));
-    return this.answered(this.#send(place, 5, { custom_id: dialog.custom_id, components }, source));
+    return this.#send(place, 5, { custom_id: dialog.custom_id, components }, source);
   }
 
   /** The message that an interaction brought: a new one, or the clicked one once it has changed. */
@@ -201,10 +230,11 @@ export class Driver {
   }
 
   #send({ user, channel }: Place, type: number, data: object, source?: Message): Interaction {
+    const typed = "name" in data ? { name: data.name } : {};
     const world = this.#world;
     const id = world.snowflake();
     const token = `interaction-token-${id}`;
-    const metadata = { id, type, user, authorizing_integration_owners: {} };
+    const metadata = { id, type, user, ...typed, authorizing_integration_owners: {} };
     const interaction: Interaction = {
       id,
       token,

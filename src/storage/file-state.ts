@@ -26,6 +26,7 @@ export function openFileState(dataDir: string): State {
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
     list: db.prepare("SELECT id, document FROM documents WHERE collection = ? ORDER BY id"),
+    collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
     put: db.prepare("INSERT OR REPLACE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     add: db.prepare("INSERT OR IGNORE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     delete: db.prepare("DELETE FROM documents WHERE collection = ? AND id = ?"),
@@ -77,6 +78,12 @@ export function openFileState(dataDir: string): State {
     async list(collection) {
       const rows = statements.list.all(collection).filter(isRow);
       return new Map(rows.map(({ id, document }) => [id, JSON.parse(document)]));
+    },
+    async collections() {
+      return statements.collections
+        .all()
+        .filter(isRow)
+        .map(({ id }) => id);
     },
     commit: (writes) =>
       new Promise((resolve, reject) => {

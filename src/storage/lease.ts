@@ -52,7 +52,8 @@ export async function holdForever(state: State, work: LeasedWork): Promise<Leade
 /** How long a lease lasts without renewal, and how often it is renewed or asked for, in ms. */
 const LEASE_MS = 6_000;
 const EVERY_MS = 1_500;
-const KEY = "crier:lease";
+/** Held by whoever does the background work. */
+export const LEASE_KEY = "crier:lease";
 
 const RENEW = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`;
 const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
@@ -67,7 +68,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   let running: Promise<void> = Promise.resolve();
 
   const release = () =>
-    within(client.eval(RELEASE, { keys: [KEY], arguments: [token] }), 500, () => {}).catch(() => {});
+    within(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(() => {});
   const lose = async () => {
     if (!held) return;
     held = false;
@@ -79,12 +80,12 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     // Counted from before the request: the lease never ends in Redis before it ends here.
     const asked = Date.now();
     if (held) {
-      if ((await client.eval(RENEW, { keys: [KEY], arguments: [token, String(LEASE_MS)] })) === 1)
+      if ((await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] })) === 1)
         validUntil = asked + LEASE_MS;
       else await lose();
       return;
     }
-    if ((await client.set(KEY, token, { NX: true, PX: LEASE_MS })) === null) return;
+    if ((await client.set(LEASE_KEY, token, { NX: true, PX: LEASE_MS })) === null) return;
     validUntil = asked + LEASE_MS;
     try {
       const { epoch, guard } = await nextEpoch(state);

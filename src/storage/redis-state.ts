@@ -51,6 +51,16 @@ export function createRedisState(client: RedisClient): State {
       const all = await call(() => client.hGetAll(PREFIX + collection));
       return new Map(Object.entries(all).map(([id, text]) => [id, JSON.parse(text)]));
     },
+    async collections() {
+      const keys: string[] = [];
+      let cursor = "0";
+      do {
+        const page = await call(() => client.scan(cursor, { MATCH: `${PREFIX}*`, COUNT: 1_000 }));
+        cursor = page.cursor;
+        keys.push(...page.keys);
+      } while (cursor !== "0");
+      return [...new Set(keys)].map((key) => key.slice(PREFIX.length));
+    },
     async commit(writes) {
       if (writes.length === 0) return true;
       return (await call(() => client.eval(COMMIT, { arguments: writes.flatMap(toArguments) }))) === 1;

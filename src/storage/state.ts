@@ -21,6 +21,8 @@ export interface State {
   get(collection: string, id: string): Promise<unknown>;
   /** All documents of a collection by id. */
   list(collection: string): Promise<Map<string, unknown>>;
+  /** The names of the collections that hold anything. */
+  collections(): Promise<string[]>;
   /** Applies all the writes, or none: false where an expectation did not hold. */
   commit(writes: readonly Write[]): Promise<boolean>;
   close(): Promise<void>;

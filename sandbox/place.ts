@@ -1,0 +1,77 @@
+import { rmSync } from "node:fs";
+import { type BotProcess, botEnvironment, startBotProcess } from "./bot-process.js";
+import { type SandboxDiscord, type SandboxDiscordOptions, startSandboxDiscord } from "./discord/server.js";
+import {
+  type SandboxExplorer,
+  type SandboxExplorerOptions,
+  startSandboxExplorer,
+} from "./explorer/server.js";
+
+/** The built bot between the two sandboxes, with one clock for all three. */
+export interface Place {
+  readonly explorer: SandboxExplorer;
+  readonly discord: SandboxDiscord;
+  /** The bot's process: the last one that was started. */
+  readonly bot: () => BotProcess;
+  /** Starts the bot, again on the same data, and waits until it is ready. */
+  start(more?: Record<string, string>): Promise<void>;
+  /** Ends the bot and starts it again. */
+  restart(more?: Record<string, string>): Promise<void>;
+  /** The folder of the bot's state. */
+  readonly dataDir: string;
+  /** The time for the bot, the ledger and Discord alike, epoch ms. */
+  now(): number;
+  /** Lets time pass for all three. */
+  pass(ms: number): void;
+  close(): Promise<void>;
+}
+
+export interface PlaceOptions {
+  readonly explorer?: SandboxExplorerOptions;
+  readonly discord?: SandboxDiscordOptions;
+  readonly env?: (discord: SandboxDiscord) => Record<string, string>;
+}
+
+/** Makes both sandboxes; the bot is started by `start`. */
+export async function makePlace({
+  explorer: explorerOptions,
+  discord: discordOptions,
+  env = () => ({}),
+}: PlaceOptions): Promise<Place> {
+  let offset = 0;
+  const now = () => Date.now() + offset;
+  const explorer = await startSandboxExplorer({ now, ...explorerOptions });
+  const discord = await startSandboxDiscord({ now, ...discordOptions });
+  const base = botEnvironment(discord, explorer, env(discord));
+  let bot: BotProcess | undefined;
+  const running = (): BotProcess => {
+    if (!bot) throw new Error("The bot has not been started");
+    return bot;
+  };
+  const place: Place = {
+    explorer,
+    discord,
+    bot: running,
+    dataDir: base.DATA_DIR,
+    now,
+    pass(ms) {
+      offset += ms;
+      bot?.setClock(offset);
+      discord.world.changed();
+    },
+    async start(more = {}) {
+      bot = startBotProcess({ ...base, ...more }, offset);
+      await bot.ready();
+    },
+    async restart(more = {}) {
+      await running().stop();
+      await place.start(more);
+    },
+    async close() {
+      await bot?.stop();
+      await Promise.all([explorer.close(), discord.close()]);
+      rmSync(base.DATA_DIR, { recursive: true, force: true });
+    },
+  };
+  return place;
+}

@@ -1,0 +1,314 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
+import type { Option } from "../../discord/driver.js";
+import type { Deed, Given, Outcome, ShownCommand, Snapshot } from "../snapshot.js";
+
+/** Discord's numbers for options. */
+const TYPE = { text: 3, whole: 4, flag: 5, channel: 7, role: 8, number: 10 } as const;
+
+interface Choice {
+  readonly name: string;
+  readonly value: string | number;
+}
+
+interface Filled {
+  /** What stands in the field. */
+  readonly text: string;
+  /** What is sent. */
+  readonly value: string | number | boolean;
+}
+
+/** What somebody is typing. */
+interface Draft {
+  text: string;
+  command: ShownCommand | undefined;
+  filled: Record<string, Filled>;
+  /** The option that is being completed, and what is offered. */
+  focused: string | undefined;
+  offered: readonly Choice[];
+  /** Which of what is offered is about to be taken. */
+  active: number;
+  closed: boolean;
+}
+
+interface Parts {
+  readonly update: () => void;
+  readonly act: (deed: Deed) => Promise<Outcome>;
+}
+
+const empty = (): Draft => ({
+  text: "",
+  command: undefined,
+  filled: {},
+  focused: undefined,
+  offered: [],
+  active: 0,
+  closed: false,
+});
+
+/** Scrolls what is about to be taken into sight. */
+const show = (id: string) =>
+  requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
+
+/** The message box: text, or a slash command picked from a list and filled in. */
+export function createComposer({ update, act }: Parts) {
+  let draft = empty();
+  let asked = 0;
+
+  const change = (more: Partial<Draft>) => {
+    draft = { ...draft, ...more };
+    update();
+  };
+  const given = (filled = draft.filled): Given =>
+    Object.fromEntries(
+      Object.entries(filled)
+        .filter(([, { value }]) => value !== "")
+        .map(([name, { value }]) => [name, value]),
+    );
+  const focusSoon = (selector: string) =>
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
+
+  const start = (command: ShownCommand) => {
+    change({ ...empty(), command });
+    focusSoon(".composer .option input, .composer .option select, .composer [type=submit]");
+  };
+  const reset = () => {
+    change(empty());
+    focusSoon(".composer .say");
+  };
+  const fill = (name: string, text: string, value: Filled["value"] = text) =>
+    change({ filled: { ...draft.filled, [name]: { text, value } } });
+
+  const complete = async (option: Option, text: string) => {
+    fill(option.name, text);
+    const mine = ++asked;
+    const all = { ...given(), [option.name]: text };
+    const outcome = await act({
+      do: "complete",
+      command: draft.command?.name ?? "",
+      given: all,
+      focused: option.name,
+    });
+    // A later keystroke's answer may have come before.
+    if (mine === asked) change({ focused: option.name, offered: outcome.choices ?? [], active: 0 });
+  };
+  const take = (option: Option, { name, value }: Choice) => {
+    asked += 1;
+    change({ focused: undefined, offered: [] });
+    fill(option.name, name, value);
+  };
+
+  const send = async (event: Event) => {
+    event.preventDefault();
+    const { command } = draft;
+    if (!command) return;
+    const deed: Deed = { do: "command", command: command.name, given: given() };
+    reset();
+    await act(deed);
+  };
+
+  /** Moves in a list, takes from it, or leaves it. */
+  const onListKey = (
+    event: KeyboardEvent,
+    list: string,
+    length: number,
+    takeAt: (at: number) => void,
+    leave: () => void,
+  ) => {
+    if (length === 0) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      change({ active: (draft.active + (event.key === "ArrowDown" ? 1 : length - 1)) % length });
+      show(`${list}-${draft.active}`);
+    } else if (event.key === "Enter" || event.key === "Tab") takeAt(draft.active);
+    else if (event.key === "Escape") leave();
+    else return;
+    event.preventDefault();
+  };
+
+  const listbox = (
+    id: string,
+    label: string,
+    rows: readonly TemplateResult[],
+    takeAt: (at: number) => void,
+  ) =>
+    html`<ul class="offers" id=${id} role="listbox" aria-label=${label}>
+      ${rows.map(
+        (row, at) => html`<li
+          id=${`${id}-${at}`}
+          role="option"
+          aria-selected=${at === draft.active}
+          @mousedown=${(event: Event) => {
+            event.preventDefault();
+            takeAt(at);
+          }}
+        >
+          ${row}
+        </li>`,
+      )}
+    </ul>`;
+
+  const textField = (option: Option) => {
+    const { name, autocomplete = false, required = false } = option;
+    const open = draft.focused === name && draft.offered.length > 0;
+    const list = `offers-${name}`;
+    const takeAt = (at: number) => {
+      const choice = draft.offered[at];
+      if (choice) take(option, choice);
+    };
+    return html`<input
+        id=${`option-${name}`}
+        type=${option.type === TYPE.text ? "text" : "number"}
+        autocomplete="off"
+        ?required=${required}
+        .value=${live(draft.filled[name]?.text ?? "")}
+        role=${autocomplete ? "combobox" : nothing}
+        aria-expanded=${autocomplete ? open : nothing}
+        aria-controls=${autocomplete ? list : nothing}
+        aria-activedescendant=${open ? `${list}-${draft.active}` : nothing}
+        @focus=${() => autocomplete && complete(option, draft.filled[name]?.text ?? "")}
+        @blur=${() => change({ focused: undefined, offered: [] })}
+        @input=${(event: InputEvent) => {
+          const { value } = event.target as HTMLInputElement;
+          if (autocomplete) void complete(option, value);
+          else fill(name, value, option.type === TYPE.text ? value : Number(value));
+        }}
+        @keydown=${(event: KeyboardEvent) =>
+          open &&
+          onListKey(event, list, draft.offered.length, takeAt, () =>
+            change({ focused: undefined, offered: [] }),
+          )}
+      />${
+        open
+          ? listbox(
+              list,
+              `What ${name} may be`,
+              draft.offered.map((choice) => html`${choice.name}`),
+              takeAt,
+            )
+          : nothing
+      }`;
+  };
+
+  const select = (
+    { name, required = false }: Option,
+    choices: readonly (Choice | { name: string; value: boolean })[],
+  ) =>
+    html`<select
+      id=${`option-${name}`}
+      ?required=${required}
+      @change=${(event: Event) => {
+        const choice = choices[(event.target as HTMLSelectElement).selectedIndex - 1];
+        fill(name, choice?.name ?? "", choice?.value ?? "");
+      }}
+    >
+      <option value="">${required ? "Choose…" : "(not given)"}</option>
+      ${choices.map((choice) => html`<option ?selected=${draft.filled[name]?.value === choice.value}>${choice.name}</option>`)}
+    </select>`;
+
+  const field = (option: Option, { channels, roles }: Snapshot) => {
+    const byId = (each: { id: string; name: string }) => ({ name: each.name, value: each.id });
+    if (option.choices?.length) return select(option, option.choices);
+    switch (option.type) {
+      case TYPE.flag:
+        return select(option, [
+          { name: "True", value: true },
+          { name: "False", value: false },
+        ]);
+      case TYPE.channel:
+        return select(option, channels.filter(({ type }) => type !== 1).map(byId));
+      case TYPE.role:
+        return select(option, roles.map(byId));
+      default:
+        return textField(option);
+    }
+  };
+
+  const filling = (command: ShownCommand, snapshot: Snapshot) => html`<form
+    class="composer"
+    aria-label=${`/${command.name}`}
+    @submit=${send}
+    @keydown=${(event: KeyboardEvent) => event.key === "Escape" && !event.defaultPrevented && reset()}
+  >
+    <p class="typed"><strong>/${command.name}</strong> ${command.description}</p>
+    <div class="options">
+      ${command.options.map(
+        (option) => html`<div class="option">
+          <label for=${`option-${option.name}`}
+            ><strong>${option.name}</strong>${option.required ? " *" : ""} <small>${option.description}</small></label
+          >
+          ${field(option, snapshot)}
+        </div>`,
+      )}
+    </div>
+    <p class="buttons">
+      <button type="submit">Send</button>
+      <button type="button" class="quiet" @click=${reset}>Cancel</button>
+    </p>
+  </form>`;
+
+  const saying = ({ commands }: Snapshot) => {
+    const typed = draft.text.startsWith("/") && !draft.closed ? draft.text.slice(1).toLowerCase() : undefined;
+    const fitting =
+      typed === undefined
+        ? []
+        : commands
+            .filter(({ name }) => name.includes(typed))
+            .sort((a, b) => Number(b.name.startsWith(typed)) - Number(a.name.startsWith(typed)));
+    const takeAt = (at: number) => {
+      const command = fitting[at];
+      if (command) start(command);
+    };
+    return html`<form
+      class="composer"
+      aria-label="Message"
+      @submit=${async (event: Event) => {
+        event.preventDefault();
+        const { text } = draft;
+        if (!text.trim() || fitting.length > 0) return;
+        reset();
+        await act({ do: "say", text });
+      }}
+    >
+      ${
+        typed === undefined
+          ? nothing
+          : fitting.length > 0
+            ? listbox(
+                "commands",
+                "Slash commands",
+                fitting.map(
+                  ({ name, description }) => html`<strong>/${name}</strong> <small>${description}</small>`,
+                ),
+                takeAt,
+              )
+            : html`<p class="offers none">No command here is called that.</p>`
+      }
+      <input
+        class="say"
+        type="text"
+        autocomplete="off"
+        placeholder="Message, or / for a command"
+        aria-label="Message, or / for a command"
+        role="combobox"
+        aria-expanded=${fitting.length > 0}
+        aria-controls="commands"
+        aria-activedescendant=${fitting.length > 0 ? `commands-${draft.active}` : nothing}
+        .value=${live(draft.text)}
+        @input=${(event: InputEvent) =>
+          change({ text: (event.target as HTMLInputElement).value, active: 0, closed: false })}
+        @keydown=${(event: KeyboardEvent) =>
+          onListKey(event, "commands", fitting.length, takeAt, () => change({ closed: true }))}
+      />
+    </form>`;
+  };
+
+  return {
+    /** Starts a command that was clicked, if it is one. */
+    begin(name: string, { commands }: Snapshot) {
+      const command = commands.find((each) => each.name === name);
+      if (command) start(command);
+    },
+    render: (snapshot: Snapshot): TemplateResult =>
+      draft.command ? filling(draft.command, snapshot) : saying(snapshot),
+  };
+}

@@ -1,0 +1,59 @@
+import { html, type TemplateResult } from "lit";
+import { ref } from "lit/directives/ref.js";
+import type { Dialog } from "../../discord/interactions.js";
+import { avatarOf } from "./look.js";
+
+interface Modal extends HTMLElement {
+  readonly updateComplete: Promise<unknown>;
+  originalBodyOverflow?: string;
+}
+
+const inputsOf = (modal: Element): HTMLInputElement[] =>
+  [...modal.querySelectorAll("discord-input-text")].flatMap((each) => {
+    const input = each.shadowRoot?.querySelector<HTMLInputElement>("input, textarea");
+    return input ? [input] : [];
+  });
+
+/** Opens it as soon as it is there, with each field named for those who hear it. */
+async function open(modal: Modal, { components }: Dialog): Promise<void> {
+  await modal.updateComplete;
+  const dialog = modal.shadowRoot?.querySelector("dialog");
+  const box = dialog?.querySelector<HTMLElement>(".discord-modal-box");
+  if (!dialog || !box || dialog.open) return;
+  modal.originalBodyOverflow = document.body.style.overflow;
+  box.style.display = "flex";
+  dialog.showModal();
+  await new Promise(requestAnimationFrame);
+  const inputs = inputsOf(modal);
+  for (const [at, input] of inputs.entries()) {
+    input.ariaLabel = components[at]?.components[0]?.label ?? "";
+    // The field is in another tree than the form, which therefore does not hear of Enter.
+    input.addEventListener("keydown", ({ key }) => {
+      if (key === "Enter") modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
+    });
+  }
+  inputs[0]?.focus();
+}
+
+/** A bot's dialog. */
+export function dialog(shown: Dialog, submit: (values: string[]) => void, close: () => void): TemplateResult {
+  let modal: Modal | undefined;
+  return html`<discord-modal
+    modal-id="dialog"
+    modal-title=${shown.title}
+    author="Crier"
+    avatar=${avatarOf("Crier")}
+    .submitForm=${() => submit(modal ? inputsOf(modal).map(({ value }) => value) : [])}
+    .closeForm=${close}
+    ${ref((element) => {
+      modal = element as Modal | undefined;
+      if (modal) void open(modal, shown);
+    })}
+    >${shown.components.flatMap(({ components }) =>
+      components.map(
+        ({ label, value }) =>
+          html`<discord-input-text label=${label} type="short" required min-length="1" max-length="4000" value=${value ?? ""}></discord-input-text>`,
+      ),
+    )}</discord-modal
+  >`;
+}

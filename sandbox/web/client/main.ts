@@ -1,0 +1,244 @@
+import "@skyra/discord-components-core";
+import { html, nothing, render, type TemplateResult } from "lit";
+import type { Dialog } from "../../discord/interactions.js";
+import type { Message } from "../../discord/world.js";
+import type { Deed, Outcome, ShownChannel, Snapshot, Turn } from "../snapshot.js";
+import { createComposer } from "./composer.js";
+import { controls } from "./controls.js";
+import { dialog } from "./dialog.js";
+import { addLooks } from "./look.js";
+import { type Handlers, messages } from "./message.js";
+
+/** What this page remembers; everything else comes with each snapshot. */
+interface State {
+  snapshot: Snapshot | undefined;
+  viewer: string;
+  channel: string;
+  light: boolean;
+  /** Whether the server cannot be reached. */
+  away: boolean;
+  dialog: { readonly shown: Dialog; readonly message: string } | undefined;
+  notice: string;
+}
+
+const state: State = {
+  snapshot: undefined,
+  viewer: "",
+  channel: "",
+  light: matchMedia("(prefers-color-scheme: light)").matches,
+  away: false,
+  dialog: undefined,
+  notice: "",
+};
+const phone = matchMedia("(max-width: 700px)");
+
+let waiting = false;
+function update(): void {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    draw();
+  });
+}
+
+const query = () => `as=${state.viewer}&channel=${state.channel}`;
+
+async function post(path: string, body: Deed | Turn): Promise<Outcome> {
+  try {
+    const response = await fetch(`${path}?${query()}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as Outcome;
+  } catch {
+    return { error: "The sandbox is not there any more" };
+  }
+}
+
+async function act(deed: Deed): Promise<Outcome> {
+  const outcome = await post("/act", deed);
+  if (outcome.dialog && deed.do === "press") state.dialog = { shown: outcome.dialog, message: deed.message };
+  state.notice = outcome.error ?? "";
+  update();
+  return outcome;
+}
+
+async function turn(wish: Turn): Promise<void> {
+  state.notice = (await post("/turn", wish)).error ?? "";
+  update();
+}
+
+let events: EventSource | undefined;
+function listen(): void {
+  events?.close();
+  events = new EventSource(`/events?${query()}`);
+  events.onmessage = ({ data }) => {
+    const snapshot = JSON.parse(data) as Snapshot;
+    const last = state.snapshot?.messages.at(-1)?.id;
+    state.snapshot = snapshot;
+    state.away = false;
+    state.viewer ||= snapshot.people.find(({ name }) => name === "Ana")?.id ?? "";
+    state.channel ||= snapshot.channels.find(({ name }) => name === "general")?.id ?? "";
+    update();
+    if (snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0) scrollDown();
+  };
+  events.onerror = () => {
+    state.away = true;
+    update();
+  };
+}
+
+/** To the newest message, once it is drawn. */
+function scrollDown(): void {
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const log = document.querySelector(".log");
+      if (log) log.scrollTop = log.scrollHeight;
+    }),
+  );
+}
+
+function go(more: Partial<Pick<State, "viewer" | "channel">>): void {
+  const snapshot = state.snapshot;
+  Object.assign(state, more, { dialog: undefined, notice: "" });
+  // Somebody else has a direct channel of their own.
+  const kept = snapshot?.channels.find(({ id }) => id === state.channel);
+  if (more.viewer && kept?.type === 1) state.channel = "";
+  listen();
+  update();
+  scrollDown();
+}
+
+const composer = createComposer({ update, act });
+
+const SIGNS: Readonly<Record<number, string>> = { 0: "#", 1: "@", 5: "📢", 11: "↳", 15: "🗂" };
+
+function channelLink({ id, type, name, parent_id }: ShownChannel): TemplateResult {
+  return html`<li class=${parent_id ? "nested" : ""}>
+    <button type="button" aria-current=${id === state.channel ? "page" : nothing} @click=${() => go({ channel: id })}>
+      <span aria-hidden="true">${SIGNS[type] ?? "#"}</span> ${name}
+    </button>
+  </li>`;
+}
+
+/** Threads and posts stand below the channel they belong to. */
+function sorted(channels: readonly ShownChannel[]): ShownChannel[] {
+  const tops = channels.filter(({ parent_id }) => !parent_id);
+  return tops.flatMap((top) => [top, ...channels.filter(({ parent_id }) => parent_id === top.id).slice(-8)]);
+}
+
+function posts(snapshot: Snapshot): TemplateResult {
+  const all = snapshot.channels.filter(({ parent_id }) => parent_id === state.channel);
+  return html`<ul class="posts">
+    ${
+      all.length === 0
+        ? html`<li>
+            No posts yet. As Olga or Mo, <code>/subscribe governance</code> with this channel brings one for each
+            vote request.
+          </li>`
+        : all.map(
+            ({ id, name, messages: count }) => html`<li>
+              <button type="button" @click=${() => go({ channel: id })}>${name}</button> <small>${count} messages</small>
+            </li>`,
+          )
+    }
+  </ul>`;
+}
+
+function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateResult {
+  const handlers: Handlers = {
+    now: snapshot.now,
+    names: snapshot.names,
+    narrow: phone.matches,
+    onCommand: (name) => composer.begin(name, snapshot),
+    press: (message: Message, customId) => void act({ do: "press", message: message.id, customId }),
+    pick: (message, customId, value) => void act({ do: "pick", message: message.id, customId, value }),
+    dismiss: (message) => void act({ do: "dismiss", message: message.id }),
+    go: (id) => go({ channel: id }),
+  };
+  return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0">
+    <discord-messages ?light-theme=${state.light} no-background>
+      ${messages(snapshot.messages, handlers)}
+      ${
+        state.dialog
+          ? dialog(
+              state.dialog.shown,
+              (values) => {
+                const opened = state.dialog;
+                if (opened) void act({ do: "submit", message: opened.message, dialog: opened.shown, values });
+              },
+              () => {
+                state.dialog = undefined;
+                update();
+              },
+            )
+          : nothing
+      }
+    </discord-messages>
+    ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(asked by ${name})</small></p>`)}
+  </div>`;
+}
+
+function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateResult {
+  return html`<header>
+    <h1><span aria-hidden="true">${SIGNS[channel?.type ?? 0]}</span> ${channel?.name}</h1>
+    <label
+      >You are
+      <select class="viewer" @change=${(event: Event) => go({ viewer: (event.target as HTMLSelectElement).value })}>
+        ${snapshot.people.map(
+          ({ id, name, role }) =>
+            html`<option value=${id} ?selected=${id === state.viewer}>${name} (${role})</option>`,
+        )}
+      </select></label
+    >
+    <button
+      type="button"
+      @click=${() => {
+        state.light = !state.light;
+        update();
+      }}
+    >
+      ${state.light ? "Dark" : "Light"}
+    </button>
+  </header>`;
+}
+
+function page(snapshot: Snapshot): TemplateResult {
+  const channel = snapshot.channels.find(({ id }) => id === state.channel);
+  const channels = html`<ul>
+    ${sorted(snapshot.channels).map(channelLink)}
+  </ul>`;
+  return html`<div class=${`page ${state.light ? "light" : "dark"}`}>
+    <nav aria-label="Channels">
+      <details ?open=${!phone.matches}>
+        <summary>${snapshot.guild}</summary>
+        ${channels}
+      </details>
+    </nav>
+    <main>
+      ${head(snapshot, channel)} ${channel?.type === 15 ? posts(snapshot) : log(snapshot, channel)}
+      <p class="notice" role="status">
+        ${state.away ? "The sandbox is not there; trying again…" : state.notice}
+      </p>
+      ${channel?.type === 15 ? nothing : composer.render(snapshot)}
+    </main>
+    <aside aria-label="The world around the bot">
+      <details ?open=${!phone.matches}>
+        <summary>The world around the bot</summary>
+        ${controls(snapshot, (wish) => void turn(wish))}
+      </details>
+    </aside>
+  </div>`;
+}
+
+function draw(): void {
+  const { snapshot } = state;
+  render(snapshot ? page(snapshot) : html`<p class="notice">One moment…</p>`, document.body);
+}
+
+addLooks();
+phone.addEventListener("change", update);
+listen();
+draw();

@@ -1,0 +1,111 @@
+import type { Interaction } from "../discord/interactions.js";
+import { createMessage, deleteMessage, findMessage } from "../discord/messages.js";
+import type { Channel, User } from "../discord/world.js";
+import type { Place } from "../place.js";
+import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
+
+/** Discord gives up after 3 s; this leaves an answer time to arrive. */
+const ANSWER_MS = 3_500;
+const HOUR = 3_600_000;
+
+/** Waits until the bot has answered in whatever way; says so as Discord does where it has not. */
+async function settled(place: Place, interaction: Interaction): Promise<Outcome> {
+  const { world } = place.discord;
+  try {
+    await world.until(() => interaction.answered !== undefined, "an answer", ANSWER_MS);
+  } catch {
+    return { error: "The application did not respond" };
+  }
+  if (interaction.choices) return { choices: interaction.choices };
+  return interaction.dialog ? { dialog: interaction.dialog } : {};
+}
+
+/** Does what somebody does in a channel. */
+export async function act(place: Place, user: User, channel: Channel, deed: Deed): Promise<Outcome> {
+  const { world, driver } = place.discord;
+  const here = { user, channel };
+  const messageAt = (id: string) => findMessage(world, channel.id, id);
+  switch (deed.do) {
+    case "say":
+      createMessage(
+        world,
+        channel,
+        { content: deed.text, allowed_mentions: { parse: [] } },
+        { author: user },
+      );
+      return {};
+    case "command":
+      return settled(place, driver.type(here, deed.command, deed.given));
+    case "complete":
+      return { choices: await driver.complete(here, deed.command, deed.focused, deed.given) };
+    case "press":
+      return settled(place, driver.press(here, messageAt(deed.message), deed.customId));
+    case "pick":
+      return settled(place, driver.pick(here, messageAt(deed.message), deed.customId, deed.value));
+    case "submit": {
+      const opened = { dialog: deed.dialog, source: messageAt(deed.message) };
+      return settled(place, driver.fill(here, opened, deed.values));
+    }
+    case "dismiss": {
+      const message = messageAt(deed.message);
+      if (message.visibleTo === user.id) deleteMessage(world, message);
+      return {};
+    }
+  }
+}
+
+/** What a turn of the world needs beside the place. */
+export interface Levers {
+  runBot(run: boolean): Promise<void>;
+  setExplorer(mood: ExplorerMood): void;
+}
+
+const OUTCOMES = ["Accepted", "Implemented", "Rejected", "Expired"] as const;
+
+/** Does what somebody does to the world around the bot. */
+export async function turn(place: Place, levers: Levers, wish: Turn): Promise<Outcome> {
+  const { ledger } = place.explorer;
+  const found = (id: string) => {
+    const request = ledger.findRequest(id);
+    if (!request) throw new RangeError("There is no such vote request");
+    return request;
+  };
+  switch (wish.do) {
+    case "open":
+      ledger.openVoteRequest({
+        motion: wish.motion,
+        ...(wish.title ? { title: wish.title } : {}),
+        lastsMs: wish.hours * HOUR,
+        effectiveInMs: null,
+      });
+      break;
+    case "vote":
+      if (!ledger.castVote(found(wish.id), wish.accept))
+        return { error: "It is closed, or everybody has voted" };
+      break;
+    case "close": {
+      const status = OUTCOMES.find((each) => each === wish.status);
+      if (status) ledger.closeVoteRequest(found(wish.id), status);
+      break;
+    }
+    case "validator": {
+      const validator = ledger.validators.find(({ party }) => party.id === wish.id);
+      if (validator) ledger.setValidatorActive(validator, wish.active);
+      break;
+    }
+    case "price":
+      ledger.setPrice(ledger.price * (1 + wish.percent / 100));
+      break;
+    case "pass":
+      place.pass(wish.hours * HOUR);
+      break;
+    case "explorer":
+      levers.setExplorer(wish.mood);
+      break;
+    case "bot":
+      await levers.runBot(wish.run);
+      break;
+  }
+  place.discord.world.changed();
+  return {};
+}

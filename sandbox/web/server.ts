@@ -1,0 +1,210 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { Place } from "../place.js";
+import { act, type Levers, turn } from "./deeds.js";
+import type { BotState, Deed, ExplorerMood, Turn } from "./snapshot.js";
+import { snapshotOf } from "./snapshots.js";
+import { settleTown } from "./town.js";
+
+/** The sandbox as a page. */
+export interface Page {
+  readonly url: string;
+  /** Starts or stops the bot, as the page's own button does. */
+  runBot(run: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PageOptions {
+  /** The usual port; a free one is taken where it is in use. 0 for any. */
+  readonly port: number;
+  /** Bundles the page anew each time it is loaded. */
+  readonly fresh?: boolean;
+}
+
+const file = (name: string) => fileURLToPath(new URL(`./client/${name}`, import.meta.url));
+
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [file("main.ts")],
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    write: false,
+    logLevel: "error",
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** Everything comes from here: no request leaves the machine, whatever the bot's embeds point to. */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+} as const;
+
+const MOST_BODY = 64 * 1024;
+
+async function readJson<T>(request: IncomingMessage): Promise<T> {
+  let text = "";
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > MOST_BODY) throw new RangeError("That is too much");
+  }
+  return JSON.parse(text) as T;
+}
+
+/** Whether a request comes from the page itself: another site's page may not act here, nor read what is shown. */
+function isOwn(request: IncomingMessage, port: number): boolean {
+  const { host, origin, "sec-fetch-site": site } = request.headers;
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  if (host === undefined || !hosts.includes(host)) return false;
+  if (origin !== undefined && origin !== `http://${host}`) return false;
+  return site === undefined || site === "same-origin" || site === "none";
+}
+
+const FAULTS: Readonly<Record<Exclude<ExplorerMood, "well">, Parameters<Place["explorer"]["strike"]>[0]>> = {
+  slow: { kind: "slow", ms: 5_000 },
+  failing: { kind: "status", status: 500 },
+  gone: { kind: "reset" },
+};
+
+/** Snapshots are sent so many ms after the first of several changes. */
+const GATHER_MS = 40;
+
+/** Serves the page on 127.0.0.1, for a place whose bot it starts and stops. */
+export async function servePage(place: Place, { port, fresh = false }: PageOptions): Promise<Page> {
+  const { world, channels } = place.discord;
+  const town = settleTown(place.discord);
+  let script = await bundle();
+  let bot: BotState = "stopped";
+  let explorer: ExplorerMood = "well";
+  const startedAt = { real: Date.now(), own: place.now() };
+  const offset = () => place.now() - startedAt.own - (Date.now() - startedAt.real);
+
+  const setBot = (state: BotState) => {
+    bot = state;
+    world.changed();
+  };
+  const levers: Levers = {
+    async runBot(run) {
+      if (bot === "starting" || (bot === "running") === run) return;
+      if (!run) {
+        setBot("stopped");
+        await place.bot().stop();
+        return;
+      }
+      setBot("starting");
+      try {
+        await place.start();
+        setBot("running");
+      } catch (error) {
+        setBot("stopped");
+        throw error;
+      }
+    },
+    setExplorer(mood) {
+      explorer = mood;
+      place.explorer.heal();
+      if (mood !== "well") place.explorer.strike(FAULTS[mood]);
+    },
+  };
+
+  /** Whom a request is for, and which channel. */
+  const placeOf = (url: URL) => {
+    const user = town.user(url.searchParams.get("as") ?? "");
+    const wanted = url.searchParams.get("channel") ?? "";
+    const channel = town.channels(user).find(({ id }) => id === wanted) ?? channels.general;
+    return { user, channel };
+  };
+
+  const stream = (url: URL, response: ServerResponse) => {
+    const { user, channel } = placeOf(url);
+    response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream" });
+    let timer: NodeJS.Timeout | undefined;
+    const send = () => {
+      timer = undefined;
+      const around = { bot, explorer, offset: offset() };
+      response.write(`data: ${JSON.stringify(snapshotOf(place, town, around, user, channel))}\n\n`);
+    };
+    const changed = () => {
+      timer ??= setTimeout(send, GATHER_MS);
+    };
+    send();
+    world.on("changed", changed);
+    // The ledger moves by itself, and says nothing of it.
+    const ticking = setInterval(changed, 2_000);
+    response.on("close", () => {
+      world.off("changed", changed);
+      clearInterval(ticking);
+      clearTimeout(timer);
+    });
+  };
+
+  const answer = (response: ServerResponse, type: string, body: string | Buffer, status = 200) => {
+    response.writeHead(status, { ...HEADERS, "content-type": type }).end(body);
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? "/", "http://page");
+    const route = `${request.method} ${url.pathname}`;
+    const json = (body: object) => answer(response, "application/json", JSON.stringify(body));
+    if (!isOwn(request, listening)) return answer(response, "text/plain", "Not from here", 403);
+    switch (route) {
+      case "GET /":
+        return answer(response, "text/html; charset=utf-8", readFileSync(file("index.html")));
+      case "GET /page.css":
+        return answer(response, "text/css", readFileSync(file("page.css")));
+      case "GET /page.js":
+        if (fresh) script = await bundle();
+        return answer(response, "text/javascript", script);
+      case "GET /events":
+        return stream(url, response);
+      case "POST /act": {
+        const { user, channel } = placeOf(url);
+        return json(await act(place, user, channel, await readJson<Deed>(request)));
+      }
+      case "POST /turn":
+        return json(await turn(place, levers, await readJson<Turn>(request)));
+      default: {
+        const [, id = ""] = /^GET \/files\/(\d+)\//.exec(route) ?? [];
+        const found = world.files.get(id);
+        if (!found) return answer(response, "text/plain", "There is no such thing", 404);
+        return answer(response, found.type, found.body);
+      }
+    }
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!response.headersSent) answer(response, "application/json", JSON.stringify({ error: message }));
+      else response.end();
+    });
+  });
+  const listen = (wanted: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(wanted, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  await listen(port).catch(() => listen(0));
+  const listening = (server.address() as AddressInfo).port;
+
+  return {
+    url: `http://127.0.0.1:${listening}`,
+    runBot: levers.runBot,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,109 @@
+import type { Option } from "../discord/driver.js";
+import type { Channel, User } from "../discord/world.js";
+import { MOTIONS } from "../explorer/actions.js";
+import type { Place } from "../place.js";
+import type {
+  BotState,
+  ExplorerMood,
+  ShownCommand,
+  ShownRefusal,
+  ShownRequest,
+  Snapshot,
+} from "./snapshot.js";
+import type { Town } from "./town.js";
+
+const MOST_MESSAGES = 60;
+const MOST_ROWS = 12;
+
+/** Subcommands stand for themselves, as in Discord's own picker. */
+function flatten(name: string, { description = "", options = [] }: Option): ShownCommand[] {
+  const subcommands = options.filter(({ type }) => type === 1);
+  if (subcommands.length === 0) return [{ name, description, options }];
+  return subcommands.flatMap((each) => flatten(`${name} ${each.name}`, each));
+}
+
+/** Each wrong field of Discord's refusal, with what is wrong about it. */
+function faultsIn(node: unknown, path = ""): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => {
+    if (key !== "_errors") return faultsIn(value, path ? `${path}.${key}` : key);
+    const errors = Array.isArray(value) ? value : [];
+    return errors.map(({ message }: { message?: string }) => `${path}: ${message}`);
+  });
+}
+
+function refusalsOf({ discord }: Place): ShownRefusal[] {
+  return discord.world.refusals
+    .map(({ method, path, status, body }) => {
+      const { message, errors } = body as { message?: string; errors?: object };
+      const faults = faultsIn(errors);
+      return { request: `${method} ${path}`, status, faults: faults.length > 0 ? faults : [String(message)] };
+    })
+    .reverse()
+    .slice(0, 20);
+}
+
+function requestsOf({ explorer }: Place): ShownRequest[] {
+  return explorer.ledger.voteRequests.slice(0, MOST_ROWS).map((each) => ({
+    id: each.firstContractId,
+    title: each.title,
+    status: each.status,
+    yes: each.ballots.filter(({ accept }) => accept === true).length,
+    no: each.ballots.filter(({ accept }) => accept === false).length,
+    voteBefore: each.voteBefore,
+  }));
+}
+
+/** What the page needs to know of the place beyond it. */
+export interface Around {
+  readonly bot: BotState;
+  readonly explorer: ExplorerMood;
+  readonly offset: number;
+}
+
+/** All that the page shows to one person of one channel. */
+export function snapshotOf(place: Place, town: Town, around: Around, user: User, channel: Channel): Snapshot {
+  const { discord, explorer } = place;
+  const { world, driver, guild } = discord;
+  const named = [
+    ...[...world.users.values()].map(
+      ({ id, global_name, username }) => [id, global_name ?? username] as const,
+    ),
+    ...[...world.channels.values()].map(({ id, name }) => [id, name] as const),
+    ...guild.roles.map(({ id, name }) => [id, name] as const),
+  ];
+  const shown = explorer.ledger.validators.filter(({ isSv }) => !isSv);
+  const down = shown.filter(({ active }) => !active).slice(0, MOST_ROWS / 2);
+  const up = shown.filter(({ active }) => active).slice(0, MOST_ROWS / 2);
+  return {
+    now: place.now(),
+    bot: around.bot,
+    guild: guild.name,
+    people: town.people,
+    channels: town.channels(user).map(({ id, type, name, parent_id = null }) => ({
+      id,
+      type,
+      name: type === 1 ? "Crier" : name,
+      parent_id,
+      messages: world.messages.get(id)?.length ?? 0,
+    })),
+    messages: world.read(channel, user).slice(-MOST_MESSAGES),
+    thinking: driver.thinking({ user, channel }).map((each) => each.user.global_name ?? each.user.username),
+    commands: driver.commandsFor({ user, channel }).flatMap((each) => flatten(each.name, each)),
+    roles: guild.roles.filter(({ id }) => id !== guild.id).map(({ id, name }) => ({ id, name })),
+    names: Object.fromEntries(named),
+    refusals: refusalsOf(place),
+    ledger: {
+      price: explorer.ledger.price,
+      motions: Object.keys(MOTIONS),
+      requests: requestsOf(place),
+      validators: [...down, ...up].map(({ party, active }) => ({
+        id: party.id,
+        name: party.name ?? party.id.split("::")[0] ?? party.id,
+        active,
+      })),
+      explorer: around.explorer,
+      offset: around.offset,
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { loadStorageConfig } from "./config.js";
+import { openFileState } from "./storage/file-state.js";
+import { LEASE_KEY } from "./storage/lease.js";
+import { connectRedis } from "./storage/redis.js";
+import { createRedisState } from "./storage/redis-state.js";
+import { type State, StateError } from "./storage/state.js";
+import { exportState, importState } from "./storage/transfer.js";
+
+/** Moves the state between a file and Redis: `state-tool export FILE` or `state-tool import FILE [--replace]`. */
+
+const USAGE = "Use: npm run state -- export FILE, or npm run state -- import FILE [--replace]";
+const CONNECT_MS = 5_000;
+
+interface Store {
+  readonly state: State;
+  /** @throws {StateError} where a bot is at work on it */
+  checkIdle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openStore(): Promise<Store> {
+  const config = loadStorageConfig();
+  if (config.redisUrl === undefined) {
+    // A bot that uses the file holds it: opening it fails.
+    const state = openFileState(config.dataDir);
+    return { state, checkIdle: async () => {}, close: () => state.close() };
+  }
+  const log = { warn: () => {}, info: () => {} };
+  const redis = connectRedis(config.redisUrl, log);
+  const deadline = Date.now() + CONNECT_MS;
+  while (!redis.client.isReady) {
+    if (Date.now() > deadline) throw new StateError("REDIS_URL: Redis cannot be reached");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    state: createRedisState(redis.client),
+    async checkIdle() {
+      if (await redis.client.exists(LEASE_KEY))
+        throw new StateError(
+          "A bot is at work on this Redis: stop all of them first, and try again in ten seconds",
+        );
+    },
+    close: () => redis.close(),
+  };
+}
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { replace: { type: "boolean", default: false } },
+  });
+  const [action, file] = positionals;
+  if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
+  const store = await openStore();
+  try {
+    if (action === "export") {
+      const state = await exportState(store.state);
+      writeFileSync(file, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+      const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
+      console.log(`Exported ${documents.length} documents to ${file}`);
+    } else {
+      await store.checkIdle();
+      const count = await importState(store.state, readJson(file), values.replace);
+      console.log(`Imported ${count} documents from ${file}`);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    throw new StateError(`${file} cannot be read as JSON`);
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  const known = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
+  console.error(known ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,292 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { startChromium } from "../../sandbox/chromium.js";
+import { makePlace, type Place } from "../../sandbox/place.js";
+import { type Page as SandboxPage, servePage } from "../../sandbox/web/server.js";
+import { SMALL } from "../harness.js";
+import { describeWithChromium } from "../needs.js";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Fault {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: { readonly target: unknown; readonly failureSummary: string }[];
+}
+
+describeWithChromium("the sandbox's page", () => {
+  let place: Place;
+  let served: SandboxPage;
+  let browser: Browser;
+  let page: Page;
+  const elsewhere: string[] = [];
+
+  beforeAll(async () => {
+    place = await makePlace({
+      explorer: { size: SMALL, lively: false },
+      env: ({ channels }) => ({
+        GOVERNANCE_CHANNEL_ID: channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+        EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      }),
+    });
+    served = await servePage(place, { port: 0 });
+    [browser] = await Promise.all([startChromium(), served.runBot(true)]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served.close();
+    await place.close();
+  });
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1_280, height: 900 }, colorScheme: "dark" });
+    page.setDefaultTimeout(10_000);
+    page.on("request", (sent) => {
+      const { hostname, protocol } = new URL(sent.url());
+      if (protocol !== "data:" && hostname !== "127.0.0.1") elsewhere.push(sent.url());
+    });
+    await page.goto(served.url);
+    await page.locator(".say").waitFor();
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(place.discord.world.refusals).toEqual([]);
+    expect(elsewhere).toEqual([]);
+  });
+
+  const last = () => page.locator("discord-message").last();
+  /** Types a command, fills its options in, and sends it, by keyboard alone. */
+  const type = async (command: string, options: Readonly<Record<string, string>> = {}) => {
+    await page.locator(".say").fill(`/${command}`);
+    await page
+      .getByRole("option", { name: `/${command}` })
+      .first()
+      .waitFor();
+    await page.keyboard.press("Enter");
+    for (const [name, value] of Object.entries(options)) {
+      const field = page.locator(`#option-${name}`);
+      if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
+      else {
+        await field.fill(value);
+        await page.locator(`#offers-${name} li`).first().waitFor();
+        await page.keyboard.press("Enter");
+      }
+    }
+    await page.locator(".composer [type=submit]").click();
+  };
+  const fewerThan = (count: number) =>
+    expect.poll(() => page.locator("discord-message").count(), { timeout: 10_000 }).toBeLessThan(count);
+  const PEOPLE = { Olga: "owns the server", Mo: "moderator", Ana: "member", Ben: "member, super validator" };
+  const be = (name: keyof typeof PEOPLE) =>
+    page.locator(".viewer").selectOption({ label: `${name} (${PEOPLE[name]})` });
+  const go = (channel: string) =>
+    page.getByRole("navigation").getByRole("button", { name: channel }).first().click();
+  const axe = async () => {
+    await page.evaluate(AXE);
+    const found = await page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })",
+    );
+    return (found as { violations: Fault[] }).violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => [id, nodes.map(({ target, failureSummary }) => [target, failureSummary])]);
+  };
+  const overflow = () =>
+    page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+
+  it("answers a command typed by keyboard, turns its pages, and opens a row from a menu", async () => {
+    await type("validator list");
+    await last().getByText("1 / 5").waitFor();
+    const first = await last().innerText();
+    await last().getByRole("button", { name: "▶" }).click();
+    await last().getByText("2 / 5").waitFor();
+    expect(await last().innerText()).not.toBe(first);
+    const menu = last().getByRole("combobox").first();
+    await menu.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await last().getByText("last sign of life").waitFor();
+    await last().getByRole("button", { name: "Back" }).click();
+    await last().getByText("2 / 5").waitFor();
+  });
+
+  it("completes a name while it is typed, and jumps to a page by a dialog", async () => {
+    const name = place.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
+    await type("validator show", { validator: name.slice(0, 5) });
+    await last().getByText("last sign of life").waitFor();
+    await type("party list");
+    await last().getByRole("button", { name: "1 / 12" }).click();
+    const field = page.locator("discord-modal input");
+    await field.fill("3");
+    await page.keyboard.press("Enter");
+    await last().getByText("3 / 12").waitFor();
+  });
+
+  it("shows a private answer to one person alone, who can put it away", async () => {
+    await go("general");
+    await type("network", { private: "True" });
+    await last().getByText("Only you can see this").waitFor();
+    const count = await page.locator("discord-message").count();
+    await be("Ben");
+    await fewerThan(count);
+    await be("Ana");
+    await last().getByText("Only you can see this").waitFor();
+    await last().getByRole("button", { name: "Dismiss message" }).click();
+    await fewerThan(count);
+  });
+
+  it("offers a member no command that only moderators may use, and a moderator every one", async () => {
+    await page.locator(".say").fill("/subscribe");
+    await page.getByText("No command here is called that").waitFor();
+    await be("Mo");
+    await page.locator(".say").fill("/subscribe");
+    await page.getByRole("option", { name: "/subscribe governance" }).waitFor();
+    await go("Crier");
+    await page.locator(".say").fill("/");
+    await page.getByRole("option", { name: "/price" }).waitFor();
+    expect(await page.getByRole("option", { name: "/subscribe" }).count()).toBe(0);
+  });
+
+  it("subscribes a channel with a role, and shows a vote request from its opening to its outcome", async () => {
+    await be("Olga");
+    await go("general");
+    await type("subscribe governance", { role: "Super validators", thread: "True" });
+    await last().getByText("Subscribed").waitFor();
+    await page.getByLabel("Title").fill("Feed the whales");
+    await page.getByRole("button", { name: "Open a vote request" }).click();
+    const announcement = page.locator("discord-message", { hasText: "New vote request: Feed the whales" });
+    await announcement.waitFor();
+    await announcement.getByText("This would notify @Super validators").waitFor();
+    await announcement.locator("discord-thread").waitFor();
+    await page.getByRole("button", { name: "Vote yes on Feed the whales" }).click();
+    await page.getByLabel("Close Feed the whales as").selectOption("Accepted");
+    await page
+      .locator("discord-message", { hasText: "Vote request: Feed the whales" })
+      .getByText("Accepted")
+      .first()
+      .waitFor();
+    await announcement
+      .or(page.locator("discord-message", { hasText: "Feed the whales" }))
+      .locator("discord-thread")
+      .click();
+    await page.locator("discord-message", { hasText: "Closed: Feed the whales" }).waitFor();
+  });
+
+  it("brings a post into a forum for each vote request", async () => {
+    await be("Olga");
+    await go("general");
+    await type("subscribe governance", { channel: "vote-requests" });
+    await last().getByText("Subscribed").waitFor();
+    await page.getByLabel("Title").fill("A post of its own");
+    await page.getByRole("button", { name: "Open a vote request" }).click();
+    await go("vote-requests");
+    await page
+      .locator(".posts")
+      .getByRole("button", { name: /A post of its own/ })
+      .click();
+    await last().getByText("New vote request").first().waitFor();
+  });
+
+  it("has a bot that can be stopped, started and kept waiting", async () => {
+    await go("general");
+    await page.getByRole("button", { name: "Stop it" }).click();
+    await page.getByText("Crier is stopped").waitFor();
+    await type("price");
+    await page.getByText("The application did not respond").waitFor();
+    await page.getByRole("button", { name: "Start it" }).click();
+    await page.getByText("Crier is running").waitFor();
+    await page.getByLabel("How the explorer behaves").selectOption("slow");
+    await type("update list");
+    await page.getByText("Crier is thinking…").waitFor();
+    await last().getByText("Updates, newest first").first().waitFor();
+    await page.getByLabel("How the explorer behaves").selectOption("well");
+  });
+
+  it("lets hours pass for the bot too", async () => {
+    await go("governance");
+    await page.getByLabel("Title").fill("Soon over");
+    await page.getByLabel("Deadline in hours").fill("30");
+    await page.getByRole("button", { name: "Open a vote request" }).click();
+    await page.locator("discord-message", { hasText: "New vote request: Soon over" }).waitFor();
+    await page.getByRole("button", { name: "1 day on" }).click();
+    await page.locator("discord-message", { hasText: "Still open: Soon over" }).waitFor();
+  });
+
+  it("shows in red what Discord would refuse, with the field", async () => {
+    await fetch(`${place.discord.url}/v10/channels/${place.discord.channels.general.id}/messages`, {
+      method: "POST",
+      headers: { authorization: `Bot ${place.discord.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ embeds: [{ title: "x".repeat(300) }] }),
+    });
+    await page
+      .getByRole("alert")
+      .getByText(/embeds\.0\.title/)
+      .waitFor();
+    place.discord.world.refusals.splice(0);
+  });
+
+  it("has no serious fault for those who use it by keyboard or by ear, dark and light", {
+    timeout: 40_000,
+  }, async () => {
+    await go("general");
+    await type("network");
+    await last().getByText("validators active").waitFor();
+    expect(await axe()).toEqual([]);
+    await page.getByRole("button", { name: "Light" }).click();
+    await page.locator(".page.light").waitFor();
+    expect(await axe()).toEqual([]);
+    await page.locator(".say").fill("/val");
+    expect(await axe()).toEqual([]);
+  });
+
+  it("fits a phone: nothing is wider than it", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const command of ["validator list", "network", "transfers", "help", "validator versions"]) {
+      await type(command);
+      await last().getByRole("button", { name: "Refresh" }).waitFor();
+      expect(await overflow(), command).toBe(0);
+      const wide = await page.evaluate(
+        `[...document.querySelectorAll("discord-message, discord-embed, .composer, header")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.tagName)`,
+      );
+      expect(wide, command).toEqual([]);
+    }
+    await page.getByText("The world around the bot").click();
+    await page.getByRole("button", { name: "Open a vote request" }).waitFor();
+    expect(await overflow()).toBe(0);
+  });
+
+  it("takes a free port where the usual one is taken", async () => {
+    const { port } = new URL(served.url);
+    const other = await makePlace({ explorer: { size: SMALL, lively: false } });
+    const second = await servePage(other, { port: Number(port) });
+    expect(new URL(second.url).port).not.toBe(port);
+    expect((await fetch(second.url)).status).toBe(200);
+    await second.close();
+    await other.close();
+  });
+
+  it("refuses requests from other origins, and answers only on this machine", async () => {
+    const { port } = new URL(served.url);
+    const ask = (headers: Record<string, string>, path = "/turn") =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(
+          { host: "127.0.0.1", port, path, method: path === "/turn" ? "POST" : "GET", headers },
+          (response) => {
+            resolve(response.statusCode);
+            response.destroy();
+          },
+        );
+        sent.on("error", reject);
+        sent.end(path === "/turn" ? JSON.stringify({ do: "pass", hours: 0 }) : undefined);
+      });
+    const host = `127.0.0.1:${port}`;
+    expect(await ask({ host, origin: "https://evil.example" })).toBe(403);
+    expect(await ask({ host: "evil.example" })).toBe(403);
+    expect(await ask({ host, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await ask({ host, "sec-fetch-site": "cross-site" }, "/events")).toBe(403);
+    expect(await ask({ host, origin: `http://${host}` })).toBe(200);
+  });
+});
