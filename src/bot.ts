@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { DiscordAPIError, Events, HTTPError, REST } from "discord.js";
+import { type Client, DiscordAPIError, Events, HTTPError, REST, Status } from "discord.js";
 import { commands } from "../commands/index.js";
 import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
@@ -14,7 +14,9 @@ import { createQuota, createTokens } from "./explorer/quota.js";
 import { createExplorerService } from "./explorer/service.js";
 import { createSharedTokens } from "./explorer/shared-tokens.js";
 import { createUpstream } from "./explorer/upstream.js";
+import { serveHealth } from "./ops/health.js";
 import { createLog, type Log } from "./ops/log.js";
+import { createMetrics } from "./ops/metrics.js";
 import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { openFileState } from "./storage/file-state.js";
 import { createIdKeys } from "./storage/id-keys.js";
@@ -43,6 +45,7 @@ const FINISH_MS = 5_000;
  */
 export async function startBot(config: Config, stopped: AbortSignal): Promise<Bot> {
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
+  const metrics = await createMetrics(config.httpPort !== undefined, () => gatewayOf(client));
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log);
   const state = redis ? createRedisState(redis.client) : openFileState(config.dataDir);
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
@@ -73,11 +76,18 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
           "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
         ),
       onBack: () => log.info({}, "The explorer answers again"),
+      onRequest: ({ status, lane, ms, waitedMs }) => metrics.request(status, lane, ms, waitedMs),
     },
   });
-  const explorer = createExplorerService({ upstream, cache, origin: digest(config.explorer.apiUrl) });
+  const explorer = createExplorerService({
+    upstream,
+    cache,
+    origin: digest(config.explorer.apiUrl),
+    onRead: metrics.read,
+  });
 
-  const client = createDiscordClient(config.discord);
+  const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
+  const client = createDiscordClient(config.discord, identify);
   const subscriptions = createSubscriptions(state, config.governance.channelId);
   // What to do about a limit or a failure is decided by the outbox: this one neither waits nor tries again.
   const rest = new REST({
@@ -91,7 +101,17 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   const pollMs = config.governance.pollSeconds * 1_000;
   const directory = createDirectory();
   const loading = repeat(() => loadDirectory(directory, state, log), DIRECTORY_MS, log);
-  const background = createBackground({ state, explorer, directory, rest, subscriptions, keys, pollMs, log });
+  const background = createBackground({
+    state,
+    explorer,
+    directory,
+    rest,
+    subscriptions,
+    keys,
+    pollMs,
+    metrics,
+    log,
+  });
 
   const inFlight = new Set<Promise<void>>();
   let stopping = false;
@@ -110,6 +130,7 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
     commands,
     services: { explorer, screens, subscriptions, state, rest: client.rest },
     keys,
+    metrics,
     log,
   });
   client.on(Events.InteractionCreate, (interaction) => {
@@ -120,18 +141,45 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
   client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
 
-  const ready = new Promise<string>((resolve) => {
-    client.once(Events.ClientReady, (readyClient) => resolve(readyClient.application.id));
+  const unready = async () => {
+    const { ready, all } = gatewayOf(client);
+    const storage = await state.get("settings", "registration").then(
+      () => [],
+      () => ["the state cannot be read"],
+    );
+    return [
+      ...(stopping ? ["it is stopping"] : []),
+      ...(all === 0 || ready < all ? [`${ready} of ${all || "?"} shards are connected`] : []),
+      ...storage,
+    ];
+  };
+  const health =
+    config.httpPort === undefined
+      ? undefined
+      : await serveHealth({ port: config.httpPort, metrics, unready }).catch((error: unknown) => {
+          const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+          throw new ConfigError([
+            `HTTP_PORT ${config.httpPort} cannot be opened (${code}): it wants a free port`,
+          ]);
+        });
+
+  const ready = new Promise<{ applicationId: string; guildIds: readonly string[] }>((resolve) => {
+    const guildIds: string[] = [];
+    // Before the stubs are dropped.
+    client.prependListener(Events.ShardReady, () => guildIds.push(...client.guilds.cache.keys()));
+    client.once(Events.ClientReady, ({ application }) =>
+      resolve({ applicationId: application.id, guildIds }),
+    );
   });
   await logIn(() => client.login(config.discord.token), log, stopped);
-  const applicationId = await ready;
+  const { applicationId, guildIds } = await ready;
 
   await registerCommands({
     rest: client.rest,
     applicationId,
     definitions,
     guildId: config.discord.guildId,
-    guildIds: [...client.guilds.cache.keys()],
+    guildIds,
     state,
     log,
   }).then(
@@ -154,11 +202,18 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
       const finished = Promise.allSettled([...inFlight, leadership.stop(), loading.stop()]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();
+      health?.close();
       await keys.flush();
       await state.close();
       await redis?.close();
     },
   };
+}
+
+/** The shards that this process runs, and how many of them are connected. */
+function gatewayOf(client: Client): { ready: number; all: number } {
+  const shards = [...client.ws.shards.values()];
+  return { ready: shards.filter(({ status }) => status === Status.Ready).length, all: shards.length };
 }
 
 /** A short name for what is not to be written out. */

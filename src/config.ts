@@ -30,6 +30,22 @@ const wholeNumber = (least: number, most: number) =>
 
 const snowflake = z.string().regex(/^\d{15,20}$/);
 
+/** Which of all the bot's shards this process runs: 0-3/16 is the first four of sixteen. */
+const shards = z
+  .string()
+  .regex(/^(auto|\d{1,5}(-\d{1,5})?\/[1-9]\d{0,4})$/)
+  .default("auto")
+  .transform((text) => {
+    const [, first, last, count] = /^(\d+)(?:-(\d+))?\/(\d+)$/.exec(text) ?? [];
+    if (first === undefined) return "auto";
+    const [from, to] = [Number(first), Number(last ?? first)];
+    return {
+      ids: Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at),
+      count: Number(count),
+    };
+  })
+  .refine((given) => given === "auto" || (given.ids.length > 0 && given.ids.every((id) => id < given.count)));
+
 const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** Each variable: its shape, and the words that tell an operator what it wants. */
@@ -42,6 +58,7 @@ const variables = {
   EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
   REDIS_URL: [address(["redis:", "rediss:"]).optional(), "a redis:// or rediss:// address"],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
+  DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
   GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
   GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
@@ -67,6 +84,8 @@ export interface Config {
     readonly apiUrl: string;
     /** The one server to register the commands in; undefined registers them everywhere. */
     readonly guildId: string | undefined;
+    /** This process's part of all shards; "auto": all, as many as Discord recommends. */
+    readonly shards: "auto" | { readonly ids: readonly number[]; readonly count: number };
   };
   readonly explorer: {
     /** Ends in `/v1`, without a trailing slash. */
@@ -121,6 +140,7 @@ export function parseConfig(env: Environment): Config {
       token: values.DISCORD_TOKEN,
       apiUrl: values.DISCORD_API_URL.replace(/(\/+v\d+)?\/*$/, ""),
       guildId: values.DISCORD_GUILD_ID,
+      shards: values.DISCORD_SHARDS,
     },
     explorer: {
       apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)?\/*$/, "")}/v1`,

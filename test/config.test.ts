@@ -54,6 +54,18 @@ describe("the environment", () => {
     },
   );
 
+  it("takes a part of all shards, and refuses what is none", () => {
+    const shardsOf = (DISCORD_SHARDS: string) => parseConfig({ ...NEEDED, DISCORD_SHARDS }).discord.shards;
+    expect(shardsOf("")).toBe("auto");
+    expect(shardsOf("auto")).toBe("auto");
+    expect(shardsOf("0-3/16")).toEqual({ ids: [0, 1, 2, 3], count: 16 });
+    expect(shardsOf("15/16")).toEqual({ ids: [15], count: 16 });
+    for (const DISCORD_SHARDS of ["0-3", "16/16", "3-1/16", "0/0", "[0,1]", "all"])
+      expect(problemsOf({ ...NEEDED, DISCORD_SHARDS })[0]).toContain(
+        "DISCORD_SHARDS is malformed: it wants auto",
+      );
+  });
+
   it("keeps a path in the explorer's address", () => {
     const EXPLORER_API_URL = "https://x.example/api/v1/";
     expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).explorer.apiUrl).toBe("https://x.example/api/v1");

@@ -14,6 +14,9 @@ const OP = {
   ack: 11,
 } as const;
 
+/** Identifies at once: Discord's default for bots of this size is 1, and more for large ones. */
+export const MAX_CONCURRENCY = 16;
+
 interface Session {
   readonly id: string;
   readonly shard: readonly [id: number, count: number];
@@ -38,6 +41,13 @@ interface Packet {
 export class Gateway {
   readonly sessions = new Map<string, Session>();
   identifies = 0;
+  /** Whether it takes no connections. */
+  refuse = false;
+  /** Identifies that came too soon after another in their bucket: Discord invalidates their sessions. */
+  tooSoon = 0;
+  /** How long a bucket is taken by an identify, in ms; 0: the limit is not kept. */
+  identifyMs = 0;
+  readonly #identifiedAt = new Map<number, number>();
   resumes = 0;
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #world: World;
@@ -50,6 +60,10 @@ export class Gateway {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (this.refuse) {
+      socket.destroy();
+      return;
+    }
     this.#server.handleUpgrade(request, socket, head, (client) => this.#greet(client));
   }
 
@@ -110,6 +124,14 @@ export class Gateway {
       return undefined;
     }
     const shard = d.shard ?? ([0, 1] as const);
+    const bucket = shard[0] % MAX_CONCURRENCY;
+    const before = this.#identifiedAt.get(bucket) ?? Number.NEGATIVE_INFINITY;
+    this.#identifiedAt.set(bucket, Date.now());
+    if (Date.now() - before < this.identifyMs) {
+      this.tooSoon += 1;
+      client.send(JSON.stringify({ op: OP.invalidSession, d: false }));
+      return undefined;
+    }
     const session: Session = {
       id: this.#world.snowflake(),
       shard,

@@ -8,7 +8,7 @@ import {
   unknownMessage,
   unknownWebhook,
 } from "./errors.js";
-import type { Gateway } from "./gateway.js";
+import { type Gateway, MAX_CONCURRENCY } from "./gateway.js";
 import { deleteOriginal, editOriginal, followUp, type Interaction, respond } from "./interactions.js";
 import {
   checkMayPost,
@@ -169,7 +169,12 @@ export function createRest(parts: Parts) {
     "GET /gateway/bot": () => ({
       url: gateway.url,
       shards: limits.recommendedShards,
-      session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 16 },
+      session_start_limit: {
+        total: 1_000,
+        remaining: 1_000,
+        reset_after: 0,
+        max_concurrency: MAX_CONCURRENCY,
+      },
     }),
     "GET /users/@me": () => world.bot,
     "GET /applications/@me": () => ({ id: world.bot.id, name: world.bot.username, flags: 0 }),

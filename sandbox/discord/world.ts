@@ -177,8 +177,7 @@ export class World extends EventEmitter<{ changed: [] }> {
     return user;
   }
 
-  addGuild(name: string, owner: User, everyone: bigint): Guild {
-    const id = this.snowflake();
+  addGuild(name: string, owner: User, everyone: bigint, id = this.snowflake()): Guild {
     const guild: Guild = { id, name, owner_id: owner.id, roles: [], members: new Map([[owner.id, []]]) };
     this.guilds.set(id, guild);
     this.addRole(guild, "@everyone", everyone, { id });

@@ -1,12 +1,31 @@
-import { Client, Options, PermissionFlagsBits } from "discord.js";
+import { Client, Events, Options, PermissionFlagsBits } from "discord.js";
 import type { Config } from "../config.js";
+import type { Redis } from "../storage/redis.js";
+import { createIdentifyThrottler } from "./identify.js";
 
-/** A Discord client for slash commands: no intents, mentions nobody, and keeps next to nothing in memory. */
-export function createDiscordClient(config: Config["discord"]): Client {
-  return new Client({
+/**
+ * A Discord client for slash commands: no intents, mentions nobody, and keeps next to nothing in memory.
+ * @param identify where processes that share a token agree on who identifies when
+ */
+export function createDiscordClient(
+  { apiUrl, shards }: Config["discord"],
+  identify?: { readonly redis: Redis; readonly key: string },
+): Client {
+  const client = new Client({
     intents: [],
     allowedMentions: { parse: [] },
-    rest: { api: config.apiUrl },
+    rest: { api: apiUrl },
+    ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),
+    ...(identify && {
+      ws: {
+        buildIdentifyThrottler: async (manager) => {
+          const { session_start_limit } = await manager.fetchGatewayInformation();
+          return createIdentifyThrottler(identify.redis, identify.key, session_start_limit.max_concurrency);
+        },
+      },
+    }),
+    // Nothing is kept that would have to be swept.
+    sweepers: {},
     makeCache: Options.cacheWithLimits({
       ...Options.DefaultMakeCacheSettings,
       MessageManager: 0,
@@ -14,6 +33,9 @@ export function createDiscordClient(config: Config["discord"]): Client {
       UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
     }),
   });
+  // READY leaves a stub of every server, whatever the intents. Interactions bring all that is needed of theirs.
+  client.on(Events.ShardReady, () => client.guilds.cache.clear());
+  return client;
 }
 
 const PERMISSIONS =

@@ -13,17 +13,20 @@ import {
 } from "discord.js";
 import { type Command, PRIVATE_OPTION, type Services } from "../../commands/command.js";
 import { REFRESH_MS } from "../explorer/policy.js";
+import type { Metrics } from "../ops/metrics.js";
 import { type Address, LAST_PAGE, parseAddress, withParameter } from "../screens/addresses.js";
 import { KEY_MARK } from "../screens/ids.js";
 import { openScreen } from "../screens/index.js";
+import { createAge } from "./age.js";
 import { toChoices, unlessNamed } from "./autocomplete.js";
-import { DISCORD, explain, hasCode, PersonError } from "./errors.js";
+import { DISCORD, explain, hasCode, kindOf, PersonError } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import { customId, decodeAddress, type IdKeys, SLOT } from "./links.js";
 import { type MessagePayload, toMessage } from "./message.js";
 import { type Asked, answer, type Target } from "./reply.js";
 
 interface Log {
+  debug(details: object, message: string): void;
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
@@ -33,6 +36,7 @@ interface Parts {
   readonly commands: readonly Command[];
   readonly services: Services;
   readonly keys: IdKeys;
+  readonly metrics: Pick<Metrics, "interaction">;
   readonly log: Log;
 }
 
@@ -41,7 +45,7 @@ const OLDER_VERSION =
 const JUMP_INPUT = "page";
 
 /** Takes each interaction to the screen it asks for, and the screen back to the person. The one error boundary. */
-export function createDispatch({ commands, services, keys, log }: Parts) {
+export function createDispatch({ commands, services, keys, metrics, log }: Parts) {
   const { explorer, screens } = services;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
@@ -51,18 +55,25 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     return toMessage(view, at, from?.back, keys);
   };
 
-  const reply = (
+  /** @returns how it went, in a word */
+  const reply = async (
     asked: Asked,
     target: Target,
     to: Address | undefined,
     work: () => Promise<MessagePayload>,
-  ) => answer(asked, target, work(), (error) => explain(error, log, to?.screen));
+  ): Promise<string> => {
+    let outcome = "answered";
+    await answer(asked, target, work(), (error) => {
+      outcome = kindOf(error);
+      return explain(error, log, asked.id, to?.screen);
+    });
+    return outcome;
+  };
 
   const command = async (asked: ChatInputCommandInteraction) => {
     const definition = byName.get(asked.commandName);
     if (definition && "run" in definition) {
-      await reply(asked, "private", undefined, () => definition.run(asked, services));
-      return;
+      return reply(asked, "private", undefined, () => definition.run(asked, services));
     }
     const screen = definition?.opens[asked.options.getSubcommand(false) ?? ""];
     const given: Record<string, string> = {};
@@ -76,7 +87,7 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     const keyed = given.id?.startsWith(KEY_MARK) ? await keys.resolve(given.id) : undefined;
     if (keyed !== undefined) given.id = `!${keyed}`;
     const to = screen && parseAddress(screen, given);
-    await reply(asked, target, to, async () => {
+    return reply(asked, target, to, async () => {
       if (!screen)
         throw new PersonError("This command is from another version of the bot. Try again in a minute.");
       if (!to)
@@ -96,7 +107,7 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     const target = message && mayUpdate(message, asked.user.id) ? "update" : "private";
     const linked = await decodeAddress(link, keys);
     const to = page === undefined ? linked : linked && withParameter(linked, "page", page.trim());
-    await reply(asked, target, to, async () => {
+    return reply(asked, target, to, async () => {
       if (!linked) throw new PersonError(OLDER_VERSION);
       if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${LAST_PAGE}.`);
       const back = message ? await backFrom(message, slot, to) : undefined;
@@ -120,7 +131,7 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     const linked = await decodeAddress(asked.customId.slice(1), keys);
     if (!linked) {
       await asked.reply({ content: OLDER_VERSION, flags: MessageFlags.Ephemeral });
-      return;
+      return "told";
     }
     const label = "label" in asked.component ? asked.component.label : undefined;
     const pages = label?.split("/").at(-1)?.trim() ?? LAST_PAGE;
@@ -136,6 +147,7 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
       .setTitle("Go to a page")
       .addComponents(new ActionRowBuilder<TextInputBuilder>().addComponents(input));
     await asked.showModal(dialog.toJSON());
+    return "answered";
   };
 
   const complete = async (asked: AutocompleteInteraction) => {
@@ -143,33 +155,72 @@ export function createDispatch({ commands, services, keys, log }: Parts) {
     const kinds = definition && "opens" in definition ? definition.suggests : undefined;
     const typed = asked.options.getFocused();
     await asked.respond(kinds ? toChoices(screens.directory, kinds, typed, keys) : []);
+    return "answered";
   };
 
-  const handle = async (interaction: Interaction): Promise<void> => {
+  const handle = async (interaction: Interaction): Promise<string> => {
     if (interaction.isAutocomplete()) return complete(interaction);
-    if (interaction.isChatInputCommand()) await command(interaction);
-    else if (interaction.isButton() && interaction.customId.startsWith(SLOT.jump)) await jump(interaction);
-    else if (interaction.isButton())
-      await follow(interaction, interaction.customId.slice(1), interaction.customId.charAt(0));
-    else if (interaction.isStringSelectMenu())
-      await follow(interaction, interaction.values[0] ?? "", interaction.customId);
-    else if (interaction.isModalSubmit()) {
+    if (interaction.isChatInputCommand()) return command(interaction);
+    if (interaction.isButton()) {
+      return interaction.customId.startsWith(SLOT.jump)
+        ? jump(interaction)
+        : follow(interaction, interaction.customId.slice(1), interaction.customId.charAt(0));
+    }
+    if (interaction.isStringSelectMenu())
+      return follow(interaction, interaction.values[0] ?? "", interaction.customId);
+    if (interaction.isModalSubmit()) {
       const page = interaction.fields.getTextInputValue(JUMP_INPUT);
-      await follow(interaction, interaction.customId.slice(1), SLOT.jump, page);
+      return follow(interaction, interaction.customId.slice(1), SLOT.jump, page);
+    }
+    return "unknown";
+  };
+
+  /** Names of which there are few, for the metrics. */
+  const nameOf = (interaction: Interaction): string => {
+    if (interaction.isAutocomplete()) return "complete";
+    if (!interaction.isChatInputCommand()) return "link";
+    if (!byName.has(interaction.commandName)) return "unknown";
+    return [interaction.commandName, interaction.options.getSubcommand(false)].filter(Boolean).join(" ");
+  };
+
+  const ageOf = createAge();
+
+  /** @returns what came of it, or what went wrong */
+  const attempt = async (interaction: Interaction): Promise<string> => {
+    const id = interaction.id;
+    if (ageOf(interaction.createdTimestamp) > STALE_MS) {
+      log.warn({ interaction: id }, "An interaction came too late to be answered");
+      return "dropped";
+    }
+    try {
+      return await handle(interaction);
+    } catch (error) {
+      if (hasCode(error, DISCORD.alreadyAcknowledged)) {
+        // Two processes on one shard, while one takes over from the other.
+        log.debug({ interaction: id }, "Another process answered first");
+        return "twin";
+      }
+      if (hasCode(error, DISCORD.unknownInteraction)) {
+        log.warn({ interaction: id }, "An answer came too late for Discord");
+        return "late";
+      }
+      log.error({ err: error, interaction: id }, "An interaction could not be answered");
+      return "error";
     }
   };
 
   return async (interaction: Interaction): Promise<void> => {
-    try {
-      await handle(interaction);
-    } catch (error) {
-      // The person waited too long, or another process answered: there is nobody to tell any more.
-      const late = hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged);
-      if (late) log.warn({ interaction: interaction.id }, "An answer came too late for Discord");
-      else log.error({ err: error, interaction: interaction.id }, "An interaction could not be answered");
-    }
+    const startedAt = performance.now();
+    const name = nameOf(interaction);
+    const outcome = await attempt(interaction);
+    const ms = performance.now() - startedAt;
+    metrics.interaction(name, outcome, ms);
+    log.debug({ interaction: interaction.id, name, outcome, ms: Math.round(ms) }, "Interaction");
   };
 }
+
+/** Discord wants an answer within 3 s: what is older than this when it comes in is not begun, in ms. */
+const STALE_MS = 2_500;
 
 /** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
 function mayUpdate(message: Message, userId: string): boolean {

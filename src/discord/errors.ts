@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { DiscordAPIError } from "discord.js";
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import type { ScreenName } from "../screens/addresses.js";
@@ -44,19 +43,26 @@ interface Log {
 }
 
 /**
- * One helpful sentence for the person. What was not expected is logged whole, and the person gets its id.
+ * One helpful sentence for the person. What was not expected is logged whole, with the interaction's id, which the
+ * person gets.
  * @param screen what was asked for, where that is known
  */
-export function explain(error: unknown, log: Log, screen?: ScreenName): string {
+export function explain(error: unknown, log: Log, interaction: string, screen?: ScreenName): string {
   if (error instanceof PersonError) return error.message;
   if (error instanceof ExplorerError) {
     return (error.problem === "missing" && screen && MISSING[screen]) || EXPLORER_SAYS[error.problem];
   }
   if (error instanceof StateError)
     return "I cannot reach my own storage at the moment. Please try again in a minute.";
-  const id = randomBytes(4).toString("hex");
-  log.error({ err: error, errorId: id }, "Unexpected error");
-  return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${id}\``;
+  log.error({ err: error, interaction }, "Unexpected error");
+  return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${interaction}\``;
+}
+
+/** What went wrong, in a word for the metrics. */
+export function kindOf(error: unknown): string {
+  if (error instanceof PersonError) return "told";
+  if (error instanceof ExplorerError) return error.problem;
+  return error instanceof StateError ? "storage" : "error";
 }
 
 /** Discord's error codes that this bot knows what to do about. */

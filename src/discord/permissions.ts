@@ -100,6 +100,40 @@ type Named = keyof typeof NAMES;
 const missing = (held: bigint, needed: readonly Named[]): string[] =>
   needed.filter((each) => (held & PermissionFlagsBits[each]) === 0n).map((each) => NAMES[each]);
 
+/** What the bot needs in a place to do there what a subscription asks. */
+function neededIn(place: Place, thread: boolean, needsMention: boolean): readonly Named[] {
+  const { channel } = place;
+  const forum = channel.type === ChannelType.GuildForum;
+  return [
+    "ViewChannel",
+    ...writeIn(channel),
+    "EmbedLinks",
+    "AttachFiles",
+    "ReadMessageHistory",
+    ...(thread && !forum ? (["CreatePublicThreads", "SendMessagesInThreads"] as const) : []),
+    ...(needsMention ? (["MentionEveryone"] as const) : []),
+  ];
+}
+
+function writeIn(channel: APIChannel): readonly Named[] {
+  if (isThread(channel)) return ["SendMessagesInThreads"];
+  return channel.type === ChannelType.GuildForum
+    ? ["SendMessages", "SendMessagesInThreads"]
+    : ["SendMessages"];
+}
+
+/** The names of the permissions that the bot lacks for a subscription in a place; none where all is well. */
+export async function lackedIn(
+  rest: REST,
+  botId: string,
+  place: Place,
+  { roleId, thread }: { readonly roleId: string | null; readonly thread: boolean },
+): Promise<readonly string[]> {
+  const role = place.guild.roles.find(({ id }) => id === roleId);
+  const needsMention = role !== undefined && !role.mentionable;
+  return missing(await permissionsOf(rest, place, botId), neededIn(place, thread, needsMention));
+}
+
 interface Wish {
   readonly place: Place;
   readonly roleId: string | null;
@@ -120,15 +154,8 @@ export async function checkSubscription(
 ): Promise<void> {
   const { channel, guild } = place;
   const where = `<#${channel.id}>`;
-  const forum = channel.type === ChannelType.GuildForum;
-  const write: readonly Named[] = isThread(channel)
-    ? ["SendMessagesInThreads"]
-    : forum
-      ? ["SendMessages", "SendMessagesInThreads"]
-      : ["SendMessages"];
-
   const own = await permissionsOf(rest, place, personId);
-  const personLacks = missing(own, ["ViewChannel", ...write]);
+  const personLacks = missing(own, ["ViewChannel", ...writeIn(channel)]);
   if (personLacks.length > 0)
     throw new PersonError(`You may not subscribe ${where}: you lack ${bolded(personLacks)} there yourself.`);
 
@@ -139,17 +166,7 @@ export async function checkSubscription(
       `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
     );
   }
-  const threads: readonly Named[] = thread && !forum ? ["CreatePublicThreads", "SendMessagesInThreads"] : [];
-  const mention: readonly Named[] = needsMention ? ["MentionEveryone"] : [];
-  const botLacks = missing(await permissionsOf(rest, place, botId), [
-    "ViewChannel",
-    ...write,
-    "EmbedLinks",
-    "AttachFiles",
-    "ReadMessageHistory",
-    ...threads,
-    ...mention,
-  ]);
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread });
   if (botLacks.length > 0) {
     throw new PersonError(
       `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,

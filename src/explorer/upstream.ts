@@ -30,7 +30,8 @@ export interface UpstreamNews {
   onDown(error: ExplorerError): void;
   onRefused(error: ExplorerError): void;
   onBack(): void;
-  onRequest?(outcome: { path: string; status: string; ms: number; lane: Lane }): void;
+  /** Each try, with its wait in the queue before it. */
+  onRequest?(outcome: { status: string; ms: number; waitedMs: number; lane: Lane }): void;
 }
 
 interface Options {
@@ -106,6 +107,7 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     { lane, path, query, hurry, maySend }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
+    const queuedAt = performance.now();
     const task = async () => {
       if (maySend && !maySend())
         throw new ExplorerError("busy", "One person asks too much", { unsent: true });
@@ -124,7 +126,8 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
         }
         throw error;
       } finally {
-        news.onRequest?.({ path, status, ms: performance.now() - startedAt, lane });
+        const [ms, waitedMs] = [performance.now() - startedAt, startedAt - queuedAt];
+        news.onRequest?.({ status, ms, waitedMs, lane });
       }
     };
     try {

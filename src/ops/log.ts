@@ -11,6 +11,17 @@ export interface Log {
 
 const HIDDEN = "[hidden]";
 
+const COLOURS: Readonly<Record<string, number>> = { warn: 33, error: 31, fatal: 31, info: 36 };
+
+/** A line for a person at a terminal: when, what, and the rest. */
+function toReadable(line: string): string {
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const details = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${err.stack}` : "";
+  const mark = `\u001b[${COLOURS[String(level)] ?? 2}m${level}\u001b[0m`;
+  return `${String(time).slice(11, 19)} ${mark} ${msg} ${details.join(" ")}${stack}\n`;
+}
+
 /** What a log line holds of an error. Not its address: those of interactions hold a token. */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error);
@@ -21,9 +32,25 @@ function serializeError(error: unknown, depth = 0): unknown {
   return { type: name, message, code, status, stack, cause: inner };
 }
 
-/** A log whose lines never hold one of the secrets, wherever in them it would stand. */
-export function createLog(config: Pick<Config, "logLevel">, secrets: readonly string[]): Log {
-  const hide = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
+/** As it is, as it stands in JSON, and in an address. */
+const spellings = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+];
+
+/**
+ * A log whose lines never hold one of the secrets, wherever in them it would stand. JSON, one line each; at a terminal,
+ * lines to be read.
+ */
+export function createLog(
+  config: Pick<Config, "logLevel">,
+  secrets: readonly string[],
+  out: { write(line: string): void } = process.stdout,
+): Log {
+  const hidden = [...new Set(secrets.flatMap(spellings))];
+  const hide = (line: string) => hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
+  const shape = "isTTY" in out && out.isTTY ? toReadable : (line: string) => line;
   return pino(
     {
       level: config.logLevel,
@@ -32,6 +59,6 @@ export function createLog(config: Pick<Config, "logLevel">, secrets: readonly st
       serializers: { err: (error) => serializeError(error) },
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => process.stdout.write(hide(line)) },
+    { write: (line: string) => out.write(shape(hide(line))) },
   );
 }

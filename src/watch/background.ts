@@ -5,6 +5,7 @@ import type { Directory } from "../explorer/directory.js";
 import { SAMPLE_MS } from "../explorer/prices.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../ops/log.js";
+import type { Metrics } from "../ops/metrics.js";
 import type { LeasedWork } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory.js";
@@ -25,6 +26,7 @@ interface Parts {
   readonly subscriptions: Subscriptions;
   readonly keys: IdKeys;
   readonly pollMs: number;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -40,6 +42,7 @@ export function createBackground({
   subscriptions,
   keys,
   pollMs,
+  metrics,
   log,
 }: Parts): LeasedWork {
   let stop = async () => {};
@@ -53,7 +56,13 @@ export function createBackground({
         known: requests.get,
       });
       const shared = { state, lease, rest, pacer, materials, log };
-      const outbox = createOutbox({ ...shared, subscriptions, keys, onTodo: () => edits.touch() });
+      const outbox = createOutbox({
+        ...shared,
+        subscriptions,
+        keys,
+        onTodo: () => edits.touch(),
+        onDelivered: metrics.delivery,
+      });
       const edits = createEdits({ ...shared, known: requests.get, mayEdit: outbox.idle });
       const watch = createGovernanceWatch({
         explorer: explorer.for("background", { maxAgeMs: 0 }),
@@ -67,7 +76,17 @@ export function createBackground({
         log,
       });
       outbox.wake();
-      const polling = repeat(watch.poll, pollMs, log, "reading of the vote requests");
+      metrics.lease(true);
+      const poll = async () => {
+        const startedAt = performance.now();
+        let outcome: "done" | "failed" = "failed";
+        try {
+          if (await watch.poll()) outcome = "done";
+        } finally {
+          metrics.poll(outcome, performance.now() - startedAt);
+        }
+      };
+      const polling = repeat(poll, pollMs, log, "reading of the vote requests");
       const upkeep = repeat(edits.run, UPKEEP_MS, log);
       // What people or the watch have just read will do.
       const casual = explorer.for("background", { maxAgeMs: SAMPLE_MS });
@@ -87,6 +106,7 @@ export function createBackground({
       });
       const filling = repeat(fill, DIRECTORY_MS, log);
       stop = async () => {
+        metrics.lease(false);
         ending.abort();
         const jobs = [polling, upkeep, sampling, filling, outbox];
         await Promise.all(jobs.map((job) => job.stop()));

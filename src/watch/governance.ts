@@ -67,7 +67,8 @@ export function createKnownRequests(state: State): KnownRequests {
 
 /** Compares each read of the vote requests with what is known, and hands what happened to the outbox. */
 export interface GovernanceWatch {
-  poll(): Promise<void>;
+  /** @returns whether they could be read */
+  poll(): Promise<boolean>;
 }
 
 /** What one read has brought: what is known now, and what is to be told of it. */
@@ -388,9 +389,11 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     async poll() {
       try {
         await poll();
+        return true;
       } catch (error) {
         if (!(error instanceof ExplorerError)) throw error;
         log.debug({ err: error }, "The vote requests could not be read; trying again at the next poll");
+        return false;
       }
     },
   };

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type IIdentifyThrottler, SimpleIdentifyThrottler } from "discord.js";
+import type { Redis } from "../storage/redis.js";
+import { within } from "../within.js";
+
+/** Discord: one identify in 5 s for each of `max_concurrency` buckets. A little more, for clocks that differ. */
+const SLOT_MS = 5_250;
+const ASK_EVERY_MS = 250;
+/** Nobody waits for an identify as for an answer: Redis gets so many ms to connect, and to answer. */
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 2_000;
+
+/**
+ * Leases the slots of Discord's identify limit in Redis: two processes that identify in one bucket at once would
+ * invalidate each other's sessions. While Redis is not usable, each process keeps to the limit by itself.
+ */
+export function createIdentifyThrottler(
+  { client }: Pick<Redis, "client">,
+  key: string,
+  maxConcurrency: number,
+): IIdentifyThrottler {
+  const own = new SimpleIdentifyThrottler(maxConcurrency);
+  const take = async (slot: string): Promise<boolean | undefined> => {
+    try {
+      const late = () => undefined;
+      const set = client.set(slot, "1", { NX: true, PX: SLOT_MS }).then((answer) => answer !== null);
+      return await within(set, ANSWER_MS, late);
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    async waitForIdentify(shardId, signal) {
+      const giveUpAt = performance.now() + CONNECT_MS;
+      while (!client.isReady && performance.now() < giveUpAt) await delay(50, undefined, { signal });
+      for (;;) {
+        const taken = await take(`${key}:${shardId % maxConcurrency}`);
+        if (taken === undefined) return own.waitForIdentify(shardId, signal);
+        if (taken) return;
+        await delay(ASK_EVERY_MS, undefined, { signal });
+      }
+    },
+  };
+}

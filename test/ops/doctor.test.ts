@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@keyv/redis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { botEnvironment, newDataDir } from "../../sandbox/bot-process.js";
+import { startRedis } from "../../sandbox/redis-process.js";
+import { type Harness, startHarness } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+const DOCTOR = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url));
+
+/** Runs it as an operator does. */
+function run(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [DOCTOR], {
+      env: { PATH: process.env.PATH ?? "", ...env },
+      cwd: newDataDir(),
+    });
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    child.on("close", (code) => resolve({ code, said }));
+  });
+}
+
+describe("the doctor", () => {
+  let harness: Harness;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    harness = await startHarness({
+      env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id }),
+    });
+    env = botEnvironment(harness.discord, harness.explorer, {
+      GOVERNANCE_CHANNEL_ID: harness.discord.channels.governance.id,
+      DATA_DIR: harness.dataDir,
+    });
+  });
+  afterAll(() => harness.close());
+
+  it("finds everything well, beside a bot at work, and ends with 0", async () => {
+    const { code, said } = await run(env);
+    expect(said.split("\n").filter((line) => line.startsWith("✖"))).toEqual([]);
+    for (const words of [
+      "✔ Settings",
+      "✔ Token: accepted: the bot is crier",
+      "✔ Application",
+      "✔ Commands: 13 registered everywhere",
+      "✔ Gateway: reachable; 1 shards",
+      "✔ Explorer: 127.0.0.1",
+      "✔ DATA_DIR: in use by a bot that runs",
+      "#governance in Ledger Community",
+      "All is well.",
+    ])
+      expect(said).toContain(words);
+    expect(code).toBe(0);
+  });
+
+  it("names what is wrong and how to mend it, shows no secret, and ends with 1", async () => {
+    const { channels, guild, token } = harness.discord;
+    const everyone = { id: guild.id, type: 0 as const, allow: "0", deny: String(1n << 14n) };
+    channels.governance.permission_overwrites.push(everyone);
+    const lacking = await run({ ...env, EXPLORER_API_KEY: "a-wrong-key", DATA_DIR: "/dev/null/none" });
+    channels.governance.permission_overwrites.pop();
+    expect(lacking.code).toBe(1);
+    expect(lacking.said).toContain("✖ Explorer: ");
+    expect(lacking.said).toContain("refuses the key");
+    expect(lacking.said).toContain("→ Set EXPLORER_API_KEY");
+    expect(lacking.said).toContain("✖ DATA_DIR");
+    const wrong = await run({
+      ...env,
+      DISCORD_TOKEN: "wrong.token.here",
+      EXPLORER_API_URL: "http://127.0.0.1:9",
+    });
+    expect(wrong.said).toContain("✖ Token: refused by Discord");
+    expect(wrong.said).toContain("does not answer");
+    for (const secret of [token, "a-wrong-key", "wrong.token.here", harness.explorer.key])
+      expect(lacking.said + wrong.said).not.toContain(secret);
+    const unset = await run({ DISCORD_TOKEN: "x" });
+    expect(unset).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("✖ Settings: EXPLORER_API_URL is missing"),
+    });
+  });
+
+  it("sees what the bot lacks in a subscribed channel", async () => {
+    const { channels, guild } = harness.discord;
+    const everyone = { id: guild.id, type: 0 as const, allow: "0", deny: String(1n << 14n) };
+    channels.governance.permission_overwrites.push(everyone);
+    const { code, said } = await run(env);
+    channels.governance.permission_overwrites.pop();
+    expect(said).toMatch(/✖ Channel \d+: #governance in Ledger Community: the bot lacks Embed Links/);
+    expect(code).toBe(1);
+  });
+});
+
+describeWithRedis("the doctor of a Redis", () => {
+  it("wants persistence, and an eviction policy that keeps the state", async () => {
+    const redis = await startRedis();
+    const harness = await startHarness();
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const env = { ...botEnvironment(harness.discord, harness.explorer), REDIS_URL: redis.url };
+    await client.configSet({ appendonly: "no", save: "", "maxmemory-policy": "allkeys-lru" });
+    const bad = await run(env);
+    expect(bad.said).toContain("✖ Redis persistence: none");
+    expect(bad.said).toContain("✖ Redis eviction: allkeys-lru may drop the state");
+    expect(bad.code).toBe(1);
+    await client.configSet({ "maxmemory-policy": "noeviction" });
+    expect((await run(env)).said).toContain("noeviction may stop its writes");
+    await client.configSet({ appendonly: "yes", "maxmemory-policy": "volatile-lru" });
+    const good = await run(env);
+    expect(good.said).toMatch(/✔ Redis: version \d/);
+    expect(good.said).toContain("✔ Redis persistence: append-only file");
+    expect(good.said).toContain("✔ Redis eviction: volatile-lru");
+    expect(good.code).toBe(0);
+    client.destroy();
+    await redis.close();
+    expect((await run(env)).said).toContain("✖ Redis: cannot be reached");
+    await harness.close();
+  }, 40_000);
+});

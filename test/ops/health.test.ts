@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Harness, startHarness } from "../harness.js";
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+describe("a bot with an HTTP_PORT", () => {
+  let harness: Harness;
+  afterEach(() => harness.close());
+
+  it("is alive, ready once it is, and counts what it does", async () => {
+    const port = await freePort();
+    harness = await startHarness({
+      env: ({ channels }) => ({
+        HTTP_PORT: String(port),
+        GOVERNANCE_CHANNEL_ID: channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+      }),
+    });
+    const get = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    const { driver, people, channels, world, gateway } = harness.discord;
+    const here = { user: people.ana, channel: channels.general };
+    expect(await get("/livez")).toMatchObject({ status: 200 });
+    expect(await get("/readyz")).toEqual({ status: 200, text: "ready\n" });
+    expect((await get("/other")).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: "POST" })).status).toBe(405);
+
+    await driver.ask(here, "/network");
+    await driver.ask(here, "/network");
+    await driver.ask(here, "/party show", { party: "nobody" });
+    await driver.complete(here, "/party show", "party", { party: "a" });
+    const polls = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    await world.until(() => polls() > 2, "the baseline");
+    harness.explorer.ledger.openVoteRequest();
+    await world.until(() => world.read(channels.governance).length === 1, "the announcement");
+    const sample = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? Number.NaN);
+    await expect
+      .poll(async () =>
+        sample((await get("/metrics")).text, /delivery_age_seconds_count\{outcome="delivered"\} (\d+)/),
+      )
+      .toBe(1);
+    const { text } = await get("/metrics");
+    expect(sample(text, /interaction_seconds_count\{name="network",outcome="answered"\} (\d+)/)).toBe(2);
+    expect(sample(text, /interaction_seconds_count\{name="party show",outcome="missing"\} (\d+)/)).toBe(1);
+    expect(sample(text, /interaction_seconds_count\{name="complete",outcome="answered"\} (\d+)/)).toBe(1);
+    expect(sample(text, /reads_total\{endpoint="dashboard",source="memory"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /upstream_seconds_count\{status="200",lane="people"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /upstream_wait_seconds_count\{lane="background"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /poll_seconds_count\{outcome="done"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /crier_lease_held (\d)/)).toBe(1);
+    expect(sample(text, /crier_shards_ready (\d)/)).toBe(1);
+    expect(text).toMatch(/nodejs_eventloop_lag_seconds/);
+    expect(text).toMatch(/process_resident_memory_bytes/);
+
+    harness.explorer.strike({ kind: "status", status: 500 });
+    await expect
+      .poll(async () => (await get("/metrics")).text, { timeout: 10_000 })
+      .toMatch(/poll_seconds_count\{outcome="failed"\}/);
+    // A gateway that is gone is a bot that is not ready.
+    gateway.refuse = true;
+    gateway.drop();
+    await expect.poll(async () => (await get("/readyz")).status, { timeout: 10_000 }).toBe(503);
+    expect((await get("/readyz")).text).toContain("0 of 1 shards");
+    expect((await get("/livez")).status).toBe(200);
+  });
+
+  it("says which port it could not open", async () => {
+    harness = await startHarness();
+    const taken = createServer().listen(0);
+    const { port } = taken.address() as AddressInfo;
+    await harness.bot().stop();
+    await expect(harness.start({ HTTP_PORT: String(port) })).rejects.toThrow(
+      new RegExp(`HTTP_PORT ${port} cannot be opened`),
+    );
+    taken.close();
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("a bot without an HTTP_PORT", () => {
+  it("opens no port", async () => {
+    const harness = await startHarness();
+    const { pid } = harness.bot().child;
+    const inodes = new Set(
+      readFileSync(`/proc/${pid}/net/tcp`, "utf8")
+        .split("\n")
+        .map((line) => line.trim().split(/\s+/))
+        .filter((columns) => columns[3] === "0A")
+        .map((columns) => columns[9]),
+    );
+    const own = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [/socket:\[(\d+)\]/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]];
+      } catch {
+        return [];
+      }
+    });
+    expect(own.filter((inode) => inode !== undefined && inodes.has(inode))).toEqual([]);
+    await harness.close();
+  });
+});
