@@ -7,17 +7,27 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY commands ./commands
-RUN npm run build && npm prune --omit=dev
+RUN npm run build
+
+# What runs needs none of what builds.
+FROM node:24-slim AS production
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && npm cache clean --force
 
 FROM node:24-slim
-ENV NODE_ENV=production DATA_DIR=/data
+ENV NODE_ENV=production DATA_DIR=/data HTTP_PORT=8080
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
+COPY --from=production /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY package.json ./
 COPY assets ./assets
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
+EXPOSE 8080
+# Alive, not ready: a Discord or an explorer that is away is no reason to start the bot anew.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Without npm in between, so that the bot itself gets the signals.
 CMD ["node", "dist/src/main.js"]

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const sources = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => read(join(folder, name)))
+    .join("\n");
+const all = (text: string, pattern: RegExp) =>
+  new Set([...text.matchAll(pattern)].map(([, found = ""]) => found));
+
+describe("what is written for operators", () => {
+  const guide = read("docs/operating.md");
+
+  it("names every variable, in the README and in .env.example, and no other", () => {
+    const variables = all(
+      read("src/config.ts").split("const variables")[1]?.split("as const satisfies")[0] ?? "",
+      /^ {2}([A-Z][A-Z_]+): /gm,
+    );
+    expect(variables.size).toBeGreaterThan(10);
+    expect(all(read(".env.example"), /^([A-Z_]+)=/gm)).toEqual(variables);
+    expect(
+      all(read("README.md").split("## Environment")[1]?.split("## ")[0] ?? "", /^\| `([A-Z_]+)`/gm),
+    ).toEqual(variables);
+  });
+
+  it("names metrics that there are, and every one of them", () => {
+    const metrics = all(read("src/ops/metrics.ts"), /name: "(crier_\w+)"/g);
+    const named = (text: string) =>
+      new Set([...all(text, /\b(crier_[a-z_]+)/g)].map((name) => name.replace(/_(bucket|count|sum)$/, "")));
+    for (const file of ["ops/alerts.yaml", "ops/grafana.json"])
+      expect(
+        [...named(read(file))].filter((name) => !metrics.has(name)),
+        file,
+      ).toEqual([]);
+    expect(named(guide.split("## Health and metrics")[1]?.split("## ")[0] ?? "")).toEqual(metrics);
+    expect(JSON.parse(read("ops/grafana.json"))).toMatchObject({ title: "Crier" });
+  });
+
+  it("explains every line that the log may hold", () => {
+    const lines = all(sources("src"), /log\s*\.(?:info|warn|error)\([^;]*?"([A-Z][^"]{8,})",?\s*\)/g);
+    expect(lines.size).toBeGreaterThan(15);
+    const unexplained = [...lines].filter((line) => !guide.includes(line.slice(0, 24)));
+    expect(unexplained).toEqual([]);
+  });
+
+  it("points at files that there are", () => {
+    for (const file of ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/operating.md"]) {
+      for (const target of all(read(file), /\]\((?!https?:|#)([^)#]+)/g)) {
+        const path = join(file.includes("/") ? "docs" : "", target);
+        expect(() => read(path), `${file} → ${target}`).not.toThrow();
+      }
+    }
+  });
+});
