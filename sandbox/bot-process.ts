@@ -44,8 +44,12 @@ export function botEnvironment(
 const CLOCK = new URL("./clock.mjs", import.meta.url).href;
 
 /** Starts the built bot with an environment and nothing else of this process's, and with a clock that can be moved. */
-export function startBotProcess(env: Record<string, string>, clockOffsetMs = 0): BotProcess {
-  const child = spawn(process.execPath, ["--import", CLOCK, MAIN], {
+export function startBotProcess(
+  env: Record<string, string>,
+  clockOffsetMs = 0,
+  main: string = MAIN,
+): BotProcess {
+  const child = spawn(process.execPath, ["--import", CLOCK, main], {
     env: { PATH: process.env.PATH ?? "", ...env },
     cwd: env.DATA_DIR ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],

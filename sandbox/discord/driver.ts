@@ -66,6 +66,11 @@ export class Driver {
     });
   }
 
+  /** Forgets every interaction so far: for those who send a hundred thousand. */
+  forget(): void {
+    this.#interactions.clear();
+  }
+
   /** Whom the bot keeps waiting in a channel, as this person sees it. */
   thinking({ user, channel }: Place): readonly Interaction[] {
     return [...this.#interactions.values()].filter(
@@ -245,6 +250,8 @@ export class Driver {
       metadata,
       createdAt: world.now(),
       answered: undefined,
+      sentAt: performance.now(),
+      answeredAt: undefined,
       ephemeral: false,
       thinking: false,
       original: undefined,

@@ -29,6 +29,9 @@ export interface Interaction {
   readonly metadata: object;
   /** How it was answered first, by Discord's number; undefined so far. */
   answered: number | undefined;
+  /** When it was sent, and when its first answer came in; ms of performance.now(). */
+  readonly sentAt: number;
+  answeredAt: number | undefined;
   ephemeral: boolean;
   /** "Is thinking…" */
   thinking: boolean;
@@ -109,6 +112,7 @@ export function respond(
       throw unknownInteraction();
   }
   interaction.answered = type;
+  interaction.answeredAt = performance.now();
   world.changed();
 }
 

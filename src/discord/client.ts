@@ -24,6 +24,8 @@ export function createDiscordClient(
         },
       },
     }),
+    // All that is sent is in Discord's own spelling already.
+    jsonTransformer: (sent) => sent,
     // Nothing is kept that would have to be swept.
     sweepers: {},
     makeCache: Options.cacheWithLimits({

@@ -1,15 +1,12 @@
 import {
-  ActionRowBuilder,
-  ButtonBuilder,
-  EmbedBuilder,
-  type MessageActionRowComponentBuilder,
-  StringSelectMenuBuilder,
-} from "@discordjs/builders";
-import {
   type APIActionRowComponent,
+  type APIButtonComponentWithCustomId,
   type APIComponentInMessageActionRow,
   type APIEmbed,
+  type APISelectMenuOption,
+  type APIStringSelectComponent,
   ButtonStyle,
+  ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
 import { clean, cut } from "../explorer/values.js";
@@ -111,10 +108,10 @@ function ageOf(view: View): { readonly name: string; readonly value: Markdown } 
 /** What the age takes at the most, so that it is never what is dropped. */
 const AGE_ROOM = 200;
 
+// Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
+// (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
 function toEmbed(view: View): APIEmbed {
-  const embed = new EmbedBuilder().setColor(COLOURS[view.tone]);
   const title = cut(view.title.toString(), LIMITS.title).trim() || "—";
-  embed.setTitle(title);
   let left = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
@@ -132,11 +129,14 @@ function toEmbed(view: View): APIEmbed {
   const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
   const smallPrint = age && fields.length === 0 ? `-# ${age.name} ${age.value}` : "";
   const description = [text, smallPrint].filter(Boolean).join("\n\n");
-  if (description) embed.setDescription(description);
-  if (fields.length > 0) embed.addFields(fields);
-  if (view.thumbnail) embed.setThumbnail(view.thumbnail);
-  if (view.picture) embed.setImage(`attachment://${view.picture.name}`);
-  return embed.toJSON();
+  return {
+    color: COLOURS[view.tone],
+    title,
+    ...(description ? { description } : {}),
+    ...(fields.length > 0 ? { fields } : {}),
+    ...(view.thumbnail ? { thumbnail: { url: view.thumbnail } } : {}),
+    ...(view.picture ? { image: { url: `attachment://${view.picture.name}` } } : {}),
+  };
 }
 
 function fitField({ name, value, inline = false }: Field) {
@@ -147,10 +147,12 @@ function fitField({ name, value, inline = false }: Field) {
   };
 }
 
-type Row = ActionRowBuilder<MessageActionRowComponentBuilder>;
+type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-const rowOf = (components: MessageActionRowComponentBuilder[]): Row =>
-  new ActionRowBuilder<MessageActionRowComponentBuilder>().addComponents(components);
+const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
+  type: ComponentType.ActionRow,
+  components,
+});
 
 function toRows(view: View, here: Address | undefined, back: Address | undefined, keys: IdKeys) {
   const rows: Row[] = [];
@@ -170,15 +172,21 @@ function toRows(view: View, here: Address | undefined, back: Address | undefined
   for (let at = 0; at < buttons.length; at += LIMITS.buttonsPerRow) {
     rows.push(rowOf(buttons.slice(at, at + LIMITS.buttonsPerRow)));
   }
-  return rows.slice(0, LIMITS.rows).map((row) => row.toJSON());
+  return rows.slice(0, LIMITS.rows);
 }
 
-function button({ label, emoji, to, mark }: Link, slot: string, keys: IdKeys): ButtonBuilder {
-  const built = new ButtonBuilder()
-    .setCustomId(customId(slot, to, keys, mark))
-    .setLabel(plain(label, LIMITS.buttonLabel))
-    .setStyle(ButtonStyle.Secondary);
-  return emoji ? built.setEmoji({ name: emoji }) : built;
+function button(
+  { label, emoji, to, mark }: Link,
+  slot: string,
+  keys: IdKeys,
+): APIButtonComponentWithCustomId {
+  return {
+    type: ComponentType.Button,
+    style: ButtonStyle.Secondary,
+    custom_id: customId(slot, to, keys, mark),
+    label: plain(label, LIMITS.buttonLabel),
+    ...(emoji ? { emoji: { name: emoji } } : {}),
+  };
 }
 
 function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, keys: IdKeys): Row {
@@ -190,17 +198,21 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Addres
   ] as const;
   const arrows = leads.map(([emoji, to], at) => {
     const target = withParameter(here, "page", Math.min(Math.max(to, 1), pages)) ?? here;
-    return new ButtonBuilder()
-      .setCustomId(customId(PAGER_SLOTS[at] ?? "", target, keys))
-      .setEmoji({ name: emoji })
-      .setStyle(ButtonStyle.Secondary)
-      .setDisabled(to < 1 || to > pages || to === page);
+    return {
+      type: ComponentType.Button,
+      style: ButtonStyle.Secondary,
+      custom_id: customId(PAGER_SLOTS[at] ?? "", target, keys),
+      emoji: { name: emoji },
+      disabled: to < 1 || to > pages || to === page,
+    } satisfies APIButtonComponentWithCustomId;
   });
   // The dialog it opens takes its address from here, without the page.
-  const jump = new ButtonBuilder()
-    .setCustomId(customId(SLOT.jump, withParameter(here, "page", 1) ?? here, keys))
-    .setLabel(`${page} / ${pages}`)
-    .setStyle(ButtonStyle.Primary);
+  const jump: APIButtonComponentWithCustomId = {
+    type: ComponentType.Button,
+    style: ButtonStyle.Primary,
+    custom_id: customId(SLOT.jump, withParameter(here, "page", 1) ?? here, keys),
+    label: `${page} / ${pages}`,
+  };
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
@@ -213,14 +225,16 @@ function menuRow({ placeholder, choices }: Menu, slot: string, keys: IdKeys): Ro
     return [menuOption(choice, value)];
   });
   if (options.length === 0) return undefined;
-  const menu = new StringSelectMenuBuilder()
-    .setCustomId(slot)
-    .setPlaceholder(plain(placeholder, LIMITS.menuPlaceholder))
-    .addOptions(options);
+  const menu: APIStringSelectComponent = {
+    type: ComponentType.StringSelect,
+    custom_id: slot,
+    placeholder: plain(placeholder, LIMITS.menuPlaceholder),
+    options,
+  };
   return rowOf([menu]);
 }
 
-const menuOption = ({ label, hint, emoji, chosen }: Choice, value: string) => ({
+const menuOption = ({ label, hint, emoji, chosen }: Choice, value: string): APISelectMenuOption => ({
   label: plain(label, LIMITS.menuText),
   value,
   ...(hint ? { description: plain(hint, LIMITS.menuText) } : {}),

@@ -133,21 +133,31 @@ export function createExplorerService({
     }
   };
 
-  const bind = (asker: Asker, maxAgeMs: number | undefined) => {
-    // A screen reads several things one after another: the person waits for all of them together.
-    let patienceEnds: number | undefined;
-    const until = () => {
-      patienceEnds ??= performance.now() + PATIENCE_MS;
-      return patienceEnds;
-    };
-    const ask =
-      <Name extends EndpointName>(name: Name) =>
-      (parameters: Parameters[Name]) =>
-        read(name, parameters, asker, maxAgeMs, until);
-    return Object.fromEntries(
-      (Object.keys(FRESHNESS) as EndpointName[]).map((name) => [name, ask(name)]),
-    ) as unknown as Explorer;
-  };
+  /** One asker's view; its methods are on the prototype, made once for all. */
+  class BoundExplorer {
+    /** A screen reads several things one after another: the person waits for all of them together. */
+    #patienceEnds: number | undefined;
+    constructor(
+      readonly asker: Asker,
+      readonly maxAgeMs: number | undefined,
+    ) {}
+    ask<Name extends EndpointName>(name: Name, parameters: Parameters[Name]) {
+      const until = () => {
+        this.#patienceEnds ??= performance.now() + PATIENCE_MS;
+        return this.#patienceEnds;
+      };
+      return read(name, parameters, this.asker, this.maxAgeMs, until);
+    }
+  }
+  for (const name of Object.keys(FRESHNESS) as EndpointName[]) {
+    Object.defineProperty(BoundExplorer.prototype, name, {
+      value(this: BoundExplorer, parameters: Parameters[typeof name]) {
+        return this.ask(name, parameters);
+      },
+    });
+  }
+  const bind = (asker: Asker, maxAgeMs: number | undefined) =>
+    new BoundExplorer(asker, maxAgeMs) as unknown as Explorer;
 
   return { for: (asker, { maxAgeMs } = {}) => bind(asker, maxAgeMs) };
 }

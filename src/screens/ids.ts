@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { clean } from "../explorer/values.js";
 
 /** What people paste around an id: spaces, quotes, code marks, brackets. */
@@ -39,15 +40,22 @@ const HEX = /[0-9a-f]{32,}/g;
 const toBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64url");
 const toHex = (base64: string) => Buffer.from(base64, "base64url").toString("hex");
 
+/** Packed ids of late: a list packs the same ten each time it is shown. */
+const packedIds = new LRUCache<string, string>({ max: 5_000 });
+
 /**
  * An id in fewer characters: a party's fingerprint becomes `*` and 43 of base64url, any other hex `~` and as many as it
  * takes. Everything else stays, and an id that would not come back the same travels whole, after `!`.
  */
 export function packId(id: string): string {
+  const known = packedIds.get(id);
+  if (known !== undefined) return known;
   const packed = id
     .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
     .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
-  return readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `!${id}`;
+  const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `!${id}`;
+  packedIds.set(id, safe);
+  return safe;
 }
 
 /** The id from what packId made of it, or from what a person pasted. */

@@ -28,7 +28,11 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   validator: {
     everyMs: 30 * MINUTE,
     async read(explorer, ended) {
-      const { data, complete } = await readPages(explorer.validators, (row) => row.validator, ended);
+      const { data, complete } = await readPages(
+        (page) => explorer.validators(page),
+        (row) => row.validator,
+        ended,
+      );
       return {
         complete,
         entries: data.flatMap(({ validator: id, validatorName: name, active, version }) =>
@@ -40,7 +44,11 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   proposal: {
     everyMs: 10 * MINUTE,
     async read(explorer, ended) {
-      const { data, complete } = await readPages(explorer.voteRequests, (row) => row.contractId, ended);
+      const { data, complete } = await readPages(
+        (page) => explorer.voteRequests(page),
+        (row) => row.contractId,
+        ended,
+      );
       const entries = data.flatMap((row) => {
         const id = identityOf(row);
         const open = statusGroup(row.status) === "open";
@@ -55,7 +63,10 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   party: {
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
-      const lists = [explorer.parties, (page: { page: number; size: number }) => explorer.topParties(page)];
+      const lists = [
+        (page: { page: number; size: number }) => explorer.parties(page),
+        (page: { page: number; size: number }) => explorer.topParties(page),
+      ];
       // The largest that have not been active lately are one page more.
       const [active, top] = await Promise.all(
         lists.map((load, at) => readPages(load, (row) => row.partyAddress, ended, at === 0 ? undefined : 1)),

@@ -1,0 +1,26 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { makePlace } from "../sandbox/place.js";
+
+/**
+ * What the bot asks the explorer by itself in an hour in which nobody asks anything, with the default settings: a real hour,
+ * since its timers cannot be hurried (or so many minutes as the first argument says).
+ */
+
+const minutes = Number(process.argv[2] ?? 60);
+const place = await makePlace({
+  explorer: { lively: false },
+  env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id }),
+});
+await place.start();
+await delay(minutes * 60_000);
+
+const counts = new Map<string, number>();
+for (const { path } of place.explorer.requests) {
+  const endpoint = path.replace(/\/[^/]{20,}/g, "/{id}");
+  counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+}
+console.log(`In ${minutes} idle minutes, ${place.explorer.requests.length} requests:`);
+for (const [endpoint, count] of [...counts].toSorted((a, b) => b[1] - a[1]))
+  console.log(`- ${endpoint}: ${count}`);
+await place.close();
+process.exit(0);

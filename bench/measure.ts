@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { type BotProcess, startBotProcess } from "../sandbox/bot-process.js";
+import type { Given, Place } from "../sandbox/discord/driver.js";
+import type { Interaction } from "../sandbox/discord/interactions.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../sandbox/discord/server.js";
+import type { Message } from "../sandbox/discord/world.js";
+
+/** A bot and the sandbox's Discord that it is connected to. */
+export interface Subject {
+  readonly discord: SandboxDiscord;
+  readonly bot: BotProcess;
+  /** Where its commands are typed; each call by somebody else. */
+  somebody(): Place;
+}
+
+/** Linux counts CPU time in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds that a process has used. */
+export function cpuOf({ child }: BotProcess): number {
+  const columns = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(columns[11]) + Number(columns[12])) / TICKS_PER_SECOND;
+}
+
+/** Memory that a process holds, in MB. */
+export function memoryOf({ child }: BotProcess): number {
+  const [, kb = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
+  return Number(kb) / 1_024;
+}
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** People who type by turns, made once. */
+export function crowd(discord: SandboxDiscord, size: number): () => Place {
+  const users = Array.from({ length: size }, (_, at) => {
+    const user = discord.world.addUser(`Person ${at}`);
+    discord.guild.members.set(user.id, []);
+    return user;
+  });
+  let at = 0;
+  return () => {
+    at = (at + 1) % users.length;
+    return { user: users[at] ?? discord.people.ana, channel: discord.channels.general };
+  };
+}
+
+/** What the sandbox has kept of the past, which is not the bot's to carry. */
+export function forgetPast({ discord }: Pick<Subject, "discord">): void {
+  for (const messages of discord.world.messages.values()) messages.length = 0;
+  discord.world.files.clear();
+  discord.driver.forget();
+  discord.requests.length = 0;
+}
+
+/** Types a command so many times, so many at once, and waits for each first answer. */
+export async function inTurns(
+  { discord, somebody }: Subject,
+  count: number,
+  atOnce: number,
+  type: (place: Place) => Interaction,
+): Promise<Interaction[]> {
+  const all: Interaction[] = [];
+  const one = async () => {
+    while (all.length < count) {
+      const asked = type(somebody());
+      all.push(asked);
+      await discord.world.until(() => asked.answeredAt, "an answer", 20_000);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return all;
+}
+
+/** Types so many commands a second for so many ms, whether they are answered or not; the times to the answers in ms. */
+export async function inOpenLoop(
+  { discord, somebody }: Subject,
+  perSecond: number,
+  ms: number,
+  type: (place: Place) => Interaction,
+): Promise<number[]> {
+  const all: Interaction[] = [];
+  const startedAt = performance.now();
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const elapsed = performance.now() - startedAt;
+      const due = (Math.min(elapsed, ms) / 1_000) * perSecond;
+      while (all.length < due) all.push(type(somebody()));
+      if (elapsed < ms) return;
+      clearInterval(timer);
+      resolve();
+    }, 1);
+  });
+  await discord.world.until(
+    () => all.every(({ answeredAt }) => answeredAt !== undefined),
+    "every answer",
+    20_000,
+  );
+  return all.map(({ sentAt, answeredAt }) => (answeredAt ?? Number.NaN) - sentAt);
+}
+
+const BARE = fileURLToPath(new URL("../dist/bench/bare.js", import.meta.url));
+
+/** Builds the reference bot, so that it runs as plain JavaScript like the other. */
+export async function buildBare(): Promise<void> {
+  const entry = fileURLToPath(new URL("bare.ts", import.meta.url));
+  await build({ entryPoints: [entry], outfile: BARE, format: "esm", target: "node20", logLevel: "error" });
+}
+
+/** What a message holds, to be sent again as it is. */
+export const contentsOf = ({ embeds, components }: Message) => ({ embeds, components });
+
+/** Starts the reference bot on a Discord of its own, where the same commands are registered. */
+export async function startBare(payload: object, commands: object[]): Promise<Subject> {
+  const discord = await startSandboxDiscord();
+  discord.world.commands.set("", commands);
+  const env = {
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.url,
+    BARE_PAYLOAD: JSON.stringify(payload),
+  };
+  const bot = startBotProcess(env, 0, BARE);
+  await bot.ready();
+  return { discord, bot, somebody: crowd(discord, 200) };
+}
+
+/** A command with its options, typed. */
+export const typed =
+  (discord: SandboxDiscord, command: string, given: Given = {}) =>
+  (place: Place): Interaction =>
+    discord.driver.type(place, command, given);
