@@ -18,10 +18,8 @@ import { serveHealth } from "./ops/health.js";
 import { createLog, type Log } from "./ops/log.js";
 import { createMetrics } from "./ops/metrics.js";
 import { createCache, REDIS_PREFIX } from "./storage/cache.js";
-import { openFileState } from "./storage/file-state.js";
 import { createIdKeys } from "./storage/id-keys.js";
 import { compete, holdForever } from "./storage/lease.js";
-import { connectRedis } from "./storage/redis.js";
 import { createRedisState } from "./storage/redis-state.js";
 import { createBackground } from "./watch/background.js";
 import { DIRECTORY_MS, loadDirectory } from "./watch/directory.js";
@@ -46,8 +44,14 @@ const FINISH_MS = 5_000;
 export async function startBot(config: Config, stopped: AbortSignal): Promise<Bot> {
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
   const metrics = await createMetrics(config.httpPort !== undefined, () => gatewayOf(client));
-  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log);
-  const state = redis ? createRedisState(redis.client) : openFileState(config.dataDir);
+  // Only what is used is loaded: each of the two costs some megabytes and tens of milliseconds.
+  const redis =
+    config.redisUrl === undefined
+      ? undefined
+      : (await import("./storage/redis.js")).connectRedis(config.redisUrl, log);
+  const state = redis
+    ? createRedisState(redis.client)
+    : (await import("./storage/file-state.js")).openFileState(config.dataDir);
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
 

@@ -14,7 +14,8 @@ export function createDiscordClient(
   const client = new Client({
     intents: [],
     allowedMentions: { parse: [] },
-    rest: { api: apiUrl },
+    // Each interaction's answers have a queue of their own, which is kept until it is swept (discord.js: for an hour).
+    rest: { api: apiUrl, handlerSweepInterval: 60_000 },
     ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),
     ...(identify && {
       ws: {

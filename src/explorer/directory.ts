@@ -40,12 +40,11 @@ export interface Directory {
   onAdded: ((kind: Kind, entry: Entry) => void) | undefined;
 }
 
-/** An entry's words: its name, an id's hint, and what follows it. */
+/** An entry's words: its name, and its id's hint. The rest of an id is looked for as it stands. */
 interface Words {
   readonly at: number;
   readonly name: string;
   readonly hint: string;
-  readonly rest: string;
 }
 
 interface List {
@@ -58,16 +57,22 @@ interface List {
 const SEPARATORS = /[\s\p{P}\p{S}]+/u;
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
 
-function toWords(entry: Entry, at: number): Words {
-  const [hint = "", ...rest] = entry.id.split("::");
-  const bare = rest.length === 0;
-  return { at, name: entry.name ?? "", hint: bare ? "" : hint, rest: bare ? hint : rest.join("::") };
-}
+const toWords = ({ id, name }: Entry, at: number): Words => ({
+  at,
+  name: name ?? "",
+  hint: id.includes("::") ? (id.split("::")[0] ?? "") : "",
+});
+
+/** What is typed of an id, rather than of a name: with a separator in it, or a run of hex. */
+const LIKE_AN_ID = /::|^[0-9a-f]{4,}/;
+
+const isBeginningOf = (text: string, id: string): boolean =>
+  id.startsWith(text) || id.slice(id.lastIndexOf("::") + 2).startsWith(text);
 
 const newSearch = () =>
   new MiniSearch<Words>({
     idField: "at",
-    fields: ["name", "hint", "rest"],
+    fields: ["name", "hint"],
     tokenize: (text) => plain(text).split(SEPARATORS).filter(Boolean),
     searchOptions: {
       combineWith: "AND",
@@ -107,14 +112,20 @@ export function createDirectory(): Directory {
       return sorted.slice(0, most).map((entry) => ({ match: { kind, entry }, rank: 0 }));
     }
     const typed = text.split(SEPARATORS).filter(Boolean);
-    return words
+    const byId = LIKE_AN_ID.test(text)
+      ? entries.filter(({ id }) => isBeginningOf(text, plain(id))).slice(0, MOST_RANKED)
+      : [];
+    const byWords = words
       .search(text)
       .slice(0, MOST_RANKED)
       .flatMap(({ id, terms }) => {
         const entry = entries[Number(id)];
         const exact = typed.every((word) => terms.some((term) => term.startsWith(word)));
-        return entry ? [{ match: { kind, entry }, rank: rank(entry, text, exact) }] : [];
+        return entry && !byId.includes(entry)
+          ? [{ match: { kind, entry }, rank: rank(entry, text, exact) }]
+          : [];
       });
+    return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
   };
 
   const directory: Directory = {

@@ -29,6 +29,8 @@ export type Asker = { readonly person: string } | "background";
 export interface AskOptions {
   /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
   readonly maxAgeMs?: number | undefined;
+  /** Whether what is fetched is worth keeping (true): not where a whole list is read once to be told apart. */
+  readonly keep?: boolean;
 }
 
 /** The shared API service: cached readings, for whoever asks. */
@@ -64,6 +66,7 @@ export function createExplorerService({
     parameters: Parameters[Name],
     key: string,
     asker: Asker,
+    keep: boolean,
   ): Promise<Entry> => {
     const fetchedAt = now();
     const hurry = new AbortController();
@@ -81,7 +84,8 @@ export function createExplorerService({
         },
       )
       .then(async (entry) => {
-        await cache.set(key, entry, "missing" in entry ? MISSING_MS : FRESHNESS[name].stale + KEPT_MS);
+        const ttl = "missing" in entry ? MISSING_MS : FRESHNESS[name].stale + KEPT_MS;
+        if (keep) await cache.set(key, entry, ttl);
         return entry;
       })
       .finally(() => renewals.delete(key));
@@ -93,7 +97,7 @@ export function createExplorerService({
     name: Name,
     parameters: Parameters[Name],
     asker: Asker,
-    maxAgeMs: number | undefined,
+    { maxAgeMs, keep = true }: AskOptions,
     until: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
@@ -112,7 +116,7 @@ export function createExplorerService({
 
     const held = found && !("missing" in found.entry) ? found.entry : undefined;
     const underWay = renewals.get(key);
-    const renewal = underWay?.entry ?? renew(name, parameters, key, asker);
+    const renewal = underWay?.entry ?? renew(name, parameters, key, asker, keep);
     if (asker !== "background") underWay?.hurry.abort();
     if (held && maxAgeMs === undefined && age <= stale) {
       renewal.catch(() => {});
@@ -139,14 +143,14 @@ export function createExplorerService({
     #patienceEnds: number | undefined;
     constructor(
       readonly asker: Asker,
-      readonly maxAgeMs: number | undefined,
+      readonly options: AskOptions,
     ) {}
     ask<Name extends EndpointName>(name: Name, parameters: Parameters[Name]) {
       const until = () => {
         this.#patienceEnds ??= performance.now() + PATIENCE_MS;
         return this.#patienceEnds;
       };
-      return read(name, parameters, this.asker, this.maxAgeMs, until);
+      return read(name, parameters, this.asker, this.options, until);
     }
   }
   for (const name of Object.keys(FRESHNESS) as EndpointName[]) {
@@ -156,10 +160,7 @@ export function createExplorerService({
       },
     });
   }
-  const bind = (asker: Asker, maxAgeMs: number | undefined) =>
-    new BoundExplorer(asker, maxAgeMs) as unknown as Explorer;
-
-  return { for: (asker, { maxAgeMs } = {}) => bind(asker, maxAgeMs) };
+  return { for: (asker, options = {}) => new BoundExplorer(asker, options) as unknown as Explorer };
 }
 
 function toReading<Name extends EndpointName>(

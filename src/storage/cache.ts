@@ -1,4 +1,3 @@
-import KeyvRedis from "@keyv/redis";
 import Keyv, { type KeyvStoreAdapter } from "keyv";
 import { LRUCache } from "lru-cache";
 import type { Redis } from "./redis.js";
@@ -99,7 +98,7 @@ export function createCache({ memoryMb, redis, log }: Options): Cache {
   } as object);
   const shared =
     redis &&
-    new Keyv<unknown>(new KeyvRedis(redis.client, { throwOnConnectError: false, throwOnErrors: true }), {
+    new Keyv<unknown>(redis.store(), {
       namespace: `${REDIS_PREFIX}cache`,
       // The adapter prefixes already; both would double it.
       useKeyPrefix: false,

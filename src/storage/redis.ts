@@ -1,4 +1,4 @@
-import { createClient } from "@keyv/redis";
+import KeyvRedis, { createClient } from "@keyv/redis";
 import { within } from "../within.js";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
@@ -22,6 +22,8 @@ export type RedisClient = ReturnType<typeof open>;
 /** A connection to Redis that nobody ever waits for: it is used while it answers in time, and passed over else. */
 export interface Redis {
   readonly client: RedisClient;
+  /** A store for Keyv over the same connection. */
+  store(): KeyvRedis<unknown>;
   /** Whether it is connected and answered in time when last asked. */
   usable(): boolean;
   /** What the command answers, or undefined when Redis is not usable or not in time. */
@@ -88,6 +90,7 @@ export function connectRedis(url: string, log: Log): Redis {
 
   return {
     client,
+    store: () => new KeyvRedis(client, { throwOnConnectError: false, throwOnErrors: true }),
     usable,
     async attempt(command) {
       if (!usable()) return undefined;

@@ -88,8 +88,8 @@ export function createBackground({
       };
       const polling = repeat(poll, pollMs, log, "reading of the vote requests");
       const upkeep = repeat(edits.run, UPKEEP_MS, log);
-      // What people or the watch have just read will do.
-      const casual = explorer.for("background", { maxAgeMs: SAMPLE_MS });
+      // What people or the watch have just read will do; fifty pages that nobody asked for are not kept.
+      const casual = explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false });
       const sampling = repeat(
         () => samplePrice(explorer.for("background", { maxAgeMs: 0 }), state, lease),
         SAMPLE_MS,
