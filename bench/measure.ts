@@ -6,6 +6,7 @@ import type { Given, Place } from "../sandbox/discord/driver.js";
 import type { Interaction } from "../sandbox/discord/interactions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../sandbox/discord/server.js";
 import type { Message } from "../sandbox/discord/world.js";
+import { memoryOf as memoryOfProcess } from "../sandbox/process-memory.js";
 
 /** A bot and the sandbox's Discord that it is connected to. */
 export interface Subject {
@@ -24,11 +25,8 @@ export function cpuOf({ child }: BotProcess): number {
   return (Number(columns[11]) + Number(columns[12])) / TICKS_PER_SECOND;
 }
 
-/** Memory that a process holds, in MB. */
-export function memoryOf({ child }: BotProcess): number {
-  const [, kb = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
-  return Number(kb) / 1_024;
-}
+/** Memory that a bot holds, in MB. */
+export const memoryOf = ({ child }: BotProcess): number => memoryOfProcess(child.pid ?? 0);
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -34,6 +34,17 @@ const escapeValue = (text: string) => text.replace(/[%&=]/g, encodeURIComponent)
  * @param most how many characters it may take
  */
 export function encodeAddress(address: Address, keys: IdKeys, most: number): string {
+  const known = encoded.get(address);
+  if (known !== undefined && known.length <= most) return known;
+  const text = encode(address, keys, most);
+  encoded.set(address, text);
+  return text;
+}
+
+/** Addresses of rows that are shown again and again. */
+const encoded = new WeakMap<Address, string>();
+
+function encode(address: Address, keys: IdKeys, most: number): string {
   const pairs = givenParameters(address).map(([name, value]) => ({
     name,
     value: name === "id" ? packId(value) : value,

@@ -13,25 +13,27 @@ import type { PartyDetail, PartyListItem, Reward } from "../explorer/schema.js";
 import type { Reading } from "../explorer/service.js";
 import { shortId, toDecimal } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, partyName, row, rowMenu } from "./parts.js";
-import type { Menu, Screen } from "./view.js";
+import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
+import type { Choice, Menu, Screen } from "./view.js";
 
-const toRow = (each: PartyListItem): Markdown =>
+const toRow = perRow((each: PartyListItem) =>
   row(
     md`${named(each.partyName, each.partyAddress)}`,
     md`-# ${coins(each.balance, 2)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
-  );
+  ),
+);
 
-const openMenu = (rows: readonly PartyListItem[]): Menu =>
-  rowMenu(rows, "Open a party…", ({ partyAddress, partyName }) =>
-    partyAddress === null
-      ? undefined
-      : {
-          label: partyName ?? shortId(partyAddress),
-          hint: shortId(partyAddress),
-          to: address("party", { id: partyAddress }),
-        },
-  );
+const toChoice = perRow(({ partyAddress, partyName }: PartyListItem): Choice | undefined =>
+  partyAddress === null
+    ? undefined
+    : {
+        label: partyName ?? shortId(partyAddress),
+        hint: shortId(partyAddress),
+        to: address("party", { id: partyAddress }),
+      },
+);
+
+const openMenu = (rows: readonly PartyListItem[]): Menu => rowMenu(rows, "Open a party…", toChoice);
 
 const SORTS = { LAST_ACTIVITY_AT: "last active", FIRST_SEEN_AT: "first seen" } as const;
 const ORDERS = { DESC: "latest first", ASC: "earliest first" } as const;

@@ -26,6 +26,19 @@ export function extent(slice: Slice<unknown>, things: string): Markdown {
   return md`First ${most} of ${total} ${things}: the explorer lists no more`;
 }
 
+/**
+ * Shows each row once for as long as its reading is kept: a cached list is shown again and again. What is shown must
+ * follow from the row alone.
+ */
+export function perRow<Row extends object, Shown>(show: (row: Row) => Shown): (row: Row) => Shown {
+  const known = new WeakMap<Row, { readonly shown: Shown }>();
+  return (row) => {
+    const held = known.get(row) ?? { shown: show(row) };
+    known.set(row, held);
+    return held.shown;
+  };
+}
+
 /** A menu that opens a row's own screen. */
 export function rowMenu<T>(
   rows: readonly T[],

@@ -26,7 +26,7 @@ import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { cut, shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
+import { extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Field, Screen, Tone } from "./view.js";
 
 const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
@@ -69,11 +69,12 @@ export function tallyWords({ yes, no, pending }: Pick<Proposal, "yes" | "no" | "
 
 const titleOf = (title: string | null): string => title ?? "Vote request without a title";
 
-const toLine = (each: VoteRequestListItem): Markdown =>
+const toLine = perRow((each: VoteRequestListItem) =>
   row(
     md`${statusText(each.status)} · ${bold(cut(titleOf(toTitle(each.title)), 120))}`,
     md`-# ${tallyWords({ yes: each.yesCount, no: each.noCount, pending: each.abstainCount })} · until ${timestamp(each.voteBefore, "f")}`,
-  );
+  ),
+);
 
 /** The vote requests, as the explorer lists them. */
 export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => {

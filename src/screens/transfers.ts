@@ -3,7 +3,7 @@ import { openSlice } from "../explorer/paging.js";
 import type { PartyRef, Transfer } from "../explorer/schema.js";
 import { shortId } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { agedList, partyMenu, row, rowMenu } from "./parts.js";
+import { agedList, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 
 /** The first of several parties by its name, else its id, and how many more there are. */
@@ -14,11 +14,12 @@ function oneOf(parties: readonly PartyRef[]): Markdown {
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
 
-const toRow = (each: Transfer): Markdown =>
+const toRow = perRow((each: Transfer) =>
   row(
     md`**${coins(each.amount, 4)}** · ${timestamp(each.createdAt)}${each.transferType === null ? md`` : md` · ${each.transferType}`}`,
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
-  );
+  ),
+);
 
 const nameOf = ([first]: readonly PartyRef[]): string =>
   first?.accountName ?? (first?.partyId ? shortId(first.partyId) : "nobody");

@@ -15,16 +15,17 @@ import { openSlice } from "../explorer/paging.js";
 import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
 import { shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { activity, extent, named, orNothing, pageOf, row, rowMenu, seen, version } from "./parts.js";
+import { activity, extent, named, orNothing, pageOf, perRow, row, rowMenu, seen, version } from "./parts.js";
 import type { Choice, Field, Menu, Screen, ScreenContext, View } from "./view.js";
 
-const toRow = (each: ValidatorSummary): Markdown =>
+const toRow = perRow((each: ValidatorSummary) =>
   row(
     md`${activity(each.active)} · ${named(each.validatorName, each.validator)}`,
     md`-# ${seen(each.lastActiveAt)} · ${version(each.version)} · rewards ${coins(each.totalRewards, 2)}`,
-  );
+  ),
+);
 
-const toChoice = (each: ValidatorSummary): Choice | undefined =>
+const toChoice = perRow((each: ValidatorSummary): Choice | undefined =>
   each.validator === null
     ? undefined
     : {
@@ -32,7 +33,8 @@ const toChoice = (each: ValidatorSummary): Choice | undefined =>
         hint: shortId(each.validator),
         emoji: each.active === null ? "⚪" : each.active ? "🟢" : "🔴",
         to: address("validator", { id: each.validator }),
-      };
+      },
+);
 
 const openMenu = (rows: readonly ValidatorSummary[]): Menu => rowMenu(rows, "Open a validator…", toChoice);
 

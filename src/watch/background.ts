@@ -10,11 +10,12 @@ import type { LeasedWork } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory.js";
 import { createEdits } from "./edits.js";
-import { createGovernanceWatch, createKnownRequests } from "./governance.js";
+import { createGovernanceWatch } from "./governance.js";
 import { createMaterials } from "./materials.js";
 import { createOutbox } from "./outbox.js";
 import { samplePrice } from "./prices.js";
 import { repeat } from "./repeat.js";
+import { createKnownRequests } from "./requests.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 interface Parts {

@@ -6,9 +6,9 @@ import { crosspost, editMessage, openThread, problemOf, retryAfterOf, setArchive
 import type { Log } from "../ops/log.js";
 import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State } from "../storage/state.js";
+import type { Announced } from "./deliveries.js";
 import type { Materials } from "./materials.js";
 import { announcement, markOf, outcomeKnown } from "./messages.js";
-import type { Announced } from "./outbox.js";
 import type { KnownRequest } from "./requests.js";
 
 /** An announcement is edited at most this often, in ms, but for its outcome. */

@@ -1,18 +1,24 @@
 import { ExplorerError } from "../explorer/errors.js";
-import { type Action, identityOf, statusGroup } from "../explorer/governance.js";
+import { identityOf, statusGroup } from "../explorer/governance.js";
 import { readPages } from "../explorer/paging.js";
-import { findProposal, voteKey } from "../explorer/proposals.js";
-import type { Vote, VoteRequestListItem } from "../explorer/schema.js";
+import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer } from "../explorer/service.js";
-import { cut } from "../explorer/values.js";
 import type { Log } from "../ops/log.js";
 import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State, type Write } from "../storage/state.js";
 import type { Edits } from "./edits.js";
-import type { GovernanceEvent, Topic } from "./events.js";
+import type { GovernanceEvent } from "./events.js";
 import type { Outbox } from "./outbox.js";
-import { compare, dueReminders, firstSeen, type KnownRequest, requestKey } from "./requests.js";
+import {
+  compare,
+  type Findings,
+  firstSeen,
+  type KnownRequest,
+  type KnownRequests,
+  requestKey,
+} from "./requests.js";
 import type { Subscription, Subscriptions } from "./subscriptions.js";
+import { createVotesWatch } from "./votes.js";
 
 /** How far the watch has come. */
 export interface Progress {
@@ -28,8 +34,6 @@ const DAY = 24 * 60 * MINUTE;
 const MOST_SINGLY = 3;
 /** A closed request's details are forgotten after this long, in ms; its key never. */
 const PRUNE_MS = 180 * DAY;
-/** Pages of votes read at the most when a tally moved. */
-const MOST_VOTE_PAGES = 6;
 
 interface Parts {
   /** Asks for nothing but new readings. */
@@ -45,36 +49,10 @@ interface Parts {
   readonly now?: () => number;
 }
 
-/** What is known of all requests, read once and then kept in memory by whoever does the background work. */
-export interface KnownRequests {
-  all(): Promise<Map<string, KnownRequest>>;
-  get(key: string): Promise<KnownRequest | undefined>;
-  put(key: string, request: KnownRequest): Write;
-}
-
-export function createKnownRequests(state: State): KnownRequests {
-  const stored = collectionOf<KnownRequest>(state, "requests");
-  let held: Promise<Map<string, KnownRequest>> | undefined;
-  const all = () => {
-    held ??= stored.list();
-    held.catch(() => {
-      held = undefined;
-    });
-    return held;
-  };
-  return { all, get: async (key) => (await all()).get(key), put: stored.put };
-}
-
 /** Compares each read of the vote requests with what is known, and hands what happened to the outbox. */
 export interface GovernanceWatch {
   /** @returns whether they could be read */
   poll(): Promise<boolean>;
-}
-
-/** What one read has brought: what is known now, and what is to be told of it. */
-interface Findings {
-  readonly learnt: Map<string, KnownRequest>;
-  readonly events: GovernanceEvent[];
 }
 
 export function createGovernanceWatch(parts: Parts): GovernanceWatch {
@@ -91,6 +69,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     now = Date.now,
   } = parts;
   const progress = collectionOf<Progress>(state, "progress");
+  const { lookAtDue, lookAtDeadlines } = createVotesWatch({ explorer, requests, now });
 
   /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
   const settle = async ({ learnt, events }: Findings, more: readonly Write[] = []) => {
@@ -200,132 +179,6 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     return null;
   };
 
-  const readVotes = async (keys: readonly string[]): Promise<readonly Vote[]> => {
-    const known = await requests.all();
-    const wanted = keys.flatMap((key) => known.get(key) ?? []);
-    const reading = await readPages(
-      (page) => explorer.votes(page),
-      voteKey,
-      (rows) =>
-        wanted.every(
-          ({ identity, yes, no }) =>
-            rows.filter((row) => row.trackingCid === identity && row.accept !== null).length >=
-            (yes ?? 0) + (no ?? 0),
-        ),
-      MOST_VOTE_PAGES,
-    );
-    return reading.data;
-  };
-
-  /** What a vote has changed besides the tally: who voted how, and what the detail says of the action. */
-  const lookAtDue = async (subscribed: readonly Subscription[]): Promise<Findings> => {
-    const wanted = (topic: Topic) => subscribed.some(({ topics }) => topics[topic]);
-    const [wantVotes, wantChanges] = [wanted("votes"), wanted("changes")];
-    const known = await requests.all();
-    const due = [...known].filter(
-      ([, each]) => each.due || (wantVotes && each.phase === "open" && !each.votes),
-    );
-    const learnt = new Map<string, KnownRequest>();
-    const events: GovernanceEvent[] = [];
-    if (due.length === 0) return { learnt, events };
-    const votes = wantVotes ? await readVotes(due.map(([key]) => key)) : [];
-    for (const [key, request] of due) {
-      let { due: done, ...next } = request;
-      if (wantVotes) next = { ...next, ...votesOf(key, request, votes, events) };
-      else {
-        // Nobody listens: whoever does later hears of what is cast from then on.
-        const { votes: forgotten, flips, ...rest } = next;
-        next = rest;
-      }
-      if (wantChanges && request.phase === "open")
-        next = { ...next, ...(await actionOf(key, request, events)) };
-      learnt.set(key, next);
-    }
-    return { learnt, events };
-  };
-
-  /** A request's votes as read, and what is to be told of them: a changed one once two reads agree. */
-  const votesOf = (key: string, request: KnownRequest, all: readonly Vote[], events: GovernanceEvent[]) => {
-    const votes: Record<string, boolean | null> = { ...request.votes };
-    const flips: Record<string, boolean> = {};
-    let sequence = request.voteSequence;
-    for (const { trackingCid, identifier, accept, accountName, company } of all) {
-      if (trackingCid !== request.identity || identifier === null || accept === null) continue;
-      const before = votes[identifier] ?? null;
-      if (before === accept) continue;
-      if (before !== null && request.flips?.[identifier] !== accept) {
-        flips[identifier] = accept;
-        continue;
-      }
-      votes[identifier] = accept;
-      const own = [identifier, accountName, company].includes(request.requester) && accept && before === null;
-      if (request.votes === undefined || own) continue;
-      sequence += 1;
-      const voter = accountName ?? company ?? identifier;
-      events.push({ kind: "vote", key, sequence, voter, from: before, to: accept });
-    }
-    const unsure = Object.keys(flips).length > 0;
-    return { votes, voteSequence: sequence, flips, ...(unsure ? { due: true } : {}) };
-  };
-
-  /** Reminders that are due: of several that became due at once, only the last is told. */
-  const lookAtDeadlines = async (all: readonly Subscription[]): Promise<Findings> => {
-    const known = await requests.all();
-    const learnt = new Map<string, KnownRequest>();
-    const events: GovernanceEvent[] = [];
-    for (const [key, request] of known) {
-      const due = new Set<string>();
-      const told = new Set<string>();
-      for (const { before, since, topics } of all) {
-        const own = topics.reminders ? dueReminders(request, before, since, now()) : [];
-        for (const each of own) due.add(each);
-        const last = own.at(-1);
-        if (last) told.add(last);
-      }
-      if (due.size === 0) continue;
-      const absent = await whoIsAbsent(request);
-      learnt.set(key, { ...request, reminded: [...request.reminded, ...due] });
-      for (const reminder of told) events.push({ kind: "reminder", key, reminder, absent });
-    }
-    return { learnt, events };
-  };
-
-  /** Super validators that have voted before and not on this request; null where not all of them are known. */
-  const whoIsAbsent = async (request: KnownRequest): Promise<readonly string[] | null> => {
-    try {
-      const all = await readVotes([requestKey(request.identity)]);
-      const voters = new Map(
-        all.flatMap((vote) =>
-          vote.identifier === null
-            ? []
-            : [[vote.identifier, vote.accountName ?? vote.company ?? vote.identifier] as const],
-        ),
-      );
-      const voted = new Set(
-        all
-          .filter((vote) => vote.trackingCid === request.identity && vote.accept !== null)
-          .map((vote) => vote.identifier),
-      );
-      const absent = [...voters].filter(([id]) => !voted.has(id)).map(([, name]) => name);
-      return absent.length === request.pending ? absent : null;
-    } catch (error) {
-      if (error instanceof ExplorerError) return null;
-      throw error;
-    }
-  };
-
-  /** The action as the detail tells it: the list does not. */
-  const actionOf = async (key: string, request: KnownRequest, events: GovernanceEvent[]) => {
-    const { action } = (await findProposal(explorer, request.identity)).data;
-    const text = actionText(action);
-    if (text === null || text === request.terms.action) return {};
-    const terms = { ...request.terms, action: text };
-    if (request.terms.action === null) return { terms };
-    const changeSequence = request.changeSequence + 1;
-    events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to: terms });
-    return { terms, changeSequence, revision: request.revision + 1 };
-  };
-
   /** What was closed long ago is forgotten but for its key, or an old row would be announced anew. */
   const prune = async (): Promise<void> => {
     const learnt = new Map<string, KnownRequest>();
@@ -407,14 +260,4 @@ function keyOf(known: ReadonlyMap<string, KnownRequest>, row: VoteRequestListIte
     if (contractIds.some((id) => id === row.trackingCid || id === row.contractId)) return key;
   }
   return own;
-}
-
-/** An action as one text, by which two are compared and which people are shown; null where nothing is said. */
-function actionText({ words, subject, changes }: Action): string | null {
-  if (words === null) return null;
-  const parts = [
-    ...subject.map(({ label, value }) => `${label} ${value}`),
-    ...changes.map(({ key, to }) => `${key} = ${to ?? "removed"}`),
-  ];
-  return cut(parts.length > 0 ? `${words} (${parts.join(", ")})` : words, 600);
 }

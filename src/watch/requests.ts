@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { identityOf, statusGroup, toTitle } from "../explorer/governance.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
+import { collectionOf, type State, type Write } from "../storage/state.js";
+import type { GovernanceEvent } from "./events.js";
 
 /** What people are told when it changes. */
 export interface Terms {
@@ -192,4 +194,30 @@ export function dueReminders(
     .filter((each) => deadline - each <= now && deadline - each >= since)
     .map((each) => `${deadline}:${each}`)
     .filter((each) => !known.reminded.includes(each));
+}
+
+/** What is known of all requests, read once and then kept in memory by whoever does the background work. */
+export interface KnownRequests {
+  all(): Promise<Map<string, KnownRequest>>;
+  get(key: string): Promise<KnownRequest | undefined>;
+  put(key: string, request: KnownRequest): Write;
+}
+
+export function createKnownRequests(state: State): KnownRequests {
+  const stored = collectionOf<KnownRequest>(state, "requests");
+  let held: Promise<Map<string, KnownRequest>> | undefined;
+  const all = () => {
+    held ??= stored.list();
+    held.catch(() => {
+      held = undefined;
+    });
+    return held;
+  };
+  return { all, get: async (key) => (await all()).get(key), put: stored.put };
+}
+
+/** What one read has brought: what is known now, and what is to be told of it. */
+export interface Findings {
+  readonly learnt: Map<string, KnownRequest>;
+  readonly events: GovernanceEvent[];
 }

@@ -125,16 +125,16 @@ describe("a person at a channel", () => {
   });
 
   it("keeps the screen as it was when a click fails", async () => {
-    const list = await driver().ask(ana(), "/validator list", { order: "ASC" });
+    const list = await driver().ask(olga(), "/validator list", { order: "ASC" });
     const before = textOf(list);
     harness.explorer.strike({ kind: "status", status: 400 });
     const link =
       driver()
         .components(list)
         .find((each) => each.type === 3)?.options?.[7]?.label ?? "";
-    const error = await driver().choose(ana(), list, link);
+    const error = await driver().choose(olga(), list, link);
     expect(error.id).not.toBe(list.id);
-    expect(error.visibleTo).toBe(ana().user.id);
+    expect(error.visibleTo).toBe(olga().user.id);
     expect(textOf(list)).toBe(before);
   });
 

@@ -65,7 +65,7 @@ describe("the explorer's service", () => {
     expect(await service.for(ana).price({})).toMatchObject({ stale: false, fetchedAt: first.fetchedAt });
     expect(asked()).toBe(1);
 
-    pass(30 * SECOND);
+    pass(60 * SECOND);
     sandbox.strike({ kind: "slow", ms: 100 }, { times: 1 });
     const stale = await service.for(ana).price({});
     expect(stale).toMatchObject({ stale: true, fetchedAt: first.fetchedAt });

@@ -11,9 +11,10 @@ import { createCache } from "../../src/storage/cache.js";
 import { openFileState } from "../../src/storage/file-state.js";
 import type { Lease } from "../../src/storage/lease.js";
 import { createEdits } from "../../src/watch/edits.js";
-import { createGovernanceWatch, createKnownRequests } from "../../src/watch/governance.js";
+import { createGovernanceWatch } from "../../src/watch/governance.js";
 import { createMaterials } from "../../src/watch/materials.js";
 import { createOutbox } from "../../src/watch/outbox.js";
+import { createKnownRequests } from "../../src/watch/requests.js";
 import { createSubscriptions, DEFAULT_OPTIONS } from "../../src/watch/subscriptions.js";
 import { textOf } from "../harness.js";
 

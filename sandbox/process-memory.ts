@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+
+/** Memory that a process holds, in MB. Linux only. */
+export function memoryOf(pid: number): number {
+  try {
+    const [, kb = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kb) / 1_024;
+  } catch {
+    return 0;
+  }
+}
