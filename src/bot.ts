@@ -34,6 +34,11 @@ export interface Bot {
 }
 
 const FINISH_MS = 5_000;
+/**
+ * Each interaction's answers have a queue of their own in discord.js' REST, kept until it is swept: by itself every hour,
+ * and never again after a login that failed.
+ */
+const SWEEP_MS = 60_000;
 
 /**
  * Builds the parts and connects them.
@@ -177,6 +182,10 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   });
   await logIn(() => client.login(config.discord.token), log, stopped);
   const { applicationId, guildIds } = await ready;
+  const sweeping = setInterval(
+    () => client.rest.handlers.sweep(({ inactive }) => inactive),
+    SWEEP_MS,
+  ).unref();
 
   await registerCommands({
     rest: client.rest,
@@ -207,6 +216,7 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();
       health?.close();
+      clearInterval(sweeping);
       await keys.flush();
       await state.close();
       await redis?.close();

@@ -31,7 +31,10 @@ async function openStore(): Promise<Store> {
   const redis = connectRedis(config.redisUrl, log);
   const deadline = Date.now() + CONNECT_MS;
   while (!redis.client.isReady) {
-    if (Date.now() > deadline) throw new StateError("REDIS_URL: Redis cannot be reached");
+    if (Date.now() > deadline) {
+      await redis.close();
+      throw new StateError("REDIS_URL: Redis cannot be reached");
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import type { PriceSample, Span } from "../explorer/prices.js";
+import { type PriceSample, SAMPLE_MS, type Span } from "../explorer/prices.js";
 
 /** How much of something there is. */
 export interface Bar {
@@ -11,8 +11,8 @@ export interface Bar {
 
 /** Charts as PNG files. */
 export interface Charts {
-  /** Prices over a span that ends with the last sample. */
-  price(samples: readonly PriceSample[], span: Span): Promise<Buffer>;
+  /** Prices over a span that ends now (epoch ms, taken to the next sample's time). */
+  price(samples: readonly PriceSample[], span: Span, now: number): Promise<Buffer>;
   /** @param key names what is shown: the same key gives the same picture again */
   bars(key: string, bars: readonly Bar[]): Promise<Buffer>;
 }
@@ -41,11 +41,13 @@ export function createCharts(): Charts {
   };
 
   return {
-    price: (samples, span) =>
-      drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[0]}`, async () => {
+    price(samples, span, now) {
+      const end = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
+      return drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[0]} ${end}`, async () => {
         const { drawPrices } = await import("./draw.js");
-        return drawPrices(samples, span);
-      }),
+        return drawPrices(samples, span, end);
+      });
+    },
     bars: (key, bars) =>
       drawn(`bars ${key}`, async () => {
         const { drawBars } = await import("./draw.js");

@@ -101,8 +101,7 @@ const MARKS: Readonly<Record<Span, { readonly unit: string; readonly ms: number;
   };
 
 /** Prices as a line that is broken where nothing is known. The time is relative: readers live in many zones. */
-export function drawPrices(samples: readonly PriceSample[], span: Span): Promise<Buffer> {
-  const end = samples.at(-1)?.[0] ?? 0;
+export function drawPrices(samples: readonly PriceSample[], span: Span, end: number): Promise<Buffer> {
   const { unit, ms, every } = MARKS[span];
   return draw<"line">(HEIGHT, {
     type: "line",

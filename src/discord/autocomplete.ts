@@ -1,5 +1,5 @@
 import { type Directory, type Entry, entryLabel, type Kind, type Match } from "../explorer/directory.js";
-import { clean, cut } from "../explorer/values.js";
+import { clean } from "../explorer/values.js";
 import { packId, readId } from "../screens/ids.js";
 import { LIMITS } from "./limits.js";
 import { type IdKeys, keyOf } from "./links.js";
@@ -33,8 +33,8 @@ function toChoice({ kind, entry }: Match, keys: IdKeys): OfferedChoice {
 }
 
 /**
- * The best matches for what has been typed, from memory alone: nobody is asked anything for a keystroke. Where a list
- * has not been read yet, one choice says so and holds what was typed.
+ * The best matches for what has been typed, from memory alone: nobody is asked anything for a keystroke. Where there is
+ * none, one choice says so and holds what was typed, if that fits whole: a part of an id would be no id.
  */
 export function toChoices(
   directory: Directory,
@@ -49,11 +49,17 @@ export function toChoices(
   const words = reading
     ? "The names are still being read; a whole id works already"
     : "Nothing known by that name; a whole id works too";
-  return [{ name: words, value: cut(text, LIMITS.choiceText - 1) || "?" }];
+  const value = packId(text || "?");
+  return value.length <= LIMITS.choiceText ? [{ name: words, value }] : [];
 }
 
-/** The id of the one thing that goes by this name; what was given where there is none, or several. */
+/** Text that is an id, whatever goes by it as a name: names are typed in by strangers. */
+const IS_AN_ID = /::1220|[0-9a-f]{32}/i;
+
+/** The id of the one thing that goes by this name; what was given where there is none, or several, or it is an id. */
 export function unlessNamed(directory: Directory, kinds: readonly Kind[], given: string): string {
-  const [match, ...others] = directory.named(kinds, readId(given));
+  const text = readId(given);
+  if (IS_AN_ID.test(text) && !text.includes("…")) return given;
+  const [match, ...others] = directory.named(kinds, text);
   return match && others.length === 0 ? `!${match.entry.id}` : given;
 }

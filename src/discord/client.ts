@@ -14,8 +14,7 @@ export function createDiscordClient(
   const client = new Client({
     intents: [],
     allowedMentions: { parse: [] },
-    // Each interaction's answers have a queue of their own, which is kept until it is swept (discord.js: for an hour).
-    rest: { api: apiUrl, handlerSweepInterval: 60_000 },
+    rest: { api: apiUrl, handlerSweepInterval: 0 },
     ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),
     ...(identify && {
       ws: {

@@ -17,6 +17,8 @@ import type { Metrics } from "../ops/metrics.js";
 import { type Address, LAST_PAGE, parseAddress, withParameter } from "../screens/addresses.js";
 import { KEY_MARK } from "../screens/ids.js";
 import { openScreen } from "../screens/index.js";
+import { StateError } from "../storage/state.js";
+import { within } from "../within.js";
 import { createAge } from "./age.js";
 import { toChoices, unlessNamed } from "./autocomplete.js";
 import { DISCORD, explain, hasCode, kindOf, PersonError } from "./errors.js";
@@ -43,6 +45,8 @@ interface Parts {
 const OLDER_VERSION =
   "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
 const JUMP_INPUT = "page";
+/** A dialog that has not been found by then is told of, in ms. */
+const DIALOG_MS = 2_000;
 
 /** Takes each interaction to the screen it asks for, and the screen back to the person. The one error boundary. */
 export function createDispatch({ commands, services, keys, metrics, log }: Parts) {
@@ -59,13 +63,16 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
   const reply = async (
     asked: Asked,
     target: Target,
-    to: Address | undefined,
-    work: () => Promise<MessagePayload>,
+    work: (asksFor: (to: Address | undefined) => void) => Promise<MessagePayload>,
   ): Promise<string> => {
+    let screen: Address["screen"] | undefined;
     let outcome = "answered";
-    await answer(asked, target, work(), (error) => {
+    const asksFor = (to: Address | undefined) => {
+      screen = to?.screen;
+    };
+    await answer(asked, target, work(asksFor), (error) => {
       outcome = kindOf(error);
-      return explain(error, log, asked.id, to?.screen);
+      return explain(error, log, asked.id, screen);
     });
     return outcome;
   };
@@ -73,7 +80,7 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
   const command = async (asked: ChatInputCommandInteraction) => {
     const definition = byName.get(asked.commandName);
     if (definition && "run" in definition) {
-      return reply(asked, "private", undefined, () => definition.run(asked, services));
+      return reply(asked, "private", () => definition.run(asked, services));
     }
     const screen = definition?.opens[asked.options.getSubcommand(false) ?? ""];
     const given: Record<string, string> = {};
@@ -84,10 +91,11 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
       given.id = unlessNamed(screens.directory, definition.suggests, given.id);
     }
     const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
-    const keyed = given.id?.startsWith(KEY_MARK) ? await keys.resolve(given.id) : undefined;
-    if (keyed !== undefined) given.id = `!${keyed}`;
-    const to = screen && parseAddress(screen, given);
-    return reply(asked, target, to, async () => {
+    return reply(asked, target, async (asksFor) => {
+      const keyed = given.id?.startsWith(KEY_MARK) ? await keys.resolve(given.id) : undefined;
+      if (keyed !== undefined) given.id = `!${keyed}`;
+      const to = screen && parseAddress(screen, given);
+      asksFor(to);
       if (!screen)
         throw new PersonError("This command is from another version of the bot. Try again in a minute.");
       if (!to)
@@ -105,9 +113,10 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
   ) => {
     const { message } = asked;
     const target = message && mayUpdate(message, asked.user.id) ? "update" : "private";
-    const linked = await decodeAddress(link, keys);
-    const to = page === undefined ? linked : linked && withParameter(linked, "page", page.trim());
-    return reply(asked, target, to, async () => {
+    return reply(asked, target, async (asksFor) => {
+      const linked = await decodeAddress(link, keys);
+      const to = page === undefined ? linked : linked && withParameter(linked, "page", page.trim());
+      asksFor(to);
       if (!linked) throw new PersonError(OLDER_VERSION);
       if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${LAST_PAGE}.`);
       const back = message ? await backFrom(message, slot, to) : undefined;
@@ -128,10 +137,18 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
   };
 
   const jump = async (asked: ButtonInteraction) => {
-    const linked = await decodeAddress(asked.customId.slice(1), keys);
-    if (!linked) {
-      await asked.reply({ content: OLDER_VERSION, flags: MessageFlags.Ephemeral });
-      return "told";
+    // A dialog can only be the first answer: there is no deferring it.
+    const late = () => {
+      throw new StateError("The state does not answer in time");
+    };
+    let linked: Address;
+    try {
+      const found = await within(decodeAddress(asked.customId.slice(1), keys), DIALOG_MS, late);
+      if (!found) throw new PersonError(OLDER_VERSION);
+      linked = found;
+    } catch (error) {
+      await asked.reply({ content: explain(error, log, asked.id), flags: MessageFlags.Ephemeral });
+      return kindOf(error);
     }
     const label = "label" in asked.component ? asked.component.label : undefined;
     const pages = label?.split("/").at(-1)?.trim() ?? LAST_PAGE;

@@ -124,6 +124,9 @@ export async function registerCommands(options: Options): Promise<ReadonlyMap<st
       ),
     ),
   );
-  await state.commit([settings.put("registration", { guildId: guildId ?? null })]);
+  // Without it, a later change of scope asks the servers instead.
+  await state
+    .commit([settings.put("registration", { guildId: guildId ?? null })])
+    .catch((err: unknown) => log.debug({ err }, "The commands' scope could not be kept"));
   return ids;
 }

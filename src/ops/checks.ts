@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
   DiscordAPIError,
   REST,
@@ -112,8 +112,14 @@ async function* checkDiscord(
         );
     return undefined;
   }
-  const { id } = (await rest.get(Routes.currentApplication())) as { id: string };
-  yield fine("Application", `its id is ${id}`);
+  let id: string;
+  try {
+    ({ id } = (await rest.get(Routes.currentApplication())) as { id: string });
+    yield fine("Application", `its id is ${id}`);
+  } catch (error) {
+    yield wrong("Application", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+    return me;
+  }
 
   const route =
     guildId === undefined ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
@@ -139,29 +145,37 @@ async function* checkDiscord(
     );
   }
 
+  try {
+    yield await checkGateway(rest, shards);
+  } catch (error) {
+    yield wrong("Gateway", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+  }
+  return me;
+}
+
+async function checkGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
   const gateway = (await rest.get(Routes.gatewayBot())) as GatewayInfo;
   const { remaining, total } = gateway.session_start_limit;
   const own = shards === "auto" ? gateway.shards : shards.count;
   if (remaining < own)
-    yield wrong(
+    return wrong(
       "Gateway",
       `only ${remaining} of ${total} starts are left today`,
       "Wait until tomorrow, and find out what restarts the bot so often.",
     );
-  else if (!(await handshake(gateway.url)))
-    yield wrong(
+  if (!(await handshake(gateway.url)))
+    return wrong(
       "Gateway",
       "its address takes no WebSocket",
       "Check that a firewall or proxy lets WebSockets through.",
     );
-  else if (own < gateway.shards)
-    yield notice(
+  if (own < gateway.shards)
+    return notice(
       "Gateway",
       `reachable; ${own} shards, where Discord recommends ${gateway.shards}`,
       "Raise the count in DISCORD_SHARDS on every process.",
     );
-  else yield fine("Gateway", `reachable; ${own} shards; ${remaining} of ${total} starts left today`);
-  return me;
+  return fine("Gateway", `reachable; ${own} shards; ${remaining} of ${total} starts left today`);
 }
 
 async function checkExplorer(config: Config["explorer"]): Promise<Finding> {
@@ -220,12 +234,17 @@ async function* checkRedis(url: string): AsyncGenerator<Finding, State | undefin
   yield Number.parseInt(version, 10) >= OLDEST_REDIS
     ? fine("Redis", `version ${version}`)
     : wrong("Redis", `version ${version}`, `Use version ${OLDEST_REDIS} or newer.`);
-  const config: Record<string, string> = await redis.client.configGet("save").catch(() => ({}));
-  const saved = info.aof_enabled === "1" || Boolean(config.save);
+  // A managed Redis may not tell.
+  const config = await redis.client.configGet("save").catch(() => undefined);
+  const saved = config === undefined || Boolean(config.save);
   yield info.aof_enabled === "1"
     ? fine("Redis persistence", "append-only file")
     : saved
-      ? notice("Redis persistence", "snapshots: a crash loses the last minutes", "Set `appendonly yes`.")
+      ? notice(
+          "Redis persistence",
+          "no append-only file: a crash loses the last minutes",
+          "Set `appendonly yes`.",
+        )
       : wrong(
           "Redis persistence",
           "none: subscriptions are lost when Redis restarts",
@@ -242,21 +261,20 @@ async function* checkRedis(url: string): AsyncGenerator<Finding, State | undefin
   return createRedisState(redis.client);
 }
 
-/** The state's file, or a copy of it where a bot at work holds it. */
-function openFile(dataDir: string): { state: State; finding: Finding; clean: () => void } {
-  try {
-    return { state: openFileState(dataDir), finding: fine("DATA_DIR", "can be written to"), clean: () => {} };
-  } catch (error) {
-    if (!(error instanceof StateError) || !error.message.includes("in use")) throw error;
-    const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
-    for (const name of ["crier.db", "crier.db-wal"])
-      if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
-    return {
-      state: openFileState(copy),
-      finding: fine("DATA_DIR", "in use by a bot that runs"),
-      clean: () => rmSync(copy, { recursive: true, force: true }),
-    };
-  }
+/**
+ * A copy of the state's file, which a bot at work may hold; undefined where there is none yet. Nothing is made or locked.
+ * @throws where the folder cannot be written to
+ */
+function openCopy(dataDir: string): { readonly state: State; readonly clean: () => void } | undefined {
+  const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));
+  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} is no folder`);
+  accessSync(folder, constants.W_OK);
+  if (!existsSync(join(dataDir, "crier.db"))) return undefined;
+  accessSync(join(dataDir, "crier.db"), constants.W_OK);
+  const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
+  for (const name of ["crier.db", "crier.db-wal"])
+    if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
+  return { state: openFileState(copy), clean: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
 async function* checkSubscriptions(
@@ -307,9 +325,12 @@ export async function* checkAll(config: Config, definitions: readonly Definition
   try {
     if (config.redisUrl !== undefined) state = yield* checkRedis(config.redisUrl);
     else {
-      const opened = openFile(config.dataDir);
-      ({ state, clean } = opened);
-      yield opened.finding;
+      const opened = openCopy(config.dataDir);
+      if (opened) ({ state, clean } = opened);
+      yield fine(
+        "DATA_DIR",
+        opened ? "can be written to" : "can be written to; the first start makes the file",
+      );
     }
   } catch (error) {
     const words = error instanceof StateError ? error.message : wordsOf(error);
@@ -321,6 +342,9 @@ export async function* checkAll(config: Config, definitions: readonly Definition
   }
   try {
     if (me && state) yield* checkSubscriptions(rest, me, state, config.governance.channelId);
+  } catch (error) {
+    // A copy taken while a bot writes may be torn.
+    yield notice("Subscriptions", wordsOf(error), "Run it again.");
   } finally {
     await state?.close();
     clean();

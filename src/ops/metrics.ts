@@ -83,6 +83,9 @@ export async function createMetrics(
     buckets: ANSWER_BUCKETS,
     registers,
   });
+  // A series that is born with its first event shows no increase: an alert on the first would never come.
+  for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ outcome });
+  for (const outcome of ["done", "failed"]) polls.zero({ outcome });
   const lease = new Gauge({
     name: "crier_lease_held",
     help: "1 while this process does the background work",

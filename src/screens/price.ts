@@ -39,6 +39,7 @@ function changeFields(
 async function pictureOf(
   samples: readonly PriceSample[],
   span: Span,
+  now: number,
   { charts }: ScreenContext,
 ): Promise<Attachment | undefined> {
   const [first, last] = [samples[0], samples.at(-1)];
@@ -47,7 +48,7 @@ async function pictureOf(
   const usd = (value: number | string) => `${grouped(String(value), priceDigits(String(value)))} USD`;
   return {
     name: `price-${span}.png`,
-    content: await charts.price(samples, span),
+    content: await charts.price(samples, span, now),
     description: `The price of one CC over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
   };
 }
@@ -61,7 +62,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
   const change = usd === null ? 0 : (own ?? Number(change24h ?? 0));
   const since = history[0]?.[0];
   const shown = samplesIn(history, over, now);
-  const picture = await pictureOf(shown, over, context);
+  const picture = await pictureOf(shown, over, now, context);
   const watching =
     since === undefined
       ? md`-# I have only begun to watch the price; its chart comes in a few minutes.`

@@ -17,8 +17,8 @@ interface Kept {
 
 interface Listed {
   readonly entries: readonly Entry[];
-  /** Whether nothing was left out: a list that is not all there never takes the place of one that was. */
-  readonly complete: boolean;
+  /** Whether every page was read; a row that cannot be read is no reason to have none. */
+  readonly whole: boolean;
 }
 
 type Source = (explorer: Explorer, ended: () => boolean) => Promise<Listed>;
@@ -28,13 +28,13 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   validator: {
     everyMs: 30 * MINUTE,
     async read(explorer, ended) {
-      const { data, complete } = await readPages(
+      const { data, problem } = await readPages(
         (page) => explorer.validators(page),
         (row) => row.validator,
         ended,
       );
       return {
-        complete,
+        whole: problem === undefined,
         entries: data.flatMap(({ validator: id, validatorName: name, active, version }) =>
           id === null ? [] : [{ id, name, active, version }],
         ),
@@ -44,7 +44,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   proposal: {
     everyMs: 10 * MINUTE,
     async read(explorer, ended) {
-      const { data, complete } = await readPages(
+      const { data, problem } = await readPages(
         (page) => explorer.voteRequests(page),
         (row) => row.contractId,
         ended,
@@ -57,24 +57,27 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         const note = `${row.status ?? "status not known"}${until}`;
         return id === null ? [] : [{ id, name: toTitle(row.title), active: open, note }];
       });
-      return { complete, entries: distinct(entries, ({ id }) => id) };
+      return { whole: problem === undefined, entries: distinct(entries, ({ id }) => id) };
     },
   },
   party: {
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
-      const lists = [
-        (page: { page: number; size: number }) => explorer.parties(page),
-        (page: { page: number; size: number }) => explorer.topParties(page),
-      ];
-      // The largest that have not been active lately are one page more.
-      const [active, top] = await Promise.all(
-        lists.map((load, at) => readPages(load, (row) => row.partyAddress, ended, at === 0 ? undefined : 1)),
+      const active = await readPages(
+        (page) => explorer.parties(page),
+        (row) => row.partyAddress,
+        ended,
       );
-      const entries = [...(active?.data ?? []), ...(top?.data ?? [])].flatMap(
-        ({ partyAddress: id, partyName: name }) => (id === null ? [] : [{ id, name, active: null }]),
+      // The largest that have not been active lately are one page more, and none is reason to do without the rest.
+      const top = await explorer.topParties({ page: 0, size: 100 }).then(
+        ({ data }) => data.content,
+        () => [],
       );
-      return { complete: active?.complete ?? false, entries: distinct(entries, ({ id }) => id) };
+      const entries = [...active.data, ...top].flatMap(({ partyAddress: id, partyName: name }) =>
+        id === null ? [] : [{ id, name, active: null }],
+      );
+      const whole = active.problem === undefined && active.data.length > 0;
+      return { whole, entries: distinct(entries, ({ id }) => id) };
     },
   },
 };
@@ -106,7 +109,7 @@ export async function loadDirectory(directory: Directory, state: State, log: Log
     if (kept) await directory.replace(kind, kept.entries, kept.readAt);
   }
   const tokens = await tokensIn(state).list();
-  if (tokens.size > directory.entries("token").length) {
+  if (directory.readAt("token") === undefined || tokens.size > directory.entries("token").length) {
     await directory.replace("token", [...tokens.values()], 0);
   }
 }
@@ -147,10 +150,10 @@ export function createDirectoryFiller({
       if (!source || now() < dueAt(kind, source.everyMs)) continue;
       const readAt = now();
       triedAt.set(kind, readAt);
-      const { entries, complete } = await source.read(explorer, () => ended.aborted);
+      const { entries, whole } = await source.read(explorer, () => ended.aborted);
       if (ended.aborted) return;
-      // With a row that never can be read, a list would never be complete.
-      if (!complete && entries.length < directory.entries(kind).length * 0.9) continue;
+      // An empty or a broken list is no news: what is known stays, and it is read again soon.
+      if (!whole || entries.length === 0) continue;
       await directory.replace(kind, entries, readAt);
       const writes = [keptIn(state).put(kind, { readAt, entries }), timesIn(state).put(kind, { readAt })];
       await state.commit([lease.guard, ...writes]);

@@ -29,7 +29,7 @@ describe("a chart", () => {
   const charts = createCharts();
 
   it("has its labels: without a font they would be missing, and nothing would say so", async () => {
-    const png = await charts.price(day(), "1d");
+    const png = await charts.price(day(), "1d", NOW);
     expect(await inkIn(png, { x: 20, y: 374, width: 960, height: 36 })).toBeGreaterThan(300);
     expect(await inkIn(png, { x: 900, y: 10, width: 80, height: 350 })).toBeGreaterThan(300);
     const bars = await charts.bars("labels", [{ label: "0.4.16", count: 12, tone: "newest" }]);
@@ -38,11 +38,12 @@ describe("a chart", () => {
 
   it("leaves a gap where nothing is known, and draws no line over it", async () => {
     const part = { x: 420, y: 40, width: 60, height: 300 };
-    const whole = await inkIn(await charts.price(day(), "1d"), part);
+    const whole = await inkIn(await charts.price(day(), "1d", NOW), part);
     const gap = await inkIn(
       await charts.price(
         day((minute) => minute > 500 && minute < 900),
         "1d",
+        NOW,
       ),
       part,
     );
@@ -51,9 +52,12 @@ describe("a chart", () => {
 
   it("is drawn once until the next sample, however many ask", async () => {
     const samples = day();
-    const [first, second] = await Promise.all([charts.price(samples, "7d"), charts.price(samples, "7d")]);
+    const [first, second] = await Promise.all([
+      charts.price(samples, "7d", NOW),
+      charts.price(samples, "7d", NOW),
+    ]);
     expect(second).toBe(first);
     const next: PriceSample = [NOW + 5 * MINUTE, "0.16"];
-    expect(await charts.price([...samples, next], "7d")).not.toBe(first);
+    expect(await charts.price([...samples, next], "7d", NOW + 5 * MINUTE)).not.toBe(first);
   });
 });

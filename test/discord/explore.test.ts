@@ -168,7 +168,12 @@ describe("a newcomer exploring the ledger", () => {
     expect(await offered("/party show", "party", "no such name at all")).toEqual([
       expect.stringContaining("Nothing known by that name"),
     ]);
+    // What is offered for a whole id that nobody knows is that id, and no part of it.
+    const whole = harness.explorer.ledger.contracts[9]?.contractId ?? "";
+    const [echo] = await driver().complete(somebody(), "/lookup", "id", { id: whole });
     expect(harness.explorer.requests.length).toBe(before);
+    const found = await driver().ask(somebody(), "/lookup", { id: String(echo?.value ?? "") });
+    expect(textOf(found)).toContain("That is a contract");
     const chosen = choices.find((choice) => choice.name.includes(name));
     const opened = await driver().ask(somebody(), "/validator show", {
       validator: String(chosen?.value ?? ""),

@@ -47,7 +47,7 @@ describe("the doctor", () => {
       "✔ Commands: 13 registered everywhere",
       "✔ Gateway: reachable; 1 shards",
       "✔ Explorer: 127.0.0.1",
-      "✔ DATA_DIR: in use by a bot that runs",
+      "✔ DATA_DIR: can be written to",
       "#governance in Ledger Community",
       "All is well.",
     ])
