@@ -1,5 +1,8 @@
 import type { Registry } from "prom-client";
 
+/** How a read of the vote requests went: only a whole one tells of what is gone. */
+export type PollOutcome = "done" | "partial" | "failed";
+
 /** What happens is counted here; without a port to read it from, nothing is. */
 export interface Metrics {
   /** @param name the command with its subcommand, `link` or `complete` */
@@ -7,7 +10,7 @@ export interface Metrics {
   read(endpoint: string, source: string): void;
   request(status: string, lane: string, ms: number, waitedMs: number): void;
   delivery(outcome: string, ageMs: number): void;
-  poll(outcome: "done" | "failed", ms: number): void;
+  poll(outcome: PollOutcome, ms: number): void;
   lease(held: boolean): void;
   /** What /metrics answers; undefined where nothing is counted. */
   readonly registry: Registry | undefined;
@@ -78,14 +81,14 @@ export async function createMetrics(
   });
   const polls = new Histogram({
     name: "crier_poll_seconds",
-    help: "Reads of the vote requests, done or failed",
+    help: "Reads of the vote requests: done, partial or failed",
     labelNames: ["outcome"],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   // A series that is born with its first event shows no increase: an alert on the first would never come.
   for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ outcome });
-  for (const outcome of ["done", "failed"]) polls.zero({ outcome });
+  for (const outcome of ["done", "partial", "failed"]) polls.zero({ outcome });
   const lease = new Gauge({
     name: "crier_lease_held",
     help: "1 while this process does the background work",

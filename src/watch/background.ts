@@ -5,7 +5,7 @@ import type { Directory } from "../explorer/directory.js";
 import { SAMPLE_MS } from "../explorer/prices.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../ops/log.js";
-import type { Metrics } from "../ops/metrics.js";
+import type { Metrics, PollOutcome } from "../ops/metrics.js";
 import type { LeasedWork } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory.js";
@@ -80,9 +80,9 @@ export function createBackground({
       metrics.lease(true);
       const poll = async () => {
         const startedAt = performance.now();
-        let outcome: "done" | "failed" = "failed";
+        let outcome: PollOutcome = "failed";
         try {
-          if (await watch.poll()) outcome = "done";
+          outcome = await watch.poll();
         } finally {
           metrics.poll(outcome, performance.now() - startedAt);
         }

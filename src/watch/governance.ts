@@ -4,6 +4,7 @@ import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer } from "../explorer/service.js";
 import type { Log } from "../ops/log.js";
+import type { PollOutcome } from "../ops/metrics.js";
 import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State, type Write } from "../storage/state.js";
 import type { Edits } from "./edits.js";
@@ -51,8 +52,8 @@ interface Parts {
 
 /** Compares each read of the vote requests with what is known, and hands what happened to the outbox. */
 export interface GovernanceWatch {
-  /** @returns whether they could be read */
-  poll(): Promise<boolean>;
+  /** @returns whether they were read whole, in part, or not at all */
+  poll(): Promise<PollOutcome>;
 }
 
 export function createGovernanceWatch(parts: Parts): GovernanceWatch {
@@ -197,7 +198,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     );
   };
 
-  const poll = async () => {
+  const poll = async (): Promise<PollOutcome> => {
     const last = await progress.get(PROGRESS);
     const gap = last ? now() - last.completeAt : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
@@ -213,7 +214,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     );
     // An empty, partial or stale answer is no news, and no baseline.
     const whole = all.complete && all.data.length > 0;
-    if (!last && !whole) return;
+    if (!last && !whole) return "partial";
     const found = await look(all.data, whole, !last);
     const opened = found.events.filter((event) => event.kind === "opened");
     const events =
@@ -236,17 +237,17 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     const subscribed = await subscriptions.all();
     await settle(await lookAtDue(subscribed));
     await settle(await lookAtDeadlines(subscribed));
+    return whole ? "done" : "partial";
   };
 
   return {
     async poll() {
       try {
-        await poll();
-        return true;
+        return await poll();
       } catch (error) {
         if (!(error instanceof ExplorerError)) throw error;
         log.debug({ err: error }, "The vote requests could not be read; trying again at the next poll");
-        return false;
+        return "failed";
       }
     },
   };
