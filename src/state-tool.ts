@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
 import { openFileState } from "./storage/file-state.js";
@@ -20,9 +21,11 @@ interface Store {
   close(): Promise<void>;
 }
 
-async function openStore(): Promise<Store> {
+async function openStore(action: "export" | "import"): Promise<Store> {
   const config = loadStorageConfig();
   if (config.redisUrl === undefined) {
+    if (action === "export" && !existsSync(join(config.dataDir, "crier.db")))
+      throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
     // A bot that uses the file holds it: opening it fails.
     const state = openFileState(config.dataDir);
     return { state, checkIdle: async () => {}, close: () => state.close() };
@@ -56,7 +59,7 @@ async function main(): Promise<void> {
   });
   const [action, file] = positionals;
   if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
-  const store = await openStore();
+  const store = await openStore(action);
   try {
     if (action === "export") {
       const state = await exportState(store.state);

@@ -34,10 +34,11 @@ const FONT = "DejaVu Sans";
 const fontFile = createRequire(import.meta.url).resolve("#assets/fonts/DejaVuSans.ttf");
 if (!GlobalFonts.registerFromPath(fontFile, FONT)) throw new Error(`The font ${fontFile} cannot be read`);
 
-/** In pixels; Discord shows a picture about half as wide. */
-const WIDTH = 1_000;
-const HEIGHT = 420;
-const BAR_HEIGHT = 46;
+/** In pixels; Discord shows a picture about half as wide, and on a phone a third: the labels are large for that. */
+const WIDTH = 800;
+const HEIGHT = 400;
+const BAR_HEIGHT = 54;
+const LABEL = 28;
 
 /** A card of its own colour reads the same on Discord's dark and light themes. */
 const COLOURS = {
@@ -88,7 +89,7 @@ const shared = {
   responsive: false,
   animation: false,
   devicePixelRatio: 1,
-  layout: { padding: { top: 26, right: 34, bottom: 16, left: 40 } },
+  layout: { padding: { top: 26, right: 44, bottom: 16, left: 52 } },
   plugins: { legend: { display: false }, tooltip: { enabled: false } },
 } as const;
 
@@ -130,7 +131,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
           grid: { color: COLOURS.grid },
           ticks: {
             color: COLOURS.text,
-            font: font(22),
+            font: font(LABEL),
             stepSize: every,
             maxRotation: 0,
             callback: (value) => (Number(value) === 0 ? "now" : `${Number(value)} ${unit}`),
@@ -140,7 +141,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
           position: "right",
           grace: "12%",
           grid: { color: COLOURS.grid },
-          ticks: { color: COLOURS.text, font: font(22), maxTicksLimit: 6 },
+          ticks: { color: COLOURS.text, font: font(LABEL), maxTicksLimit: 5 },
         },
       },
     },
@@ -159,7 +160,7 @@ const numbers: Plugin<"bar"> = {
     const { ctx, data } = chart;
     ctx.save();
     ctx.fillStyle = COLOURS.text;
-    ctx.font = `22px "${FONT}"`;
+    ctx.font = `${LABEL}px "${FONT}"`;
     ctx.textBaseline = "middle";
     for (const [at, bar] of chart.getDatasetMeta(0).data.entries()) {
       ctx.fillText(Number(data.datasets[0]?.data[at]).toLocaleString("en-US"), bar.x + 10, bar.y);
@@ -195,7 +196,7 @@ export function drawBars(bars: readonly Bar[]): Promise<Buffer> {
           type: "category",
           grid: { display: false },
           border: { display: false },
-          ticks: { color: COLOURS.text, font: font(22), autoSkip: false },
+          ticks: { color: COLOURS.text, font: font(LABEL), autoSkip: false },
         },
       },
     },

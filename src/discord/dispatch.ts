@@ -118,7 +118,7 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
       const to = page === undefined ? linked : linked && withParameter(linked, "page", page.trim());
       asksFor(to);
       if (!linked) throw new PersonError(OLDER_VERSION);
-      if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${LAST_PAGE}.`);
+      if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${pagesOn(message)}.`);
       const back = message ? await backFrom(message, slot, to) : undefined;
       return open(asked, to, { back, refresh: slot === SLOT.refresh });
     });
@@ -150,8 +150,7 @@ export function createDispatch({ commands, services, keys, metrics, log }: Parts
       await asked.reply({ content: explain(error, log, asked.id), flags: MessageFlags.Ephemeral });
       return kindOf(error);
     }
-    const label = "label" in asked.component ? asked.component.label : undefined;
-    const pages = label?.split("/").at(-1)?.trim() ?? LAST_PAGE;
+    const pages = pagesOn(asked.message);
     const input = new TextInputBuilder()
       .setCustomId(JUMP_INPUT)
       .setLabel(`Page, from 1 to ${pages}`.slice(0, LIMITS.inputLabel))
@@ -242,6 +241,18 @@ const STALE_MS = 2_500;
 /** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
 function mayUpdate(message: Message, userId: string): boolean {
   return message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
+}
+
+/** How many pages a message's list has, as its page button says ("3 / 12"). */
+function pagesOn(message: Message | null): string {
+  const buttons = (message?.components ?? []).flatMap((row) =>
+    row.type === ComponentType.ActionRow ? row.components : [],
+  );
+  const jump = buttons.find(
+    (each) => each.type === ComponentType.Button && each.customId?.startsWith(SLOT.jump),
+  );
+  const label = jump && "label" in jump ? jump.label : undefined;
+  return label?.split("/").at(-1)?.trim() ?? String(LAST_PAGE);
 }
 
 function linksOn(message: Message): string[] {

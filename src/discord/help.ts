@@ -17,9 +17,10 @@ export function commandHelp(
 ): CommandHelp[] {
   return definitions.flatMap((definition) => {
     const id = ids.get(definition.name);
+    const restricted = definition.default_member_permissions ? " (for those who manage the server)" : "";
     const say = (name: string, description: string): CommandHelp => ({
       mention: id === undefined ? code(`/${name}`) : commandMention(name, id),
-      description,
+      description: description + restricted,
     });
     const subcommands = (definition.options ?? []).filter(
       ({ type }) => type === ApplicationCommandOptionType.Subcommand,

@@ -28,7 +28,7 @@ const toChoice = perRow(({ partyAddress, partyName }: PartyListItem): Choice | u
     ? undefined
     : {
         label: partyName ?? shortId(partyAddress),
-        hint: shortId(partyAddress),
+        hint: partyName === null ? undefined : shortId(partyAddress),
         to: address("party", { id: partyAddress }),
       },
 );

@@ -60,11 +60,26 @@ export function tallyBar(yes: number | null, no: number | null, pending: number 
   return md`${"🟩".repeat(yesWidth) + "🟥".repeat(noWidth) + "⬛".repeat(rest)}`;
 }
 
+/** Whether a status says that the vote is over; a word nobody has seen does not. */
+export const isOver = (status: string | null): boolean => !["open", "other"].includes(statusGroup(status));
+
 /** The tally in words. A count that the explorer does not give is not a zero. */
-export function tallyWords({ yes, no, pending }: Pick<Proposal, "yes" | "no" | "pending">): Markdown {
+export function tallyWords({
+  yes,
+  no,
+  pending,
+  status,
+}: Pick<Proposal, "yes" | "no" | "pending" | "status">): Markdown {
   const part = (count: number | null, words: string) =>
     md`${bold(count === null ? "?" : grouped(count))} ${words}`;
-  return join([part(yes, "yes"), part(no, "no"), pending !== null && part(pending, "not voted yet")], " · ");
+  return join(
+    [
+      part(yes, "yes"),
+      part(no, "no"),
+      pending !== null && part(pending, isOver(status) ? "did not vote" : "not voted yet"),
+    ],
+    " · ",
+  );
 }
 
 const titleOf = (title: string | null): string => title ?? "Vote request without a title";
@@ -72,7 +87,7 @@ const titleOf = (title: string | null): string => title ?? "Vote request without
 const toLine = perRow((each: VoteRequestListItem) =>
   row(
     md`${statusText(each.status)} · ${bold(cut(titleOf(toTitle(each.title)), 120))}`,
-    md`-# ${tallyWords({ yes: each.yesCount, no: each.noCount, pending: each.abstainCount })} · until ${timestamp(each.voteBefore, "f")}`,
+    md`-# ${tallyWords({ yes: each.yesCount, no: each.noCount, pending: each.abstainCount, status: each.status })} · ${isOver(each.status) ? "deadline" : "until"} ${timestamp(each.voteBefore, "f")}`,
   ),
 );
 
@@ -163,7 +178,7 @@ export function proposalFields(proposal: Proposal, needed: number | undefined): 
         [
           tallyBar(yes, no, pending),
           tallyWords(proposal),
-          needed !== undefined && md`-# about ${needed} yes needed (estimate)`,
+          needed !== undefined && !isOver(proposal.status) && md`-# about ${needed} yes needed (estimate)`,
         ],
         "\n",
       ),

@@ -30,7 +30,7 @@ const toChoice = perRow((each: ValidatorSummary): Choice | undefined =>
     ? undefined
     : {
         label: each.validatorName ?? shortId(each.validator),
-        hint: shortId(each.validator),
+        hint: each.validatorName === null ? undefined : shortId(each.validator),
         emoji: each.active === null ? "⚪" : each.active ? "🟢" : "🔴",
         to: address("validator", { id: each.validator }),
       },

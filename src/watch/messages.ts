@@ -6,7 +6,14 @@ import { identityOf, statusGroup, toTitle } from "../explorer/governance.js";
 import type { Proposal } from "../explorer/proposals.js";
 import { cut, shortId } from "../explorer/values.js";
 import { address } from "../screens/addresses.js";
-import { proposalFields, statusText, statusTone, tallyBar, tallyWords } from "../screens/proposals.js";
+import {
+  isOver,
+  proposalFields,
+  statusText,
+  statusTone,
+  tallyBar,
+  tallyWords,
+} from "../screens/proposals.js";
 import type { Link, View } from "../screens/view.js";
 import type { GovernanceEvent } from "./events.js";
 import type { KnownRequest, Terms } from "./requests.js";
@@ -136,7 +143,9 @@ export function news(
   const tally = [
     tallyBar(yes, no, pending),
     tallyWords(proposal),
-    ...(needed === undefined ? [] : [md`-# about ${needed} yes needed (estimate)`]),
+    ...(needed === undefined || isOver(proposal.status)
+      ? []
+      : [md`-# about ${needed} yes needed (estimate)`]),
   ];
   const title = titleOf(proposal);
   const shared = { links: links(proposal.identity, mark) };

@@ -30,14 +30,14 @@ describe("a chart", () => {
 
   it("has its labels: without a font they would be missing, and nothing would say so", async () => {
     const png = await charts.price(day(), "1d", NOW);
-    expect(await inkIn(png, { x: 20, y: 374, width: 960, height: 36 })).toBeGreaterThan(300);
-    expect(await inkIn(png, { x: 900, y: 10, width: 80, height: 350 })).toBeGreaterThan(300);
+    expect(await inkIn(png, { x: 20, y: 348, width: 760, height: 44 })).toBeGreaterThan(300);
+    expect(await inkIn(png, { x: 680, y: 10, width: 100, height: 320 })).toBeGreaterThan(300);
     const bars = await charts.bars("labels", [{ label: "0.4.16", count: 12, tone: "newest" }]);
-    expect(await inkIn(bars, { x: 10, y: 20, width: 85, height: 60 })).toBeGreaterThan(100);
+    expect(await inkIn(bars, { x: 10, y: 20, width: 95, height: 60 })).toBeGreaterThan(100);
   });
 
   it("leaves a gap where nothing is known, and draws no line over it", async () => {
-    const part = { x: 420, y: 40, width: 60, height: 300 };
+    const part = { x: 340, y: 40, width: 40, height: 270 };
     const whole = await inkIn(await charts.price(day(), "1d", NOW), part);
     const gap = await inkIn(
       await charts.price(

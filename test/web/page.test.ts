@@ -123,6 +123,7 @@ describeWithChromium("the sandbox's page", () => {
     await field.fill("3");
     await page.keyboard.press("Enter");
     await last().getByText("3 / 12").waitFor();
+    await page.locator("discord-modal").waitFor({ state: "detached" });
   });
 
   it("shows a private answer to one person alone, who can put it away", async () => {
@@ -244,12 +245,12 @@ describeWithChromium("the sandbox's page", () => {
 
   it("fits a phone: nothing is wider than it", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const command of ["validator list", "network", "transfers", "help", "validator versions"]) {
+    for (const command of ["validator list", "network", "transfers", "help", "validator versions", "price"]) {
       await type(command);
       await last().getByRole("button", { name: "Refresh" }).waitFor();
       expect(await overflow(), command).toBe(0);
       const wide = await page.evaluate(
-        `[...document.querySelectorAll("discord-message, discord-embed, .composer, header")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.tagName)`,
+        `[...document.querySelectorAll("discord-message, discord-embed, .composer, header")].filter((element) => element.scrollWidth > element.clientWidth + 1 || element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.tagName)`,
       );
       expect(wide, command).toEqual([]);
     }

@@ -20,6 +20,7 @@ function openForm({ ledger }: Snapshot, turn: DoTurn): TemplateResult {
       motion: String(form.get("motion") ?? ""),
       hours: Number(form.get("hours")) || 168,
     });
+    (event.target as HTMLFormElement).reset();
   };
   return html`<form @submit=${submit}>
     <label>Title <input name="title" placeholder="(the action's own)" maxlength="300" /></label>
@@ -39,10 +40,10 @@ function request(
   now: number,
   turn: DoTurn,
 ): TemplateResult {
-  const name = title.replace(/^[A-Z]+ARC_/, "");
+  const name = title.replace(/^[A-Z]+ARC_/, "").replace(/([a-z])([A-Z])/g, "$1 $2");
   if (status !== "In Progress") return html`<li><strong>${name}</strong><small>${status}</small></li>`;
   return html`<li>
-    <strong>${name}</strong><small>${yes} yes, ${no} no; until ${relative(voteBefore, now)}</small>
+    <strong>${name}</strong><small>${yes} yes, ${no} no; ends ${relative(voteBefore, now)}</small>
     <span class="buttons"
       >${button("Vote yes", () => turn({ do: "vote", id, accept: true }), `Vote yes on ${name}`)}
       ${button("Vote no", () => turn({ do: "vote", id, accept: false }), `Vote no on ${name}`)}
@@ -104,7 +105,7 @@ export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
     </section>
     <section>
       <h2>Time</h2>
-      <p>${new Date(now).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}${ahead > 0 ? ` (${ahead} hours ahead)` : ""}</p>
+      <p>${new Date(now).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}${ahead > 0 ? ` (${ahead} h ahead)` : ""}</p>
       <p class="buttons">
         ${button("1 hour on", () => turn({ do: "pass", hours: 1 }))}
         ${button("6 hours on", () => turn({ do: "pass", hours: 6 }))}

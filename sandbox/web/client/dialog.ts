@@ -14,8 +14,14 @@ const inputsOf = (modal: Element): HTMLInputElement[] =>
     return input ? [input] : [];
   });
 
+/** Each is opened once: a page that is drawn again while one closes does not open it anew. */
+const opened = new WeakSet<Dialog>();
+
 /** Opens it as soon as it is there, with each field named for those who hear it. */
-async function open(modal: Modal, { components }: Dialog): Promise<void> {
+async function open(modal: Modal, shown: Dialog): Promise<void> {
+  if (opened.has(shown)) return;
+  opened.add(shown);
+  const { components } = shown;
   await modal.updateComplete;
   const dialog = modal.shadowRoot?.querySelector("dialog");
   const box = dialog?.querySelector<HTMLElement>(".discord-modal-box");
@@ -28,8 +34,11 @@ async function open(modal: Modal, { components }: Dialog): Promise<void> {
   for (const [at, input] of inputs.entries()) {
     input.ariaLabel = components[at]?.components[0]?.label ?? "";
     // The field is in another tree than the form, which therefore does not hear of Enter.
-    input.addEventListener("keydown", ({ key }) => {
-      if (key === "Enter") modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      // The focus goes back to the button that opened it, which must not take the same Enter for a press.
+      event.preventDefault();
+      modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
     });
   }
   inputs[0]?.focus();

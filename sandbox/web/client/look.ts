@@ -15,7 +15,7 @@ const ADDED = {
     .discord-embed-wrapper { overflow-wrap: anywhere; background-color: var(--side) !important; }
     .discord-embed-root { min-width: 0; }
     .discord-embed-title { color: var(--text) !important; }
-    .discord-embed-media { width: 440px; max-width: 100% !important; max-height: none !important; }
+    .discord-embed-media { width: min(440px, 58vw); max-width: 100% !important; max-height: none !important; }
     .discord-embed-image { width: 100%; height: auto !important; }
   `,
   "discord-time": css`
@@ -35,6 +35,13 @@ const ADDED = {
   "discord-button": css`
     button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
     .secondary { background-color: #4e5058; }
+  `,
+  "discord-modal": css`
+    .discord-modal, .discord-modal-box, .discord-modal-root { max-width: calc(100vw - 16px) !important; min-width: 0 !important; box-sizing: border-box; }
+    .discord-modal-content-container, .discord-modal-slot-input-text { max-width: 100%; box-sizing: border-box; }
+  `,
+  "discord-input-text": css`
+    .discord-text-input-short, .discord-text-input-container, .discord-input-text { max-width: 100% !important; box-sizing: border-box; }
   `,
   "discord-string-select-menu": css`
     :host { display: block; }

@@ -167,6 +167,7 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
               state.dialog.shown,
               (values) => {
                 const opened = state.dialog;
+                state.dialog = undefined;
                 if (opened) void act({ do: "submit", message: opened.message, dialog: opened.shown, values });
               },
               () => {

@@ -16,6 +16,7 @@ function name(menu: Element, label: string): void {
   shown?.querySelector("svg")?.setAttribute("aria-hidden", "true");
   options?.setAttribute("role", "listbox");
   options?.setAttribute("aria-label", label);
+  if (isOpen(menu)) options?.scrollIntoView({ block: "nearest" });
 }
 
 /** The component opens by a hidden checkbox of its own. */
