@@ -187,7 +187,8 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
     SWEEP_MS,
   ).unref();
 
-  await registerCommands({
+  // Side by side with the background work: neither waits for the other.
+  const registering = registerCommands({
     rest: client.rest,
     applicationId,
     definitions,
@@ -202,11 +203,11 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
     (err: unknown) =>
       log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
   );
-  log.info({ link: inviteLink(applicationId) }, "Invite link");
-
   const leadership = redis
     ? compete(redis.client, state, background, log)
     : await holdForever(state, background);
+  await registering;
+  log.info({ link: inviteLink(applicationId) }, "Invite link");
   log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
 
   return {
