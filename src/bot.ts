@@ -174,11 +174,13 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
 
   const ready = new Promise<{ applicationId: string; guildIds: readonly string[] }>((resolve) => {
     const guildIds: string[] = [];
-    // Before the stubs are dropped.
-    client.prependListener(Events.ShardReady, () => guildIds.push(...client.guilds.cache.keys()));
-    client.once(Events.ClientReady, ({ application }) =>
-      resolve({ applicationId: application.id, guildIds }),
-    );
+    const note = () => guildIds.push(...client.guilds.cache.keys());
+    // Before the stubs are dropped; not again with each reconnection.
+    client.prependListener(Events.ShardReady, note);
+    client.once(Events.ClientReady, ({ application }) => {
+      client.off(Events.ShardReady, note);
+      resolve({ applicationId: application.id, guildIds });
+    });
   });
   await logIn(() => client.login(config.discord.token), log, stopped);
   const { applicationId, guildIds } = await ready;
