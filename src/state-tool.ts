@@ -32,13 +32,9 @@ async function openStore(action: "export" | "import"): Promise<Store> {
   }
   const log = { warn: () => {}, info: () => {} };
   const redis = connectRedis(config.redisUrl, log);
-  const deadline = Date.now() + CONNECT_MS;
-  while (!redis.client.isReady) {
-    if (Date.now() > deadline) {
-      await redis.close();
-      throw new StateError("REDIS_URL: Redis cannot be reached");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  if (!(await redis.connected(CONNECT_MS))) {
+    await redis.close();
+    throw new StateError("REDIS_URL: Redis cannot be reached");
   }
   return {
     state: createRedisState(redis.client),

@@ -15,7 +15,7 @@ const ANSWER_MS = 2_000;
  * invalidate each other's sessions. While Redis is not usable, each process keeps to the limit by itself.
  */
 export function createIdentifyThrottler(
-  { client }: Pick<Redis, "client">,
+  redis: Pick<Redis, "client" | "connected">,
   key: string,
   maxConcurrency: number,
 ): IIdentifyThrottler {
@@ -23,7 +23,7 @@ export function createIdentifyThrottler(
   const take = async (slot: string): Promise<boolean | undefined> => {
     try {
       const late = () => undefined;
-      const set = client.set(slot, "1", { NX: true, PX: SLOT_MS }).then((answer) => answer !== null);
+      const set = redis.client.set(slot, "1", { NX: true, PX: SLOT_MS }).then((answer) => answer !== null);
       return await within(set, ANSWER_MS, late);
     } catch {
       return undefined;
@@ -31,8 +31,7 @@ export function createIdentifyThrottler(
   };
   return {
     async waitForIdentify(shardId, signal) {
-      const giveUpAt = performance.now() + CONNECT_MS;
-      while (!client.isReady && performance.now() < giveUpAt) await delay(50, undefined, { signal });
+      await redis.connected(CONNECT_MS);
       for (;;) {
         const taken = await take(`${key}:${shardId % maxConcurrency}`);
         if (taken === undefined) return own.waitForIdentify(shardId, signal);

@@ -58,7 +58,7 @@ export function isRegistered(ours: readonly Definition[], theirs: readonly unkno
 }
 
 /** Where a command may be used is for global commands only. */
-const forGuild = ({ contexts, integration_types, ...rest }: Definition): Definition => rest;
+export const forGuild = ({ contexts, integration_types, ...rest }: Definition): Definition => rest;
 
 /** More servers than this are not asked for commands that an earlier setting may have left in them. */
 const MOST_GUILDS_ASKED = 25;

@@ -50,7 +50,7 @@ interface Words {
 interface List {
   readonly entries: Entry[];
   readonly words: MiniSearch<Words>;
-  readonly ids: Set<string>;
+  readonly byId: Map<string, Entry>;
   readonly readAt: number | undefined;
 }
 
@@ -83,7 +83,7 @@ const newSearch = () =>
     },
   });
 
-const emptyList = (): List => ({ entries: [], words: newSearch(), ids: new Set(), readAt: undefined });
+const emptyList = (): List => ({ entries: [], words: newSearch(), byId: new Map(), readAt: undefined });
 
 /** How well an entry fits, 0 the best: by its name, by its hint, by the start of an id, by a word in it, by guess. */
 function rank(entry: Entry, text: string, exactWords: boolean): number {
@@ -100,6 +100,18 @@ function rank(entry: Entry, text: string, exactWords: boolean): number {
 const CHUNK = 250;
 /** Matches that are ranked; a short text fits thousands. */
 const MOST_RANKED = 400;
+
+/** Those that have exactly this id, shortened id, or name. */
+function namedIn({ entries, byId, words }: List, text: string, typed: string): readonly Entry[] {
+  const whole = byId.get(text) ?? byId.get(typed);
+  if (whole) return [whole];
+  // NFKC makes three dots of "…". Whoever copies a shortened id is rare: all are looked through.
+  if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
+  return words
+    .search(text, { fields: ["name"], prefix: false, fuzzy: false })
+    .flatMap(({ id }) => entries[Number(id)] ?? [])
+    .filter(({ name }) => name !== null && plain(name) === typed);
+}
 
 export function createDirectory(): Directory {
   const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
@@ -146,15 +158,7 @@ export function createDirectory(): Directory {
     named(kinds, text) {
       const typed = plain(text).trim();
       return kinds.flatMap((kind) =>
-        listOf(kind)
-          .entries.filter(
-            ({ id, name }) =>
-              plain(id) === typed ||
-              (name !== null && plain(name) === typed) ||
-              // NFKC makes three dots of "…".
-              (typed.includes("...") && plain(shortId(id)) === typed),
-          )
-          .map((entry) => ({ kind, entry })),
+        namedIn(listOf(kind), text.trim(), typed).map((entry) => ({ kind, entry })),
       );
     },
 
@@ -162,13 +166,18 @@ export function createDirectory(): Directory {
       const words = newSearch();
       // In small turns, so that nobody waits for thousands of rows.
       await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
-      lists.set(kind, { entries: [...entries], words, ids: new Set(entries.map(({ id }) => id)), readAt });
+      lists.set(kind, {
+        entries: [...entries],
+        words,
+        byId: new Map(entries.map((entry) => [entry.id, entry])),
+        readAt,
+      });
     },
 
     add(kind, entry) {
       const list = listOf(kind);
-      if (list.ids.has(entry.id)) return;
-      list.ids.add(entry.id);
+      if (list.byId.has(entry.id)) return;
+      list.byId.set(entry.id, entry);
       list.words.add(toWords(entry, list.entries.push(entry) - 1));
       directory.onAdded?.(kind, entry);
     },
@@ -182,16 +191,30 @@ export function entryLabel({ id, name, note }: Entry, most: number): string {
   return name === null ? cut(shortId(id), most) : `${cut(name, most - aside.length - 3)} · ${aside}`;
 }
 
+/** How many active validators run each version; null for those that do not say. */
+export function countVersions(validators: readonly Entry[]): Map<string | null, number> {
+  const counts = new Map<string | null, number>();
+  for (const { active, version = null } of validators) {
+    if (active) counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /**
  * The newest version that is more than one operator's word: versions are typed in by strangers, so one counts once at
  * least two of the active validators, and one in twenty of them, run it or a later one. Null where none does.
  */
-export function newestVersion(validators: readonly Entry[]): string | null {
-  const running = validators
-    .filter(({ active, version }) => active && version && isVersion(version))
-    .map(({ version }) => version ?? "")
-    .sort((a, b) => compareVersions(b, a));
-  return running.at(Math.max(2, Math.ceil(running.length / 20)) - 1) ?? null;
+export function newestVersion(counts: ReadonlyMap<string | null, number>): string | null {
+  const known = [...counts].flatMap(([version, count]) =>
+    version !== null && isVersion(version) ? [[version, count] as const] : [],
+  );
+  const all = known.reduce((sum, [, count]) => sum + count, 0);
+  let running = 0;
+  for (const [version, count] of known.sort(([a], [b]) => compareVersions(b, a))) {
+    running += count;
+    if (running >= Math.max(2, Math.ceil(all / 20))) return version;
+  }
+  return null;
 }
 
 const VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?/;

@@ -13,7 +13,7 @@ import {
 import type { Config } from "../config.js";
 import { PersonError } from "../discord/errors.js";
 import { lackedIn, readPlace } from "../discord/permissions.js";
-import { isRegistered } from "../discord/registration.js";
+import { forGuild, isRegistered } from "../discord/registration.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { createHttp } from "../explorer/http.js";
 import { openFileState } from "../storage/file-state.js";
@@ -126,10 +126,7 @@ async function* checkDiscord(
   const where = guildId === undefined ? "everywhere" : `in the server ${guildId}`;
   try {
     const registered = (await rest.get(route)) as unknown[];
-    const ours =
-      guildId === undefined
-        ? definitions
-        : definitions.map(({ contexts, integration_types, ...rest_ }) => rest_);
+    const ours = guildId === undefined ? definitions : definitions.map(forGuild);
     yield isRegistered(ours, registered)
       ? fine("Commands", `${registered.length} registered ${where}`)
       : notice(
@@ -218,13 +215,11 @@ const infoOf = (text: string): Record<string, string> =>
   );
 
 const OLDEST_REDIS = 6;
+const CONNECT_MS = 5_000;
 
 async function* checkRedis(url: string): AsyncGenerator<Finding, State | undefined> {
   const redis = connectRedis(url, { warn() {}, info() {} });
-  const giveUpAt = Date.now() + 5_000;
-  while (!redis.client.isReady && Date.now() < giveUpAt)
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  if (!redis.client.isReady) {
+  if (!(await redis.connected(CONNECT_MS))) {
     yield wrong("Redis", "cannot be reached", "Check REDIS_URL, its password, and that Redis runs.");
     await redis.close();
     return undefined;

@@ -152,7 +152,7 @@ export function jsonFields(name: string, value: unknown): Field[] {
 /** A field with a party, or with as many as there is room for. */
 export function partiesField(name: string, ids: readonly string[]): Field[] {
   if (ids.length === 0) return [];
-  const shown = ids.slice(0, 4).map((id) => md`${idCode(id)}`);
+  const shown = ids.slice(0, 4).map(idCode);
   const more = ids.length > shown.length ? [md`and ${ids.length - shown.length} more`] : [];
   return [{ name, value: join([...shown, ...more], "\n"), inline: true }];
 }

@@ -16,20 +16,16 @@ const signed = (percent: number): Markdown => {
   return text === "0" ? md`unchanged` : bold(`${percent < 0 ? "▼ −" : "▲ +"}${text} %`);
 };
 
-/** The change over each span, worked out from what this bot has seen; for a day, else what the explorer reports. */
-function changeFields(
-  samples: readonly PriceSample[],
-  now: number,
-  price: string | null,
-  reported: string | null,
-): Field[] {
-  const known = (["1d", "7d", "30d"] as const).flatMap((span) => {
-    const change = price === null ? undefined : changeOver(samples, span, now, price);
-    return change === undefined
-      ? []
-      : [{ name: `Change in ${SPAN_NAMES[span]}`, value: signed(change), inline: true }];
-  });
-  if (known.some(({ name }) => name.includes(SPAN_NAMES["1d"]))) return known;
+const SPANS_SHOWN = ["1d", "7d", "30d"] as const;
+
+/** The changes worked out from what this bot has seen; for a day, else what the explorer reports. */
+function changeFields(changes: ReadonlyMap<Span, number>, reported: string | null): Field[] {
+  const known = [...changes].map(([span, change]) => ({
+    name: `Change in ${SPAN_NAMES[span]}`,
+    value: signed(change),
+    inline: true,
+  }));
+  if (changes.has("1d")) return known;
   // Whether it is a percentage or a fraction is not documented.
   const value =
     reported === null ? md`not reported` : md`${Number(reported) < 0 ? "▼" : "▲"} ${grouped(reported, 6)}`;
@@ -58,8 +54,13 @@ export const price: Screen<"price"> = async ({ over }, context) => {
   const [reading, history] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
   const { price: usd, change24h, updateTimestamp } = reading.data;
   const now = reading.fetchedAt;
-  const own = changeOver(history, "1d", now, usd ?? "0");
-  const change = usd === null ? 0 : (own ?? Number(change24h ?? 0));
+  const changes = new Map(
+    SPANS_SHOWN.flatMap((span) => {
+      const change = usd === null ? undefined : changeOver(history, span, now, usd);
+      return change === undefined ? [] : [[span, change] as const];
+    }),
+  );
+  const change = usd === null ? 0 : (changes.get("1d") ?? Number(change24h ?? 0));
   const since = history[0]?.[0];
   const shown = samplesIn(history, over, now);
   const picture = await pictureOf(shown, over, now, context);
@@ -79,7 +80,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
       join([watching], ""),
     ],
     fields: [
-      ...changeFields(history, now, usd, change24h),
+      ...changeFields(changes, change24h),
       { name: "Price from", value: timestampWithAge(updateTimestamp), inline: true },
     ],
     picture,
@@ -95,8 +96,10 @@ export const price: Screen<"price"> = async ({ over }, context) => {
         ],
       },
     ],
-    links: (["1d", "7d", "30d"] as const)
-      .filter((span) => span !== over)
-      .map((span) => ({ label: SPAN_NAMES[span], emoji: "📈", to: address("price", { over: span }) })),
+    links: SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
+      label: SPAN_NAMES[span],
+      emoji: "📈",
+      to: address("price", { over: span }),
+    })),
   };
 };

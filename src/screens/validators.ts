@@ -9,7 +9,7 @@ import {
   md,
   timestampWithAge,
 } from "../discord/text.js";
-import { isBehind, newestVersion } from "../explorer/directory.js";
+import { countVersions, isBehind, newestVersion } from "../explorer/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
@@ -184,7 +184,10 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     fields: [
       {
         name: "Version",
-        value: versionText(detail.version, newestVersion(context.directory.entries("validator"))),
+        value: versionText(
+          detail.version,
+          newestVersion(countVersions(context.directory.entries("validator"))),
+        ),
         inline: true,
       },
       {

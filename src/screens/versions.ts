@@ -1,6 +1,6 @@
 import type { Bar } from "../charts/charts.js";
 import { bold, code, md } from "../discord/text.js";
-import { compareVersions, type Entry, newestVersion } from "../explorer/directory.js";
+import { compareVersions, countVersions, newestVersion } from "../explorer/directory.js";
 import { cut } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import type { Screen } from "./view.js";
@@ -8,12 +8,8 @@ import type { Screen } from "./view.js";
 /** Versions with a line of their own; the rest are counted together. */
 const MOST_VERSIONS = 10;
 
-/** How many active validators run each version, the newest version first. */
-function countVersions(validators: readonly Entry[]): (readonly [version: string | null, count: number])[] {
-  const counts = new Map<string | null, number>();
-  for (const { active, version = null } of validators) {
-    if (active) counts.set(version, (counts.get(version) ?? 0) + 1);
-  }
+/** The versions that most run, the newest first. */
+function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
   const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MOST_VERSIONS);
   return most.toSorted(([a], [b]) => (a === null ? 1 : b === null ? -1 : compareVersions(b, a)));
 }
@@ -25,9 +21,9 @@ const toLabel = (version: string | null): string =>
 /** What the active validators run. */
 export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
   const readAt = directory.readAt("validator");
-  const validators = directory.entries("validator");
-  const active = validators.filter((each) => each.active).length;
-  const counts = countVersions(validators);
+  const all = countVersions(directory.entries("validator"));
+  const active = [...all.values()].reduce((sum, count) => sum + count, 0);
+  const counts = mostRun(all);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
   const title = md`What active validators run`;
   if (readAt === undefined || counts.length === 0) {
@@ -36,7 +32,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     ];
     return { title, tone: "neutral", body, readings: [], links, parent: address("network", {}) };
   }
-  const newest = newestVersion(validators);
+  const newest = newestVersion(all);
   const counted = counts.reduce((sum, [, count]) => sum + count, 0);
   const bars: Bar[] = counts.map(([version, count]) => ({
     label: toLabel(version),

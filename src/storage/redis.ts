@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import KeyvRedis, { createClient } from "@keyv/redis";
 import { within } from "../within.js";
 
@@ -7,6 +8,7 @@ const DEADLINE_MS = 45;
 const SLOW_MS = 20;
 const SLOW_IN_A_ROW = 2;
 const PING_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 50;
 
 const open = (url: string) =>
   createClient({
@@ -24,6 +26,8 @@ export interface Redis {
   readonly client: RedisClient;
   /** A store for Keyv over the same connection. */
   store(): KeyvRedis<unknown>;
+  /** Waits until it is connected, so many ms at the most: for what cannot go on without. */
+  connected(ms: number): Promise<boolean>;
   /** Whether it is connected and answered in time when last asked. */
   usable(): boolean;
   /** What the command answers, or undefined when Redis is not usable or not in time. */
@@ -91,6 +95,11 @@ export function connectRedis(url: string, log: Log): Redis {
   return {
     client,
     store: () => new KeyvRedis(client, { throwOnConnectError: false, throwOnErrors: true }),
+    async connected(ms) {
+      const giveUpAt = performance.now() + ms;
+      while (!client.isReady && performance.now() < giveUpAt) await delay(LOOK_EVERY_MS);
+      return client.isReady;
+    },
     usable,
     async attempt(command) {
       if (!usable()) return undefined;

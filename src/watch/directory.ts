@@ -82,7 +82,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
 };
 
-/** How often the kept lists are looked at, and after a failed read the list is tried again, in ms. */
+/** How often the kept lists are looked at, in ms. */
 export const DIRECTORY_MS = MINUTE;
 
 const keptIn = (state: State) => collectionOf<Kept>(state, "directory");
