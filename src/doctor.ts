@@ -1,6 +1,7 @@
 import { commands } from "../commands/index.js";
 import { ConfigError, loadConfig } from "./config.js";
-import { checkAll, type Finding } from "./ops/checks.js";
+import type { Finding } from "./ops/checks/finding.js";
+import { checkAll } from "./ops/checks/index.js";
 
 /** Checks everything the bot needs, a line each; ends with 1 where something is wrong. */
 
