@@ -5,6 +5,7 @@ import { shortId } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import {
   agedList,
+  brief,
   entityOf,
   isPartyId,
   jsonFields,
@@ -26,7 +27,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
     order,
     toRow: (each) =>
       row(
-        md`**${each.templateName ?? entityOf(each.templateId) ?? "Contract"}** · ${timestamp(each.createdAt)}`,
+        md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${timestamp(each.createdAt)}`,
         md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories unknown" : `${each.signatories} signatories`}`,
       ),
     menus: [

@@ -5,6 +5,7 @@ import { shortId } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import {
   agedList,
+  brief,
   entityOf,
   idsIn,
   jsonFields,
@@ -23,12 +24,12 @@ function whatOf({ eventType, choice }: Described): string {
   const kind = eventType?.toLowerCase() ?? "";
   if (kind.includes("create")) return "✨ created";
   if (kind.includes("archive")) return "📦 archived";
-  if (kind.includes("exercise") || choice !== null) return `🔧 ${choice ?? "exercised"}`;
-  return `▫️ ${eventType ?? "event"}`;
+  if (kind.includes("exercise") || choice !== null) return `🔧 ${brief(choice ?? "exercised")}`;
+  return `▫️ ${brief(eventType ?? "event")}`;
 }
 
 const templateOf = (event: Described): string =>
-  event.templateName ?? entityOf(event.templateId) ?? "unknown template";
+  brief(event.templateName ?? entityOf(event.templateId) ?? "unknown template");
 
 /** The events by age. */
 export const events: Screen<"events"> = async ({ order, page }, { explorer }) => {

@@ -1,7 +1,7 @@
 import { md } from "../discord/text.js";
 import { KINDS, type Kind, type Match } from "../explorer/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
-import { shortId } from "../explorer/values.js";
+import { cut, shortId } from "../explorer/values.js";
 import { type Address, address } from "./addresses.js";
 import { isPartyId } from "./parts.js";
 import type { Choice, Detour, Screen, ScreenContext } from "./view.js";
@@ -109,7 +109,7 @@ export const lookup: Screen<"lookup"> = async ({ id }, context) => {
     title: md`Which one do you mean?`,
     tone: "neutral",
     body: [
-      md`${matches.length === MOST_CHOICES ? `${MOST_CHOICES} or more` : matches.length} things are like “${id.slice(0, 100)}”.`,
+      md`${matches.length === MOST_CHOICES ? `${MOST_CHOICES} or more` : matches.length} things are like “${cut(id, 100)}”.`,
     ],
     readings: [],
     menus: [{ placeholder: "Open one of them…", choices: matches.map(toChoice) }],

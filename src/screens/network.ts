@@ -13,9 +13,12 @@ function change(value: string | null): Markdown {
   return md` (${sign}${rate(value.replace("-", ""))} since yesterday, as reported)`;
 }
 
+/** A number, or that it is not known. */
+const known = (value: string | number | null): string => (value === null ? "unknown" : grouped(value));
+
 const count = (name: string, value: string | number | null): Field => ({
   name,
-  value: md`${value === null ? "unknown" : grouped(value)}`,
+  value: md`${known(value)}`,
   inline: true,
 });
 
@@ -23,14 +26,13 @@ const count = (name: string, value: string | number | null): Field => ({
 export const network: Screen<"network"> = async (_, { explorer }) => {
   const reading = await explorer.dashboard({});
   const it = reading.data;
-  const active = it.totalActiveValidators === null ? "?" : grouped(it.totalActiveValidators);
   return {
     title: md`The network`,
     tone: "neutral",
     body: [
-      md`🟢 **${active}** of ${grouped(it.totalValidators)} validators active`,
+      md`🟢 **${known(it.totalActiveValidators)}** of ${known(it.totalValidators)} validators active`,
       md`⚡ **${rate(it.tps)}** transactions a second`,
-      md`🗳️ **${grouped(it.activeVoteRequests)}** vote requests open`,
+      md`🗳️ **${known(it.activeVoteRequests)}** vote requests open`,
     ],
     fields: [
       {
@@ -49,7 +51,7 @@ export const network: Screen<"network"> = async (_, { explorer }) => {
       count("Inactive validators", it.totalInactiveValidators),
       {
         name: "Vote requests",
-        value: md`${grouped(it.approvedVoteRequests)} of ${grouped(it.totalVoteRequests)} approved`,
+        value: md`${known(it.approvedVoteRequests)} of ${known(it.totalVoteRequests)} approved`,
         inline: true,
       },
       count("Latest round", it.latestRound),

@@ -2,13 +2,16 @@ import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../
 import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema.js";
 import type { Reading } from "../explorer/service.js";
-import { leavesOf, shortId, toText } from "../explorer/values.js";
+import { cut, leavesOf, shortId, toText } from "../explorer/values.js";
 import { type Address, address } from "./addresses.js";
 import type { Choice, Field, Menu, View } from "./view.js";
 
+/** A stranger's word in a row: as much of it as leaves room for the other rows. */
+export const brief = (text: string): string => cut(text, 60);
+
 /** A thing with its name before its short id, or the id alone. */
 export const named = (name: string | null, id: string | null): Markdown =>
-  name === null ? idCode(id) : md`${name} ${idCode(id)}`;
+  name === null ? idCode(id) : md`${brief(name)} ${idCode(id)}`;
 
 export const partyName = (party: PartyRef): Markdown => named(party.accountName, party.partyId);
 
@@ -72,7 +75,7 @@ export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
 
 /** What a template id is to people: the last part of its name. */
 export const entityOf = (templateId: string | null): string | null =>
-  templateId?.split(":").at(-1)?.trim() || null;
+  brief(templateId?.split(":").at(-1)?.trim() ?? "") || null;
 
 type Order = "DESC" | "ASC";
 const ORDERS = { DESC: "newest first", ASC: "oldest first" } as const;

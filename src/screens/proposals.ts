@@ -26,7 +26,7 @@ import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { cut, shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
+import { brief, extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Field, Screen, Tone } from "./view.js";
 
 const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
@@ -41,7 +41,7 @@ const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone:
 /** A status by sign and word, as the API gives it. */
 export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
-  return md`${sign} ${status ?? "status not known"}`;
+  return md`${sign} ${brief(status ?? "status not known")}`;
 }
 
 export const statusTone = (status: string | null): Tone => STATUS_LOOKS[statusGroup(status)][1];
@@ -240,7 +240,7 @@ export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
             const sign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
             const voter = vote.accountName ?? vote.company ?? vote.identifier;
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${sign} · **${voter}**${reason}`;
+            return md`${sign} · **${voter === null ? null : brief(voter)}**${reason}`;
           })
         : [
             md`${votes.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,

@@ -3,20 +3,20 @@ import { openSlice } from "../explorer/paging.js";
 import type { PartyRef, Transfer } from "../explorer/schema.js";
 import { shortId } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { agedList, partyMenu, perRow, row, rowMenu } from "./parts.js";
+import { agedList, brief, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 
 /** The first of several parties by its name, else its id, and how many more there are. */
 function oneOf(parties: readonly PartyRef[]): Markdown {
   const [first] = parties;
   if (!first) return md`nobody`;
-  const name = first.accountName === null ? idCode(first.partyId) : md`${first.accountName}`;
+  const name = first.accountName === null ? idCode(first.partyId) : md`${brief(first.accountName)}`;
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
 
 const toRow = perRow((each: Transfer) =>
   row(
-    md`**${coins(each.amount, 4)}** · ${timestamp(each.createdAt)}${each.transferType === null ? md`` : md` · ${each.transferType}`}`,
+    md`**${coins(each.amount, 4)}** · ${timestamp(each.createdAt)}${each.transferType === null ? md`` : md` · ${brief(each.transferType)}`}`,
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
   ),
 );

@@ -2,7 +2,7 @@ import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../discord/t
 import { openSlice } from "../explorer/paging.js";
 import { shortId, toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { address } from "./addresses.js";
-import { agedList, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
+import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
 import type { Attachment, Field, Screen } from "./view.js";
 
 /** The updates by age. */
@@ -15,7 +15,7 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
     toRow: (each) =>
       row(
         md`${timestamp(each.recordTime ?? each.effectiveAt, "f")} · **${each.eventsCount ?? "?"}** events`,
-        md`-# ${idCode(each.updateId)} · ${each.synchronizerName ?? idCode(each.synchronizerId)}`,
+        md`-# ${idCode(each.updateId)} · ${each.synchronizerName === null ? idCode(each.synchronizerId) : brief(each.synchronizerName)}`,
       ),
     menus: [
       rowMenu(rows, "Open an update…", ({ updateId, eventsCount, workflowId }) =>
@@ -88,7 +88,10 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
       md`${timestampWithAge(at)} · **${count}** events`,
       ...events
         .slice(0, MOST_SHOWN)
-        .map(({ did, template }) => md`• **${did ?? "event"}** · ${template ?? "unknown template"}`),
+        .map(
+          ({ did, template }) =>
+            md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
+        ),
       ...(events.length > MOST_SHOWN ? [md`…and ${events.length - MOST_SHOWN} more`] : []),
       ...(file ? [] : [md`-# Its details are too large to attach.`]),
     ],

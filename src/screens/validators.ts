@@ -13,7 +13,7 @@ import { countVersions, isBehind, newestVersion } from "../explorer/directory.js
 import { ExplorerError } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
-import { shortId, toUrl } from "../explorer/values.js";
+import { cut, shortId, toUrl } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import { activity, extent, named, orNothing, pageOf, perRow, row, rowMenu, seen, version } from "./parts.js";
 import type { Choice, Field, Menu, Screen, ScreenContext, View } from "./view.js";
@@ -134,6 +134,7 @@ function contactField(detail: ValidatorDetail): Field[] {
 
 /** Whether a validator runs what most newer ones run; nothing where that is not known. */
 function versionText(running: string | null, newest: string | null): Markdown {
+  if (running === null) return md`unknown`;
   const behind = isBehind(running, newest);
   if (behind === undefined) return version(running);
   return behind
@@ -179,7 +180,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     thumbnail: detail.validatorImg,
     body: [
       md`${activity(detail.active)} · last sign of life ${timestampWithAge(detail.lastActiveAt)}`,
-      ...(description === null ? [] : [md`${description.slice(0, 600)}`]),
+      ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],
     fields: [
       {

@@ -28,7 +28,9 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
   const title = md`What active validators run`;
   if (readAt === undefined || counts.length === 0) {
     const body = [
-      md`The list of validators is still being read. Please try again in a minute; \`/validator list\` works meanwhile.`,
+      readAt === undefined
+        ? md`The list of validators is still being read. Please try again in a minute; \`/validator list\` works meanwhile.`
+        : md`The explorer names no active validator at the moment.`,
     ];
     return { title, tone: "neutral", body, readings: [], links, parent: address("network", {}) };
   }

@@ -132,6 +132,9 @@ describe("whoever follows every link from every command", () => {
       expect(message.embeds, how).toHaveLength(1);
       expect(world.refusals, how).toEqual([]);
       expectSafe(message);
+      // One name that is too long costs no other row: a line of nothing but "…" stands for rows that found no room.
+      const { description = "" } = message.embeds[0] as { description?: string };
+      expect(description, how).not.toMatch(/^…$/m);
       // No dead end: there is always a way on.
       const links = linksOn(message);
       const own = links.find(({ component }) => component.custom_id?.startsWith("r"))?.link;
