@@ -5,6 +5,7 @@ import { startChromium } from "./chromium.js";
 import { giveHistory } from "./history.js";
 import { makePlace } from "./place.js";
 import { servePage } from "./web/server.js";
+import { typeCommand } from "./web/typist.js";
 
 /** Writes the README's pictures from the sandbox's page, into docs/pictures. */
 
@@ -34,18 +35,7 @@ const last = () => page.locator("discord-message").last();
 
 /** Types a command with its options, and waits for what it shows. */
 async function ask(command: string, options: Readonly<Record<string, string>>, shows: string): Promise<void> {
-  await page.locator(".say").fill(`/${command}`);
-  await page
-    .getByRole("option", { name: `/${command}` })
-    .first()
-    .waitFor();
-  await page.keyboard.press("Enter");
-  for (const [name, value] of Object.entries(options)) {
-    await page.locator(`#option-${name}`).fill(value);
-    await page.locator(`#offers-${name} li`).first().waitFor();
-    await page.keyboard.press("Enter");
-  }
-  await page.locator(".composer [type=submit]").click();
+  await typeCommand(page, command, options);
   await last().getByText(shows).first().waitFor();
 }
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startChromium } from "../../sandbox/chromium.js";
 import { makePlace, type Place } from "../../sandbox/place.js";
 import { type Page as SandboxPage, servePage } from "../../sandbox/web/server.js";
+import { typeCommand } from "../../sandbox/web/typist.js";
 import { SMALL } from "../harness.js";
 import { describeWithChromium } from "../needs.js";
 
@@ -58,25 +59,8 @@ describeWithChromium("the sandbox's page", () => {
   });
 
   const last = () => page.locator("discord-message").last();
-  /** Types a command, fills its options in, and sends it, by keyboard alone. */
-  const type = async (command: string, options: Readonly<Record<string, string>> = {}) => {
-    await page.locator(".say").fill(`/${command}`);
-    await page
-      .getByRole("option", { name: `/${command}` })
-      .first()
-      .waitFor();
-    await page.keyboard.press("Enter");
-    for (const [name, value] of Object.entries(options)) {
-      const field = page.locator(`#option-${name}`);
-      if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
-      else {
-        await field.fill(value);
-        await page.locator(`#offers-${name} li`).first().waitFor();
-        await page.keyboard.press("Enter");
-      }
-    }
-    await page.locator(".composer [type=submit]").click();
-  };
+  const type = (command: string, options?: Readonly<Record<string, string>>) =>
+    typeCommand(page, command, options);
   const fewerThan = (count: number) =>
     expect.poll(() => page.locator("discord-message").count(), { timeout: 10_000 }).toBeLessThan(count);
   const PEOPLE = { Olga: "owns the server", Mo: "moderator", Ana: "member", Ben: "member, super validator" };
