@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { unlessNamed } from "../../src/discord/autocomplete.js";
+import { toChoices, unlessNamed } from "../../src/discord/autocomplete.js";
 import { createDirectory, type Directory } from "../../src/explorer/directory.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
@@ -101,4 +101,12 @@ it("lets nobody go by another's id as a name", async () => {
   directory.add("party", { id: `impostor::1220${"f".repeat(64)}`, name: id, active: null });
   expect(unlessNamed(directory, ["party"], id)).toBe(id);
   expect(unlessNamed(directory, ["party"], known?.id ?? "")).toBe(known?.id);
+});
+
+it("says nothing wrong before a list has been read: what was typed is offered as it is", async () => {
+  const keys = { remember() {}, resolve: async () => undefined };
+  const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", keys);
+  expect(offered("party")).toEqual([{ name: expect.stringContaining("still being read"), value: "quartz" }]);
+  await fill();
+  expect(offered("token")).toEqual([{ name: expect.stringContaining("Nothing known"), value: "quartz" }]);
 });
