@@ -31,17 +31,17 @@ async function open(modal: Modal, shown: Dialog): Promise<void> {
   dialog.showModal();
   await new Promise(requestAnimationFrame);
   const inputs = inputsOf(modal);
-  for (const [at, input] of inputs.entries()) {
-    input.ariaLabel = components[at]?.components[0]?.label ?? "";
-    // The field is in another tree than the form, which therefore does not hear of Enter.
-    input.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      // The focus goes back to the button that opened it, which must not take the same Enter for a press.
-      event.preventDefault();
-      modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
-    });
-  }
+  for (const [at, input] of inputs.entries()) input.ariaLabel = components[at]?.components[0]?.label ?? "";
   inputs[0]?.focus();
+}
+
+/** The field is in another tree than the form, which therefore does not hear of Enter. */
+function onKey(event: KeyboardEvent): void {
+  if (event.key !== "Enter" || !(event.composedPath()[0] instanceof HTMLInputElement)) return;
+  // The focus goes back to the button that opened it, which must not take the same Enter for a press.
+  event.preventDefault();
+  const modal = event.currentTarget as HTMLElement;
+  modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
 }
 
 /** A bot's dialog. */
@@ -54,6 +54,7 @@ export function dialog(shown: Dialog, submit: (values: string[]) => void, close:
     avatar=${avatarOf("Crier")}
     .submitForm=${() => submit(modal ? inputsOf(modal).map(({ value }) => value) : [])}
     .closeForm=${close}
+    @keydown=${onKey}
     ${ref((element) => {
       modal = element as Modal | undefined;
       if (modal) void open(modal, shown);
