@@ -4,7 +4,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY build.ts tsconfig.json ./
 COPY src ./src
 COPY commands ./commands
 RUN npm run build

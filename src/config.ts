@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What is wrong with the environment: one line for each variable, naming it and what it wants. */
 export class ConfigError extends Error {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { toCount, toDecimal, toFlag, toId, toJson, toRecord, toText, toTime, toUrl } from "./values.js";
 
 /**

@@ -40,7 +40,9 @@ export async function createMetrics(
   gateway: () => { readonly ready: number; readonly all: number },
 ): Promise<Metrics> {
   if (!wanted) return NONE;
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import("prom-client");
+  // A CommonJS package has its names on its default once it is bundled.
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import("prom-client"))
+    .default;
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

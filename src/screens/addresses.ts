@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN } from "../explorer/paging.js";
 import { LONGEST_ID } from "../explorer/values.js";
 import { readId } from "./ids.js";

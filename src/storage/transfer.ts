@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type State, StateError, type Write } from "./state.js";
 
 /** The lease belongs to the store it is in; everything else moves. */

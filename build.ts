@@ -1,0 +1,27 @@
+import { rmSync } from "node:fs";
+import { build } from "esbuild";
+
+/**
+ * Builds what runs in production: one file for each program, and one for each part that is loaded only when it is used.
+ * Loading the packages' many hundred files one by one took as long as everything else at the start (docs/benchmarks.md).
+ */
+
+rmSync("dist", { recursive: true, force: true });
+await build({
+  entryPoints: ["src/main.ts", "src/doctor.ts", "src/state-tool.ts"],
+  outdir: "dist",
+  outbase: ".",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  sourcemap: true,
+  logLevel: "warning",
+  // Packages with native code, and what discord.js and ws use only where somebody installed it.
+  external: ["libsql", "@napi-rs/canvas", "bufferutil", "utf-8-validate", "zlib-sync"],
+  // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
+  banner: {
+    js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+  },
+});
