@@ -206,7 +206,8 @@ async function requests(): Promise<void> {
   const COMMANDS = 10_000;
   const place = await makePlace({
     explorer: { lively: false },
-    env: () => ({ ...production, HTTP_PORT: "18081" }),
+    // The hour takes about a minute, but timers keep the real time: a poll a second is then one a minute.
+    env: () => ({ ...production, HTTP_PORT: "18081", GOVERNANCE_POLL_SECONDS: "1" }),
   });
   await place.start();
   const somebody = crowd(place.discord, 500);
@@ -228,11 +229,13 @@ async function requests(): Promise<void> {
     if (at % 1_000 === 0) forgetPast(place);
   }
   const caused = (await sent()) - before;
-  row(
-    `explorer requests caused by people ÷ commands, ${COMMANDS} in an hour`,
-    (caused / COMMANDS).toFixed(3),
-    "≤ 0.02",
+  // The background asks for no validator or party by its id here, and for no vote request: none is new.
+  const single = place.explorer.requests.filter(({ path }) =>
+    /validators\/.+::|parties\/.+::|details$/.test(decodeURIComponent(path)),
   );
+  const perCommand = (count: number) => (count / COMMANDS).toFixed(3);
+  row(`explorer requests caused by people ÷ commands, ${COMMANDS} in an hour`, perCommand(caused), "≤ 0.02");
+  row("those among them for lists, price and statistics", perCommand(caused - single.length), "");
   await place.close();
 }
 

@@ -14,30 +14,33 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * By what the data is: a price ages in a minute, an event never changes. Whoever wants it newer presses Refresh
- * (REFRESH_MS), and every answer says how old it is.
+ * By what the data is: a price ages in a minute, an event never changes, and what the ledger tells once a round (sign of
+ * life, balances) is good for a part of its ten minutes. Whoever wants it newer presses Refresh (REFRESH_MS), and every
+ * answer says how old it is.
  */
 export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   price: { fresh: MINUTE, stale: 5 * MINUTE },
-  dashboard: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
+  dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
   // The watch reads it every minute: people's readings cost nothing.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
-  voteRequest: { fresh: MINUTE, stale: 5 * MINUTE },
+  // What changes of it, its row in the list tells sooner (findProposal).
+  voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   votes: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  // A moderator asks whether a validator is down.
-  validator: { fresh: 30 * SECOND, stale: 2 * MINUTE },
+  // A moderator asks whether a validator is down: nothing older is answered at once.
+  validator: { fresh: 2 * MINUTE, stale: 2 * MINUTE },
   validatorExists: { fresh: MINUTE, stale: 5 * MINUTE },
   validators: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  newValidators: { fresh: 5 * MINUTE, stale: 30 * MINUTE },
-  parties: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
+  newValidators: { fresh: 10 * MINUTE, stale: 30 * MINUTE },
+  parties: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   topParties: { fresh: 10 * MINUTE, stale: HOUR },
-  party: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  partyTypes: { fresh: HOUR, stale: DAY },
+  party: { fresh: 10 * MINUTE, stale: 10 * MINUTE },
+  partyTypes: { fresh: 6 * HOUR, stale: DAY },
   rewards: { fresh: 10 * MINUTE, stale: HOUR },
-  transfers: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  contracts: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  events: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
-  updates: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
+  // New ones come by the second: a list of the latest is past before it is read, whatever it costs.
+  transfers: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  contracts: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  events: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  updates: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   token: { fresh: HOUR, stale: DAY },
   contract: { fresh: HOUR, stale: DAY },
   event: { fresh: DAY, stale: 7 * DAY },

@@ -1,6 +1,8 @@
+import { within } from "../within.js";
 import { ExplorerError } from "./errors.js";
 import { type Action, identityOf, toAction, toTitle } from "./governance.js";
-import { readPages, together } from "./paging.js";
+import { readPages } from "./paging.js";
+import { PATIENCE_MS } from "./policy.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "./schema.js";
 import type { Explorer, Reading } from "./service.js";
 
@@ -29,10 +31,14 @@ export interface Proposal {
   readonly reasonBody: string | null;
 }
 
-/** Makes one of a row, a detail or both; the detail is newer and counts first. */
-export function toProposal(row: VoteRequestListItem | null, detail: VoteRequestDetail | null): Proposal {
+/** Makes one of a row, a detail or both; `rowFirst` where the row is the newer. */
+export function toProposal(
+  row: VoteRequestListItem | null,
+  detail: VoteRequestDetail | null,
+  rowFirst = false,
+): Proposal {
   const pick = <Key extends keyof VoteRequestListItem & keyof VoteRequestDetail>(key: Key) =>
-    detail?.[key] ?? row?.[key] ?? null;
+    (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const action = toAction(
     detail?.actionConfig ?? (/^[A-Z]+ARC_\w+$/.test(row?.title ?? "") ? row?.title : null),
   );
@@ -71,36 +77,42 @@ async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
 
 /** Pages of the list read at the most for one request. */
 const MOST_LIST_PAGES = 6;
+/** How long the list is waited for, in ms: half of what a person waits, or a slow one would cost the detail too. */
+const LIST_MS = PATIENCE_MS / 2;
 
 /**
- * A vote request by any id it has had. Whether endpoint 14 wants the contract id or the tracking id is not known:
- * both are tried, and the list's row does where neither is answered.
+ * A vote request by any id it has had. Whether endpoint 14 wants the contract id or the tracking id is not known: both
+ * are tried, the latest contract id first, and the list's row does where none is answered. Of the two, the newer tells
+ * the tally and the status: the list is read anyway, and what the detail adds does not change with a vote.
  * @throws {ExplorerError} "missing" where nothing has that id
  */
 export async function findProposal(explorer: Explorer, id: string): Promise<Reading<Proposal>> {
-  const [first, list] = await Promise.all([
-    orError(explorer.voteRequest({ id })),
-    orError(
-      readPages(
-        (page) => explorer.voteRequests(page),
-        (row) => row.contractId,
-        (rows) => rows.some((row) => matches(row, id)),
-        MOST_LIST_PAGES,
-      ),
-    ),
-  ]);
+  const pages = readPages(
+    (page) => explorer.voteRequests(page),
+    (row) => row.contractId,
+    (rows) => rows.some((row) => matches(row, id)),
+    MOST_LIST_PAGES,
+  );
+  const list = await orError(
+    within(pages, LIST_MS, () => {
+      throw new ExplorerError("slow", "The list of vote requests takes too long");
+    }),
+  );
   const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
-  let detail = first;
-  for (const other of [row?.contractId, row?.trackingCid]) {
-    if (!(detail instanceof ExplorerError)) break;
-    if (other && other !== id) detail = await orError(explorer.voteRequest({ id: other }));
+  const listed = row === null || list instanceof ExplorerError ? undefined : list;
+  const ids = new Set([row?.contractId ?? id, id, row?.trackingCid ?? id]);
+  const errors = list instanceof ExplorerError ? [list] : [];
+  let detail: Reading<VoteRequestDetail> | undefined;
+  for (const each of ids) {
+    const found = await orError(explorer.voteRequest({ id: each }));
+    if (found instanceof ExplorerError) errors.push(found);
+    else if (!detail || !found.problem) detail = found;
+    // One kept from before will do only where no other id is answered.
+    if (detail && !detail.problem) break;
   }
-  const found = detail instanceof ExplorerError ? null : detail;
-  const listed = row === null || list instanceof ExplorerError ? null : list;
-  const readings = [found, listed].filter((each) => each !== null);
-  if (readings.length > 0) return together(toProposal(row, found?.data ?? null), ...readings);
+  const newer = listed && detail && listed.fetchedAt > detail.fetchedAt ? listed : (detail ?? listed);
+  if (newer) return { ...newer, data: toProposal(row, detail?.data ?? null, newer === listed) };
   // That neither knows it counts only where both could be asked.
-  const errors = [first, list].filter((each) => each instanceof ExplorerError);
   throw (
     errors.find(({ problem }) => problem !== "missing" && problem !== "rejected") ??
     new ExplorerError("missing", "No vote request has that id")

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
+import { findProposal } from "../../src/explorer/proposals.js";
 import { createQuota, createTokens } from "../../src/explorer/quota.js";
 import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
@@ -111,6 +112,33 @@ describe("the explorer's service", () => {
     pass(20 * SECOND);
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
     expect(asked()).toBe(2);
+  });
+
+  it("tells a vote request's tally by whichever of list and detail is newer, and asks for each detail once", async () => {
+    const request = sandbox.ledger.openVoteRequest();
+    const id = request.contractId;
+    const show = async (options = {}) => (await findProposal(service.for(ana, options), id)).data;
+    const before = await show();
+    const details = () => sandbox.requests.filter(({ path }) => path.endsWith("/details")).length;
+    expect(details()).toBe(1);
+    const cast = { yes: (before.yes ?? 0) + 1, no: before.no };
+
+    // The list is read every minute by the watch, the detail of a contract does not change.
+    sandbox.ledger.castVote(request, true);
+    pass(MINUTE);
+    await service.for("background", { maxAgeMs: 0 }).voteRequests({ page: 0, size: 100 });
+    expect(await show()).toMatchObject({ ...cast, reasonBody: before.reasonBody });
+    expect(details()).toBe(2);
+    pass(4 * MINUTE);
+    await service.for("background", { maxAgeMs: 0 }).voteRequests({ page: 0, size: 100 });
+    expect(await show()).toMatchObject(cast);
+    expect(details()).toBe(2);
+
+    // The list fails: what the detail says is newer.
+    pass(SECOND);
+    sandbox.ledger.castVote(request, false);
+    sandbox.strike({ kind: "status", status: 400 }, { path: /vote-requests$/ });
+    expect(await show({ maxAgeMs: 0 })).toMatchObject({ yes: cast.yes, no: (cast.no ?? 0) + 1 });
   });
 
   it("lets one person cause twenty requests a minute, and others as many", async () => {
