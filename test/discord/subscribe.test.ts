@@ -33,7 +33,11 @@ describe("/subscribe", () => {
   });
 
   it("subscribes a channel in private, and says what is open and not announced again", async () => {
+    const polls = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     harness.explorer.ledger.openVoteRequest({ title: "An old question" });
+    const before = polls();
+    await world().until(() => polls() > before + 1, "a poll that knows it");
     const reply = await ask("governance", { before: "2d 90m", votes: true });
     expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
     expect(textOf(reply)).toMatch(
