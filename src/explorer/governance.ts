@@ -85,7 +85,34 @@ function configChanges(value: Readonly<Record<string, unknown>>): ConfigChange[]
   const removed = [...before.keys()].filter((key) => !after.has(key));
   return [...after.keys(), ...removed]
     .filter((key) => base === null || !sameValue(before.get(key), after.get(key)))
-    .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }));
+    .map((key) => {
+      const [from = null, to = null] = [before.get(key), after.get(key)];
+      return key.endsWith(MICROSECONDS)
+        ? { key: key.slice(0, -MICROSECONDS.length), from: from && duration(from), to: to && duration(to) }
+        : { key, from, to };
+    });
+}
+
+/** A span of time on the ledger: `{"microseconds": "604800000000"}`. */
+const MICROSECONDS = ".microseconds";
+const UNITS = [
+  ["d", 86_400_000_000n],
+  ["h", 3_600_000_000n],
+  ["min", 60_000_000n],
+  ["s", 1_000_000n],
+  ["µs", 1n],
+] as const;
+
+/** `5400000000` → "1 h 30 min", exactly; anything but a whole number stays as it is. */
+function duration(microseconds: string): string {
+  if (!/^\d{1,18}$/.test(microseconds)) return microseconds;
+  let left = BigInt(microseconds);
+  const parts = UNITS.flatMap(([unit, size]) => {
+    const count = left / size;
+    left %= size;
+    return count > 0n ? [`${count} ${unit}`] : [];
+  });
+  return parts.join(" ") || "0 s";
 }
 
 /**

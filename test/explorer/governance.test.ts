@@ -17,6 +17,18 @@ describe("an action", () => {
     expect(toAction(JSON.stringify(config))).toEqual(expected);
   });
 
+  it("tells spans of time in words, exactly, and leaves alone what is none", () => {
+    const spans = (microseconds: unknown) => ({ timeout: { microseconds } });
+    const change = (from: unknown, to: unknown) =>
+      toAction({
+        tag: "SRARC_SetConfig",
+        value: { baseConfig: spans(from), newConfig: spans(to) },
+      }).changes;
+    expect(change("604800000000", "1209600000000")).toEqual([{ key: "timeout", from: "7 d", to: "14 d" }]);
+    expect(change(0, 5_400_000_001)).toEqual([{ key: "timeout", from: "0 s", to: "1 h 30 min 1 µs" }]);
+    expect(change("soon", "-1")).toEqual([{ key: "timeout", from: "soon", to: "-1" }]);
+  });
+
   it("lists what a configuration changes, old → new, and nothing that stays", () => {
     const value = {
       baseConfig: { fee: { rate: "0.030" }, same: "1.0", gone: "x" },
