@@ -51,3 +51,13 @@ export class ExplorerError extends Error {
     return this.problem === "limited" || this.problem === "failing" || this.problem === "slow";
   }
 }
+
+/** What the explorer answers, or undefined where it gives no answer: a part never costs the whole. */
+export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ExplorerError) return undefined;
+    throw error;
+  }
+}

@@ -85,12 +85,7 @@ function configChanges(value: Readonly<Record<string, unknown>>): ConfigChange[]
   const removed = [...before.keys()].filter((key) => !after.has(key));
   return [...after.keys(), ...removed]
     .filter((key) => base === null || !sameValue(before.get(key), after.get(key)))
-    .map((key) => {
-      const [from = null, to = null] = [before.get(key), after.get(key)];
-      return key.endsWith(MICROSECONDS)
-        ? { key: key.slice(0, -MICROSECONDS.length), from: from && duration(from), to: to && duration(to) }
-        : { key, from, to };
-    });
+    .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }));
 }
 
 /** A span of time on the ledger: `{"microseconds": "604800000000"}`. */
@@ -103,9 +98,9 @@ const UNITS = [
   ["µs", 1n],
 ] as const;
 
-/** `5400000000` → "1 h 30 min", exactly; anything but a whole number stays as it is. */
-function duration(microseconds: string): string {
-  if (!/^\d{1,18}$/.test(microseconds)) return microseconds;
+/** `5400000000` → "1 h 30 min", exactly; undefined for anything but a whole number. */
+function duration(microseconds: string): string | undefined {
+  if (!/^\d{1,18}$/.test(microseconds)) return undefined;
   let left = BigInt(microseconds);
   const parts = UNITS.flatMap(([unit, size]) => {
     const count = left / size;
@@ -113,6 +108,14 @@ function duration(microseconds: string): string {
     return count > 0n ? [`${count} ${unit}`] : [];
   });
   return parts.join(" ") || "0 s";
+}
+
+/** A change as people read it: spans of time in words where both values are such, and any other as the ledger has it. */
+export function readableChange(change: ConfigChange): ConfigChange {
+  const { key, from, to } = change;
+  const [was, will] = [from && duration(from), to && duration(to)];
+  if (!key.endsWith(MICROSECONDS) || was === undefined || will === undefined) return change;
+  return { key: key.slice(0, -MICROSECONDS.length), from: was, to: will };
 }
 
 /**

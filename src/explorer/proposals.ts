@@ -2,7 +2,6 @@ import { within } from "../within.js";
 import { ExplorerError } from "./errors.js";
 import { type Action, identityOf, toAction, toTitle } from "./governance.js";
 import { readPages } from "./paging.js";
-import { PATIENCE_MS } from "./policy.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "./schema.js";
 import type { Explorer, Reading } from "./service.js";
 
@@ -77,8 +76,8 @@ async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
 
 /** Pages of the list read at the most for one request. */
 const MOST_LIST_PAGES = 6;
-/** How long the list is waited for, in ms: half of what a person waits, or a slow one would cost the detail too. */
-const LIST_MS = PATIENCE_MS / 2;
+/** The detail is asked for by the id at hand where the list takes longer than this, in ms. */
+const LIST_MS = 1_000;
 
 /**
  * A vote request by any id it has had. Whether endpoint 14 wants the contract id or the tracking id is not known: both
@@ -87,24 +86,25 @@ const LIST_MS = PATIENCE_MS / 2;
  * @throws {ExplorerError} "missing" where nothing has that id
  */
 export async function findProposal(explorer: Explorer, id: string): Promise<Reading<Proposal>> {
-  const pages = readPages(
-    (page) => explorer.voteRequests(page),
-    (row) => row.contractId,
-    (rows) => rows.some((row) => matches(row, id)),
-    MOST_LIST_PAGES,
+  const listing = orError(
+    readPages(
+      (page) => explorer.voteRequests(page),
+      (row) => row.contractId,
+      (rows) => rows.some((row) => matches(row, id)),
+      MOST_LIST_PAGES,
+    ),
   );
-  const list = await orError(
-    within(pages, LIST_MS, () => {
-      throw new ExplorerError("slow", "The list of vote requests takes too long");
-    }),
-  );
+  // A list that is slow does not cost the detail: a person waits for both together.
+  const early = await within(listing, LIST_MS, () => undefined);
+  const first = early ? undefined : orError(explorer.voteRequest({ id }));
+  const list = early ?? (await listing);
   const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
   const listed = row === null || list instanceof ExplorerError ? undefined : list;
   const ids = new Set([row?.contractId ?? id, id, row?.trackingCid ?? id]);
   const errors = list instanceof ExplorerError ? [list] : [];
   let detail: Reading<VoteRequestDetail> | undefined;
   for (const each of ids) {
-    const found = await orError(explorer.voteRequest({ id: each }));
+    const found = await ((each === id ? first : undefined) ?? orError(explorer.voteRequest({ id: each })));
     if (found instanceof ExplorerError) errors.push(found);
     else if (!detail || !found.problem) detail = found;
     // One kept from before will do only where no other id is answered.

@@ -7,10 +7,9 @@ import {
   timestamp,
   timestampWithAge,
 } from "../discord/text.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import { openSlice, openUndocumentedSlice } from "../explorer/paging.js";
 import type { PartyDetail, PartyListItem, Reward } from "../explorer/schema.js";
-import type { Reading } from "../explorer/service.js";
 import { shortId, toDecimal } from "../explorer/values.js";
 import { address } from "./addresses.js";
 import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
@@ -97,16 +96,6 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   };
 };
 
-/** A reading, or undefined where it cannot be had now: a part of a screen never costs the whole. */
-async function ifAvailable<T>(reading: Promise<Reading<T>>): Promise<Reading<T> | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ExplorerError) return undefined;
-    throw error;
-  }
-}
-
 function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: string) {
   return summaries.find((summary) => summary.party_id === id);
 }
@@ -115,7 +104,7 @@ function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: 
 export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const [reading, types] = await Promise.all([
     explorer.party({ partyId: id }),
-    ifAvailable(explorer.partyTypes({ partyId: id })),
+    ifAnswered(explorer.partyTypes({ partyId: id })),
   ]);
   const detail = reading.data;
   const balance = balanceOf(detail, detail.partyId ?? id);

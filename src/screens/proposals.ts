@@ -11,10 +11,11 @@ import {
   timestamp,
   timestampWithAge,
 } from "../discord/text.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import {
   type Action,
   identityOf,
+  readableChange,
   type StatusGroup,
   statusGroup,
   toTitle,
@@ -129,6 +130,7 @@ export function actionFields({ words, subject, changes }: Action, title: string 
   if (changes.length === 0) return fields;
   const lines = changes
     .slice(0, MOST_CHANGES)
+    .map(readableChange)
     .map(
       ({ key, from, to }) =>
         md`${code(key, 80)}: ${from === null ? md`` : md`${code(from, 60)} → `}**${code(to ?? "removed", 60)}**`,
@@ -151,13 +153,8 @@ export function reasonFields({ reasonBody, reasonUrl }: Pick<Proposal, "reasonBo
 
 /** How many votes would carry it, as an estimate; undefined where the number of super validators is not known. */
 export async function estimateNeeded(explorer: Explorer): Promise<number | undefined> {
-  try {
-    const { totalSuperValidators } = (await explorer.dashboard({})).data;
-    return totalSuperValidators ? votesNeeded(totalSuperValidators) : undefined;
-  } catch (error) {
-    if (error instanceof ExplorerError) return undefined;
-    throw error;
-  }
+  const superValidators = (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators;
+  return superValidators ? votesNeeded(superValidators) : undefined;
 }
 
 export const requesterOf = ({

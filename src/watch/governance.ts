@@ -1,4 +1,4 @@
-import { ExplorerError } from "../explorer/errors.js";
+import { ExplorerError, ifAnswered } from "../explorer/errors.js";
 import { identityOf, statusGroup } from "../explorer/governance.js";
 import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
@@ -169,13 +169,9 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
   /** A status by which endpoint 14 says that a request is over; null where it does not. */
   const confirmedStatus = async ({ contractIds, identity }: KnownRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
-      try {
-        const { status } = (await explorer.voteRequest({ id })).data;
-        const group = statusGroup(status);
-        if (group !== "open" && group !== "other") return status;
-      } catch (error) {
-        if (!(error instanceof ExplorerError)) throw error;
-      }
+      const status = (await ifAnswered(explorer.voteRequest({ id })))?.data.status ?? null;
+      const group = statusGroup(status);
+      if (group !== "open" && group !== "other") return status;
     }
     return null;
   };

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { IdKeys } from "../discord/links.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import { findProposal, type Proposal, toProposal } from "../explorer/proposals.js";
 import type { Explorer } from "../explorer/service.js";
 import { estimateNeeded } from "../screens/proposals.js";
@@ -33,20 +33,11 @@ export function createMaterials({ explorer, keys, known }: Parts): Materials {
 
   const load = async (key: string, event: Exclude<GovernanceEvent, { kind: "digest" }>) => {
     const request = await known(key);
-    const proposal = await (async () => {
-      try {
-        if (request)
-          return await within(
-            findProposal(explorer, request.identity).then(({ data }) => data),
-            DETAIL_MS,
-            () => undefined,
-          );
-      } catch (error) {
-        if (!(error instanceof ExplorerError)) throw error;
-      }
-      // The list's row does where the detail cannot be had.
-      return event.kind === "opened" ? toProposal(event.row, null) : undefined;
-    })();
+    const found = request && ifAnswered(findProposal(explorer, request.identity));
+    // The list's row does where the detail cannot be had.
+    const proposal =
+      (found && (await within(found, DETAIL_MS, () => undefined))?.data) ??
+      (event.kind === "opened" ? toProposal(event.row, null) : undefined);
     const fallback = request ? fromKnown(request) : toProposal(null, null);
     const material = {
       proposal: request ? asKnown(proposal ?? fallback, request) : (proposal ?? fallback),

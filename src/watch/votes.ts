@@ -1,4 +1,4 @@
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import type { Action } from "../explorer/governance.js";
 import { readPages } from "../explorer/paging.js";
 import { findProposal, voteKey } from "../explorer/proposals.js";
@@ -44,7 +44,10 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
     return reading.data;
   };
 
-  /** What a vote has changed besides the tally: who voted how, and what the detail says of the action. */
+  /**
+   * What a vote has changed besides the tally: who voted how, and what the detail says of the action. What the explorer
+   * does not answer now stays due.
+   */
   const lookAtDue = async (subscribed: readonly Subscription[]): Promise<Findings> => {
     const wanted = (topic: Topic) => subscribed.some(({ topics }) => topics[topic]);
     const [wantVotes, wantChanges] = [wanted("votes"), wanted("changes")];
@@ -55,18 +58,22 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
     const learnt = new Map<string, KnownRequest>();
     const events: GovernanceEvent[] = [];
     if (due.length === 0) return { learnt, events };
-    const votes = wantVotes ? await readVotes(due.map(([key]) => key)) : [];
+    const votes = wantVotes ? await ifAnswered(readVotes(due.map(([key]) => key))) : [];
     for (const [key, request] of due) {
       let { due: done, ...next } = request;
-      if (wantVotes) next = { ...next, ...votesOf(key, request, votes, events) };
+      let answered = votes !== undefined;
+      if (wantVotes) next = { ...next, ...(votes && votesOf(key, request, votes, events)) };
       else {
         // Nobody listens: whoever does later hears of what is cast from then on.
         const { votes: forgotten, flips, ...rest } = next;
         next = rest;
       }
-      if (wantChanges && request.phase === "open")
-        next = { ...next, ...(await actionOf(key, request, events)) };
-      learnt.set(key, next);
+      if (wantChanges && request.phase === "open") {
+        const action = await ifAnswered(actionOf(key, request, events));
+        answered &&= action !== undefined;
+        next = { ...next, ...action };
+      }
+      learnt.set(key, answered ? next : { ...next, due: true });
     }
     return { learnt, events };
   };
@@ -119,26 +126,22 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
 
   /** Super validators that have voted before and not on this request; null where not all of them are known. */
   const whoIsAbsent = async (request: KnownRequest): Promise<readonly string[] | null> => {
-    try {
-      const all = await readVotes([requestKey(request.identity)]);
-      const voters = new Map(
-        all.flatMap((vote) =>
-          vote.identifier === null
-            ? []
-            : [[vote.identifier, vote.accountName ?? vote.company ?? vote.identifier] as const],
-        ),
-      );
-      const voted = new Set(
-        all
-          .filter((vote) => vote.trackingCid === request.identity && vote.accept !== null)
-          .map((vote) => vote.identifier),
-      );
-      const absent = [...voters].filter(([id]) => !voted.has(id)).map(([, name]) => name);
-      return absent.length === request.pending ? absent : null;
-    } catch (error) {
-      if (error instanceof ExplorerError) return null;
-      throw error;
-    }
+    const all = await ifAnswered(readVotes([requestKey(request.identity)]));
+    if (all === undefined) return null;
+    const voters = new Map(
+      all.flatMap((vote) =>
+        vote.identifier === null
+          ? []
+          : [[vote.identifier, vote.accountName ?? vote.company ?? vote.identifier] as const],
+      ),
+    );
+    const voted = new Set(
+      all
+        .filter((vote) => vote.trackingCid === request.identity && vote.accept !== null)
+        .map((vote) => vote.identifier),
+    );
+    const absent = [...voters].filter(([id]) => !voted.has(id)).map(([, name]) => name);
+    return absent.length === request.pending ? absent : null;
   };
 
   /** The action as the detail tells it: the list does not. */

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { identityOf, statusGroup, toAction, toTitle, votesNeeded } from "../../src/explorer/governance.js";
+import {
+  identityOf,
+  readableChange,
+  statusGroup,
+  toAction,
+  toTitle,
+  votesNeeded,
+} from "../../src/explorer/governance.js";
 
 describe("an action", () => {
   it("is put into words, with its subject", () => {
@@ -17,16 +24,14 @@ describe("an action", () => {
     expect(toAction(JSON.stringify(config))).toEqual(expected);
   });
 
-  it("tells spans of time in words, exactly, and leaves alone what is none", () => {
-    const spans = (microseconds: unknown) => ({ timeout: { microseconds } });
-    const change = (from: unknown, to: unknown) =>
-      toAction({
-        tag: "SRARC_SetConfig",
-        value: { baseConfig: spans(from), newConfig: spans(to) },
-      }).changes;
-    expect(change("604800000000", "1209600000000")).toEqual([{ key: "timeout", from: "7 d", to: "14 d" }]);
-    expect(change(0, 5_400_000_001)).toEqual([{ key: "timeout", from: "0 s", to: "1 h 30 min 1 µs" }]);
-    expect(change("soon", "-1")).toEqual([{ key: "timeout", from: "soon", to: "-1" }]);
+  it.each([
+    ["604800000000", "1209600000000", { key: "timeout", from: "7 d", to: "14 d" }],
+    [null, "5400000001", { key: "timeout", from: null, to: "1 h 30 min 1 µs" }],
+    ["0", null, { key: "timeout", from: "0 s", to: null }],
+    ["soon", "1000000", { key: "timeout.microseconds", from: "soon", to: "1000000" }],
+    ["1000000", "-1", { key: "timeout.microseconds", from: "1000000", to: "-1" }],
+  ])("tells spans of time in words where both are such: %s → %s", (from, to, words) => {
+    expect(readableChange({ key: "timeout.microseconds", from, to })).toEqual(words);
   });
 
   it("lists what a configuration changes, old → new, and nothing that stays", () => {

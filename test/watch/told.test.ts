@@ -123,11 +123,20 @@ describe("what channels are told", () => {
     expect(
       read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("Still open")),
     ).toBe(false);
+    // Votes and details cannot be read: what is due does not wait for them, and they are told afterwards.
+    harness.explorer.strike({ kind: "status", status: 400 }, { path: /votes$|details$/ });
+    const votes = () => read(plain).filter((each) => textOf(each).includes("Vote on")).length;
+    const count = votes();
+    ledger().castVote(request, true);
+    await settled();
     harness.pass(18 * HOUR);
     await world().until(
       () => read(plain).filter((each) => textOf(each).includes("Still open")).length === 2,
       "the second reminder",
     );
+    expect(votes()).toBe(count);
+    harness.explorer.heal();
+    await world().until(() => votes() === count + 1, "the vote");
     await until(world().channel(read(threaded)[0]?.id), /Still open/);
     await settled();
     expect(read(plain).filter((each) => textOf(each).includes("Still open"))).toHaveLength(2);
