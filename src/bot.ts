@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Client, DiscordAPIError, Events, HTTPError, REST, Status } from "discord.js";
+import { Events, REST } from "discord.js";
 import { commands } from "../commands/index.js";
 import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDispatch } from "./discord/dispatch.js";
+import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
 import { commandHelp } from "./discord/help.js";
 import { registerCommands } from "./discord/registration.js";
 import { createDirectory } from "./explorer/directory.js";
@@ -15,7 +16,7 @@ import { createExplorerService } from "./explorer/service.js";
 import { createSharedTokens } from "./explorer/shared-tokens.js";
 import { createUpstream } from "./explorer/upstream.js";
 import { serveHealth } from "./ops/health.js";
-import { createLog, type Log } from "./ops/log.js";
+import { createLog } from "./ops/log.js";
 import { createMetrics } from "./ops/metrics.js";
 import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys } from "./storage/id-keys.js";
@@ -43,10 +44,15 @@ const SWEEP_MS = 60_000;
 /**
  * Builds the parts and connects them.
  * @param stopped ends the waiting for a Discord that cannot be reached
+ * @param broken called where Discord ends the connection for good: only other settings, or a new start, help
  * @throws {ConfigError} where Discord refuses the token
  * @throws {StateError} where the state cannot be used
  */
-export async function startBot(config: Config, stopped: AbortSignal): Promise<Bot> {
+export async function startBot(
+  config: Config,
+  stopped: AbortSignal,
+  broken: (error: ConfigError) => void,
+): Promise<Bot> {
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
   const metrics = await createMetrics(config.httpPort !== undefined, () => gatewayOf(client));
   // Only what is used is loaded: each of the two costs some megabytes and tens of milliseconds.
@@ -129,7 +135,7 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   const screens = {
     directory,
     prices: createPriceHistory(state, log),
-    charts: createCharts(),
+    charts: createCharts(log),
     help: {
       commands: () => commandHelp(definitions, commandIds),
       source: new URL(config.explorer.apiUrl).host,
@@ -147,8 +153,7 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
     const work = dispatch(interaction).finally(() => inFlight.delete(work));
     inFlight.add(work);
   });
-  client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
-  client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
+  watchGateway(client, log);
 
   const unready = async () => {
     const { ready, all } = gatewayOf(client);
@@ -182,8 +187,9 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
       resolve({ applicationId: application.id, guildIds });
     });
   });
-  await logIn(() => client.login(config.discord.token), log, stopped);
+  await logIn(client, config.discord.token, log, stopped);
   const { applicationId, guildIds } = await ready;
+  client.on(Events.ShardDisconnect, ({ code }) => broken(new ConfigError([explainClose(code)])));
   const sweeping = setInterval(
     () => client.rest.handlers.sweep(({ inactive }) => inactive),
     SWEEP_MS,
@@ -227,35 +233,5 @@ export async function startBot(config: Config, stopped: AbortSignal): Promise<Bo
   };
 }
 
-/** The shards that this process runs, and how many of them are connected. */
-function gatewayOf(client: Client): { ready: number; all: number } {
-  const shards = [...client.ws.shards.values()];
-  return { ready: shards.filter(({ status }) => status === Status.Ready).length, all: shards.length };
-}
-
 /** A short name for what is not to be written out. */
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 8);
-
-/** Logs in, however long Discord cannot be reached. @throws {ConfigError} where it refuses the token */
-async function logIn(login: () => Promise<string>, log: Log, stopped: AbortSignal): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      await login();
-      return;
-    } catch (error) {
-      if (isRefusal(error)) {
-        throw new ConfigError([
-          "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",
-        ]);
-      }
-      const wait = Math.min(1_000 * 2 ** attempt, 60_000);
-      log.warn({ err: error, retryInMs: wait }, "Discord cannot be reached; trying again");
-      await delay(wait, undefined, { signal: stopped });
-    }
-  }
-}
-
-function isRefusal(error: unknown): boolean {
-  if (error instanceof DiscordAPIError || error instanceof HTTPError) return error.status === 401;
-  return error instanceof Error && "code" in error && error.code === "TokenInvalid";
-}

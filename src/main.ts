@@ -12,25 +12,29 @@ function giveUp(error: unknown): never {
 const LAST_MS = 6_000;
 
 const stopping = new AbortController();
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.on(signal, () => {
-    stopping.abort();
-    setTimeout(() => process.exit(0), LAST_MS).unref();
-  });
-}
+let broken: unknown;
+const end = () => (broken === undefined ? process.exit(0) : giveUp(broken));
+const beginEnd = () => {
+  stopping.abort();
+  setTimeout(end, LAST_MS).unref();
+};
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd);
 
 try {
   const config = loadConfig();
   // Loaded after the settings are known to be right: a wrong one is told before discord.js has been read.
   const { startBot } = await import("./bot.js");
-  const bot = await startBot(config, stopping.signal);
+  const bot = await startBot(config, stopping.signal, (error) => {
+    broken ??= error;
+    beginEnd();
+  });
   // By itself the heap grows to a multiple of what is alive before it is collected: a third more memory for the same CPU
   // time (docs/benchmarks.md). Not before the start, which makes little that stays.
   setFlagsFromString("--heap-growing-percent=60");
-  const stop = () => bot.stop().finally(() => process.exit(0));
+  const stop = () => bot.stop().finally(end);
   if (stopping.signal.aborted) await stop();
   stopping.signal.addEventListener("abort", stop);
 } catch (error) {
-  if (stopping.signal.aborted) process.exit(0);
+  if (stopping.signal.aborted) end();
   giveUp(error);
 }

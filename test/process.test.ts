@@ -35,6 +35,25 @@ describe("the bot as a process", () => {
     expect(bot.output()).not.toContain("not.the.token");
   });
 
+  it("ends with 1, and says why, where Discord ends the connection for good", async () => {
+    const bot = startBotProcess(botEnvironment(discord, explorer));
+    await bot.ready();
+    discord.gateway.end(4_004);
+    expect(await bot.exited).toBe(1);
+    expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused by Discord's gateway/m);
+  });
+
+  it("does not spend Discord's identifies on shards that it does not want", async () => {
+    discord.gateway.closeWith = 4_011;
+    const before = discord.gateway.identifies;
+    const bot = startBotProcess(botEnvironment(discord, explorer, { DISCORD_SHARDS: "0/1" }));
+    const said = () => /"reason":"DISCORD_SHARDS does not fit[^}]*"retryInMs":600000/.test(bot.output());
+    await expect.poll(said, { timeout: 10_000 }).toBe(true);
+    expect(discord.gateway.identifies).toBe(before + 1);
+    discord.gateway.closeWith = undefined;
+    expect(await bot.stop("SIGTERM")).toBe(0);
+  });
+
   it("reads .env behind the environment, registers, says that it is ready, and ends with 0 on SIGTERM", async () => {
     const env = botEnvironment(discord, explorer);
     writeFileSync(

@@ -43,6 +43,8 @@ export class Gateway {
   identifies = 0;
   /** Whether it takes no connections. */
   refuse = false;
+  /** The code that it closes every connection with that identifies, where it takes none. */
+  closeWith: number | undefined;
   /** Identifies that came too soon after another in their bucket: Discord invalidates their sessions. */
   tooSoon = 0;
   /** How long a bucket is taken by an identify, in ms; 0: the limit is not kept. */
@@ -86,6 +88,11 @@ export class Gateway {
     for (const client of this.#server.clients) client.terminate();
   }
 
+  /** Ends every connection with a code of Discord's. */
+  end(code: number): void {
+    for (const client of this.#server.clients) client.close(code);
+  }
+
   close(): void {
     for (const client of this.#server.clients) client.terminate();
     this.#server.close();
@@ -121,6 +128,10 @@ export class Gateway {
     this.identifies += 1;
     if (d.token !== this.#token) {
       client.close(4_004, "Authentication failed.");
+      return undefined;
+    }
+    if (this.closeWith !== undefined) {
+      client.close(this.closeWith);
       return undefined;
     }
     const shard = d.shard ?? ([0, 1] as const);

@@ -9,12 +9,16 @@ export interface Bar {
   readonly tone: "usual" | "newest" | "muted";
 }
 
-/** Charts as PNG files. */
+/** Charts as PNG files; undefined where one could not be drawn, which costs no answer the rest. */
 export interface Charts {
   /** Prices over a span that ends now (epoch ms, taken to the next sample's time). */
-  price(samples: readonly PriceSample[], span: Span, now: number): Promise<Buffer>;
+  price(samples: readonly PriceSample[], span: Span, now: number): Promise<Buffer | undefined>;
   /** @param key names what is shown: the same key gives the same picture again */
-  bars(key: string, bars: readonly Bar[]): Promise<Buffer>;
+  bars(key: string, bars: readonly Bar[]): Promise<Buffer | undefined>;
+}
+
+interface Log {
+  error(details: object, message: string): void;
 }
 
 /** Pictures kept: of each kind of chart the latest, and a few from before a sample. */
@@ -24,8 +28,8 @@ const MOST_KEPT = 12;
  * Draws one chart at a time, with turns of the event loop between: the memory of a canvas is only given back then. The
  * canvas is loaded with the first chart.
  */
-export function createCharts(): Charts {
-  const kept = new LRUCache<string, Promise<Buffer>>({ max: MOST_KEPT });
+export function createCharts(log: Log): Charts {
+  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MOST_KEPT });
   let last: Promise<unknown> = Promise.resolve();
 
   const drawn = (key: string, draw: () => Promise<Buffer>) => {
@@ -33,9 +37,15 @@ export function createCharts(): Charts {
     if (held) return held;
     const picture = last.then(async () => {
       await nextTurn();
-      return draw();
+      try {
+        return await draw();
+      } catch (err) {
+        log.error({ err }, "A chart could not be drawn; its answer goes without");
+        kept.delete(key);
+        return undefined;
+      }
     });
-    last = picture.catch(() => kept.delete(key));
+    last = picture;
     kept.set(key, picture);
     return picture;
   };

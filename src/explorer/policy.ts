@@ -25,7 +25,8 @@ export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
   // What changes of it, its row in the list tells sooner (findProposal).
   voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
-  votes: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
+  // Next to a tally of the last minute, older votes would look like missing ones.
+  votes: { fresh: MINUTE, stale: MINUTE },
   // A moderator asks whether a validator is down: nothing older is answered at once.
   validator: { fresh: 2 * MINUTE, stale: 2 * MINUTE },
   validatorExists: { fresh: MINUTE, stale: 5 * MINUTE },

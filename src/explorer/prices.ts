@@ -3,7 +3,8 @@ export type PriceSample = readonly [at: number, usd: string];
 
 /** The prices that this bot has seen and kept, oldest first. */
 export interface PriceHistory {
-  samples(): Promise<readonly PriceSample[]>;
+  /** Undefined where they cannot be read and never were. */
+  samples(): Promise<readonly PriceSample[] | undefined>;
 }
 
 const MINUTE = 60_000;

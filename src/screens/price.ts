@@ -42,16 +42,36 @@ async function pictureOf(
   if (!first || !last || samples.length < LEAST_SAMPLES) return undefined;
   const prices = samples.map(([, usd]) => Number(usd));
   const usd = (value: number | string) => `${grouped(String(value), priceDigits(String(value)))} USD`;
-  return {
-    name: `price-${span}.png`,
-    content: await charts.price(samples, span, now),
-    description: `The price of one CC over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
-  };
+  const content = await charts.price(samples, span, now);
+  return (
+    content && {
+      name: `price-${span}.png`,
+      content,
+      description: `The price of one CC over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
+    }
+  );
+}
+
+/** Since when the chart knows the price, where that is not the whole span. */
+function sinceWhen(
+  kept: readonly PriceSample[] | undefined,
+  span: Span,
+  now: number,
+  drawn: boolean,
+): Markdown | null {
+  if (kept === undefined) return md`-# The prices that I have kept cannot be read right now.`;
+  const since = kept[0]?.[0];
+  if (since === undefined)
+    return md`-# I have only begun to watch the price; its chart comes in a few minutes.`;
+  if (now - since >= SPANS[span].ms) return null;
+  const more = drawn ? md`` : md`; its chart comes once there is enough to see`;
+  return md`-# I have been watching the price since ${timestamp(since, "f")}${more}.`;
 }
 
 /** USD for one CC, and how it went. */
 export const price: Screen<"price"> = async ({ over }, context) => {
-  const [reading, history] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
+  const [reading, kept] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
+  const history = kept ?? [];
   const { price: usd, change24h, updateTimestamp } = reading.data;
   const now = reading.fetchedAt;
   const changes = new Map(
@@ -61,15 +81,8 @@ export const price: Screen<"price"> = async ({ over }, context) => {
     }),
   );
   const change = usd === null ? 0 : (changes.get("1d") ?? Number(change24h ?? 0));
-  const since = history[0]?.[0];
   const shown = samplesIn(history, over, now);
   const picture = await pictureOf(shown, over, now, context);
-  const watching =
-    since === undefined
-      ? md`-# I have only begun to watch the price; its chart comes in a few minutes.`
-      : now - since < SPANS[over].ms
-        ? md`-# I have been watching the price since ${timestamp(since, "f")}${picture ? md`` : md`; its chart comes once there is enough to see`}.`
-        : null;
   return {
     title: md`Canton Coin`,
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
@@ -77,7 +90,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
       usd === null
         ? md`The explorer has no price at the moment.`
         : md`# ${grouped(usd, priceDigits(usd))} USD`,
-      join([watching], ""),
+      join([sinceWhen(kept, over, now, picture !== undefined)], ""),
     ],
     fields: [
       ...changeFields(changes, change24h),

@@ -42,6 +42,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     tone: version === null ? "muted" : version === newest ? "newest" : "usual",
   }));
   if (counted < active) bars.push({ label: "others", count: active - counted, tone: "muted" });
+  const content = await charts.bars(`versions ${readAt}`, bars);
   const share = (count: number) => `${Math.round((count / active) * 100)}%`;
   return {
     title,
@@ -53,9 +54,9 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
       ),
       ...(counted < active ? [md`others · ${bold((active - counted).toLocaleString("en-US"))}`] : []),
     ],
-    picture: {
+    picture: content && {
       name: "versions.png",
-      content: await charts.bars(`versions ${readAt}`, bars),
+      content,
       description: `Active validators by version: ${bars.map(({ label, count }) => `${label} ${count}`).join(", ")}`,
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],

@@ -2,6 +2,7 @@ import { type PriceHistory, type PriceSample, thin } from "../explorer/prices.js
 import type { Explorer } from "../explorer/service.js";
 import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State } from "../storage/state.js";
+import { within } from "../within.js";
 
 const samplesIn = (state: State) => collectionOf<readonly PriceSample[]>(state, "prices");
 const ID = "samples";
@@ -16,19 +17,26 @@ interface Log {
   warn(details: object, message: string): void;
 }
 
+/** A person's answer waits for the state no longer than for the cache, in ms. */
+const WAIT_MS = 100;
+
 /** The samples as the state holds them, read once a minute at most. While it cannot be read, those read last. */
 export function createPriceHistory(state: State, log: Log, now = Date.now): PriceHistory {
-  let held: readonly PriceSample[] = [];
+  let held: readonly PriceSample[] | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   return {
     async samples() {
       if (now() - readAt < MEMORY_MS) return held;
       readAt = now();
-      try {
-        held = (await samplesIn(state).get(ID)) ?? [];
-      } catch (err) {
-        log.warn({ err }, "The kept prices cannot be read");
-      }
+      const reading = samplesIn(state)
+        .get(ID)
+        .then(
+          (samples) => {
+            held = samples ?? [];
+          },
+          (err: unknown) => log.warn({ err }, "The kept prices cannot be read"),
+        );
+      await within(reading, WAIT_MS, () => undefined);
       return held;
     },
   };

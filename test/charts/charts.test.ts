@@ -12,8 +12,8 @@ const day = (skip: (minute: number) => boolean = () => false): PriceSample[] =>
     .map((minute) => [NOW - (24 * 60 - minute) * MINUTE, (0.15 + Math.sin(minute / 200) * 0.01).toFixed(6)]);
 
 /** How many pixels of a part of a picture differ from the card behind it. */
-async function inkIn(png: Buffer, part: { x: number; y: number; width: number; height: number }) {
-  const image = await loadImage(png);
+async function inkIn(png: Buffer | undefined, part: { x: number; y: number; width: number; height: number }) {
+  const image = await loadImage(png ?? "");
   const canvas = createCanvas(image.width, image.height);
   const context = canvas.getContext("2d");
   context.drawImage(image, 0, 0);
@@ -26,7 +26,8 @@ async function inkIn(png: Buffer, part: { x: number; y: number; width: number; h
 }
 
 describe("a chart", () => {
-  const charts = createCharts();
+  const failures: string[] = [];
+  const charts = createCharts({ error: (_, message) => failures.push(message) });
 
   it("has its labels: without a font they would be missing, and nothing would say so", async () => {
     const png = await charts.price(day(), "1d", NOW);
@@ -48,6 +49,13 @@ describe("a chart", () => {
       part,
     );
     expect(gap).toBeLessThan(whole / 3);
+  });
+
+  it("that cannot be drawn is logged and missing, and the next one is drawn", async () => {
+    const bars = Array.from({ length: 100_000 }, () => ({ label: "", count: 1, tone: "usual" }) as const);
+    expect(await charts.bars("too large", bars)).toBeUndefined();
+    expect(failures).toEqual([expect.stringMatching(/could not be drawn/)]);
+    expect(await charts.bars("small enough", bars.slice(0, 3))).toBeDefined();
   });
 
   it("is drawn once until the next sample, however many ask", async () => {

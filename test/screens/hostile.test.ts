@@ -57,7 +57,7 @@ describe("whatever the explorer returns", () => {
   const ids: Partial<Record<ScreenName, string>> = {};
   const screens = {
     directory: createDirectory(),
-    charts: createCharts(),
+    charts: createCharts({ error: () => {} }),
     prices: { samples: async () => [] },
     help: { commands: () => [], source: "explorer.example" },
   };

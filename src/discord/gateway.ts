@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Status } from "discord.js";
+import { ConfigError } from "../config.js";
+import type { Log } from "../ops/log.js";
+
+/** The shards that this process runs, and how many of them are connected. */
+export function gatewayOf(client: Client): { ready: number; all: number } {
+  const shards = [...client.ws.shards.values()];
+  return { ready: shards.filter(({ status }) => status === Status.Ready).length, all: shards.length };
+}
+
+/** Tells the log how the connections to the gateway are doing. */
+export function watchGateway(client: Client, log: Log): void {
+  client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
+  client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
+  client.on(Events.ShardError, (err, shard) =>
+    log.warn({ err, shard }, "A connection to the gateway failed"),
+  );
+  client.on(Events.ShardReconnecting, (shard) => log.info({ shard }, "A shard connects again"));
+  const connected = (shard: number) => log.info({ shard }, "A shard is connected");
+  client.on(Events.ShardReady, connected);
+  client.on(Events.ShardResume, connected);
+}
+
+/** Why Discord closed a connection to the gateway for good (Discord: Gateway Close Event Codes), and what to do. */
+export function explainClose(code: number): string {
+  if (code === GatewayCloseCodes.AuthenticationFailed)
+    return "DISCORD_TOKEN is refused by Discord's gateway: was it reset? It wants the bot's token, from the application's Bot page";
+  if (code === GatewayCloseCodes.InvalidShard || code === GatewayCloseCodes.ShardingRequired)
+    return `DISCORD_SHARDS does not fit the bot (Discord closed with ${code}): "auto" takes as many shards as Discord wants`;
+  return `Discord closed the connection for good (${code}, ${GatewayCloseCodes[code] ?? "unknown"}): is there a newer version of the bot?`;
+}
+
+/** Each try at the gateway counts: at 1,000 a day Discord resets the token. So many ms after one that it ended for good. */
+const AFTER_CLOSE_MS = 10 * 60_000;
+
+/**
+ * Logs in, however long Discord cannot be reached, or does not want the shards.
+ * @throws {ConfigError} where it refuses the token
+ */
+export async function logIn(client: Client, token: string, log: Log, stopped: AbortSignal): Promise<void> {
+  let closed: number | undefined;
+  const note = ({ code }: { code: number }) => {
+    closed = code;
+  };
+  client.on(Events.ShardDisconnect, note);
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      closed = undefined;
+      await client.login(token);
+      client.off(Events.ShardDisconnect, note);
+      return;
+    } catch (error) {
+      if (isRefusal(error)) {
+        throw new ConfigError([
+          "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",
+        ]);
+      }
+      const retryInMs = closed === undefined ? Math.min(1_000 * 2 ** attempt, 60_000) : AFTER_CLOSE_MS;
+      if (closed === undefined)
+        log.warn({ err: error, retryInMs }, "Discord cannot be reached; trying again");
+      else
+        log.error(
+          { reason: explainClose(closed), retryInMs },
+          "Discord ended the connection for good; trying again later",
+        );
+      await delay(retryInMs, undefined, { signal: stopped });
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof DiscordAPIError || error instanceof HTTPError) return error.status === 401;
+  return error instanceof Error && "code" in error && error.code === "TokenInvalid";
+}
