@@ -18,7 +18,10 @@ const address = (protocols: readonly string[]) =>
     const bare = url.search === "" && url.hash === "";
     // fetch refuses an address with a password in it; Redis needs one.
     const secret = url.username !== "" || url.password !== "";
-    return protocols.includes(url.protocol) && bare && (!secret || url.protocol.startsWith("redis"));
+    const redis = url.protocol.startsWith("redis");
+    // A Redis' path is the number of a database.
+    const path = !redis || /^\/?\d*$/.test(url.pathname);
+    return protocols.includes(url.protocol) && bare && path && (!secret || redis);
   });
 
 const wholeNumber = (least: number, most: number) =>
@@ -56,7 +59,10 @@ const variables = {
     "the explorer's http(s) address, such as https://explorer.example",
   ],
   EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
-  REDIS_URL: [address(["redis:", "rediss:"]).optional(), "a redis:// or rediss:// address"],
+  REDIS_URL: [
+    address(["redis:", "rediss:"]).optional(),
+    "a redis:// or rediss:// address, with no path but a database's number",
+  ],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
@@ -135,6 +141,12 @@ export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
  */
 export function parseConfig(env: Environment): Config {
   const values = readValues(env, Object.keys(variables) as (keyof Variables)[]);
+  const { DISCORD_SHARDS: part, REDIS_URL } = values;
+  if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
+    throw new ConfigError([
+      "REDIS_URL is missing: where DISCORD_SHARDS is a part of all shards, it wants the Redis that all processes share",
+    ]);
+  }
   return {
     discord: {
       token: values.DISCORD_TOKEN,

@@ -9,9 +9,13 @@ import { createRedisState } from "./storage/redis-state.js";
 import { type State, StateError } from "./storage/state.js";
 import { exportState, importState } from "./storage/transfer.js";
 
-/** Moves the state between a file and Redis: `state-tool export FILE` or `state-tool import FILE [--replace]`. */
+/**
+ * Moves the state between a file and Redis: `state-tool export FILE` or `state-tool import FILE [--replace]`, where `-`
+ * for the file means standard output or input.
+ */
 
 const USAGE = "Use: npm run state -- export FILE, or npm run state -- import FILE [--replace]";
+const STANDARD = "-";
 const CONNECT_MS = 5_000;
 
 interface Store {
@@ -59,22 +63,30 @@ async function main(): Promise<void> {
   try {
     if (action === "export") {
       const state = await exportState(store.state);
-      writeFileSync(file, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+      writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
-      console.log(`Exported ${documents.length} documents to ${file}`);
+      console.error(`Exported ${documents.length} documents`);
     } else {
       await store.checkIdle();
       const count = await importState(store.state, readJson(file), values.replace);
-      console.log(`Imported ${count} documents from ${file}`);
+      console.error(`Imported ${count} documents`);
     }
   } finally {
     await store.close();
   }
 }
 
+function writeText(file: string, text: string): void {
+  try {
+    writeFileSync(file === STANDARD ? process.stdout.fd : file, text, { mode: 0o600 });
+  } catch (error) {
+    throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readFileSync(file === STANDARD ? process.stdin.fd : file, "utf8"));
   } catch {
     throw new StateError(`${file} cannot be read as JSON`);
   }

@@ -55,7 +55,13 @@ describe("the environment", () => {
   );
 
   it("takes a part of all shards, and refuses what is none", () => {
-    const shardsOf = (DISCORD_SHARDS: string) => parseConfig({ ...NEEDED, DISCORD_SHARDS }).discord.shards;
+    const REDIS_URL = "redis://localhost/2";
+    const shardsOf = (DISCORD_SHARDS: string) =>
+      parseConfig({ ...NEEDED, DISCORD_SHARDS, REDIS_URL }).discord.shards;
+    expect(problemsOf({ ...NEEDED, DISCORD_SHARDS: "0-3/16" })).toEqual([
+      expect.stringMatching(/^REDIS_URL is missing: .*DISCORD_SHARDS/),
+    ]);
+    expect(problemsOf({ ...NEEDED, DISCORD_SHARDS: "0-15/16" })).toEqual([]);
     expect(shardsOf("")).toBe("auto");
     expect(shardsOf("auto")).toBe("auto");
     expect(shardsOf("0-3/16")).toEqual({ ids: [0, 1, 2, 3], count: 16 });

@@ -3,6 +3,8 @@ import { type State, StateError, type Write } from "./state.js";
 
 /** The lease belongs to the store it is in; everything else moves. */
 const LEFT_BEHIND = new Set(["lease"]);
+/** How far the watch has come (src/watch/governance.ts). */
+const PROGRESS = "progress";
 /** Documents written in one step. */
 const CHUNK = 2_000;
 
@@ -42,7 +44,15 @@ export async function importState(state: State, json: unknown, replace: boolean)
   const puts = Object.entries(result.data.collections).flatMap(([collection, documents]) =>
     Object.entries(documents).map(([id, document]): Write => ({ op: "put", collection, id, document })),
   );
-  const writes = [...deletes, ...puts];
+  // Cut off between two steps, it leaves a state that tells of no progress: a bot on it begins anew, silently, where
+  // progress without the requests would have it announce all that is open again.
+  const isProgress = ({ collection }: Write) => collection === PROGRESS;
+  const writes = [
+    ...deletes.filter(isProgress),
+    ...deletes.filter((each) => !isProgress(each)),
+    ...puts.filter((each) => !isProgress(each)),
+    ...puts.filter(isProgress),
+  ];
   for (let at = 0; at < writes.length; at += CHUNK) await state.commit(writes.slice(at, at + CHUNK));
   return puts.length;
 }

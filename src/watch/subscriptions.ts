@@ -1,4 +1,5 @@
 import { collectionOf, type State, type Write } from "../storage/state.js";
+import { announcedId } from "./deliveries.js";
 import type { Topic } from "./events.js";
 
 const HOUR = 3_600_000;
@@ -89,7 +90,7 @@ export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
   get(channelId: string): Promise<Subscription | undefined>;
   put(subscription: Subscription): Promise<void>;
-  /** Forgets a channel: its subscription and how it is doing. */
+  /** Forgets a channel: its subscription, how it is doing, and which messages it was sent. */
   remove(channelId: string): Promise<void>;
   health(channelId: string): Promise<Health>;
   healthWrite(channelId: string, health: Health): Write;
@@ -100,6 +101,7 @@ export interface Subscriptions {
 export function createSubscriptions(state: State, environment: string | undefined): Subscriptions {
   const stored = collectionOf<Subscription>(state, "subscriptions");
   const healths = collectionOf<Health>(state, "health");
+  const announced = collectionOf<unknown>(state, "announced");
   const fixed: readonly Subscription[] =
     environment === undefined
       ? []
@@ -131,7 +133,14 @@ export function createSubscriptions(state: State, environment: string | undefine
       await state.commit([stored.put(subscription.channelId, subscription)]);
     },
     async remove(channelId) {
-      await state.commit([stored.delete(channelId), healths.delete(channelId)]);
+      const sent = [...(await announced.list()).keys()].filter((id) =>
+        id.endsWith(announcedId("", channelId)),
+      );
+      await state.commit([
+        stored.delete(channelId),
+        healths.delete(channelId),
+        ...sent.map((id) => announced.delete(id)),
+      ]);
     },
     health: async (channelId) => (await healths.get(channelId)) ?? {},
     healthWrite: (channelId, health) => healths.put(channelId, health),

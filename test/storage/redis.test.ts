@@ -9,6 +9,8 @@ import { createSharedTokens } from "../../src/explorer/shared-tokens.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
 import { createCache } from "../../src/storage/cache.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
+import { createRedisState } from "../../src/storage/redis-state.js";
+import { createPriceHistory } from "../../src/watch/prices.js";
 import { SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
@@ -109,6 +111,25 @@ describeWithRedis("Redis behind the cache", () => {
     await ask(bot, 43);
     await expect.poll(async () => (await bot.redis.client.keys("crier:cache*page=43*")).length).toBe(1);
     expect(warnings.filter((message) => message.includes("not usable"))).toHaveLength(2);
+  });
+
+  it("keeps nobody waiting for the prices that it holds", async () => {
+    const { redis } = await startBot();
+    const state = createRedisState(redis.client);
+    await state.commit([{ op: "put", collection: "prices", id: "samples", document: [[1, "0.1"]] }]);
+    let time = 0;
+    const prices = createPriceHistory(state, log, () => time);
+    server.freeze();
+    const started = performance.now();
+    expect(await prices.samples()).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(600);
+    server.thaw();
+    await expect.poll(() => prices.samples(), { timeout: 8_000 }).toEqual([[1, "0.1"]]);
+    time += 61_000;
+    server.freeze();
+    expect(await prices.samples()).toEqual([[1, "0.1"]]);
+    server.thaw();
+    await expect.poll(() => redis.usable(), { timeout: 8_000 }).toBe(true);
   });
 
   it("may be absent at the start, and is used once it comes", async () => {

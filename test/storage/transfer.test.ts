@@ -11,12 +11,17 @@ const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.u
 
 /** Runs the tool as an operator does. */
 function run(env: Record<string, string>, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [TOOL, ...args], {
+  const { status, stdout, stderr } = runWith("", env, ...args);
+  return { status, said: `${stdout}${stderr}` };
+}
+
+function runWith(input: string, env: Record<string, string>, ...args: string[]) {
+  return spawnSync(process.execPath, [TOOL, ...args], {
     env: { PATH: process.env.PATH, ...env },
     cwd: newDataDir(),
     encoding: "utf8",
+    input,
   });
-  return { status, said: `${stdout}${stderr}` };
 }
 
 describeWithRedis("the state", () => {
@@ -41,6 +46,14 @@ describeWithRedis("the state", () => {
     expect(run({ REDIS_URL: redis.url }, "import", moved).status).toBe(0);
     expect(run({ REDIS_URL: redis.url }, "export", back).status).toBe(0);
     expect(JSON.parse(readFileSync(back, "utf8"))).toEqual(state);
+
+    const { stdout } = runWith("", { REDIS_URL: redis.url }, "export", "-");
+    expect(JSON.parse(stdout)).toEqual(state);
+    expect(runWith(stdout, { DATA_DIR: to }, "import", "-").status).toBe(0);
+    expect(runWith("", { DATA_DIR: to }, "export", "-").stdout).toBe(stdout);
+    expect(run({ DATA_DIR: to }, "export", "/nowhere/state.json").said).toMatch(
+      /^\/nowhere.* cannot be written/,
+    );
 
     const again = run({ REDIS_URL: redis.url }, "import", moved);
     expect(again).toMatchObject({ status: 1, said: expect.stringContaining("--replace") });

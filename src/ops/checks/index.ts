@@ -26,11 +26,13 @@ export async function* checkAll(config: Config, definitions: readonly Definition
     }
   } catch (error) {
     const words = error instanceof StateError ? error.message : wordsOf(error);
-    yield wrong(
-      config.redisUrl === undefined ? "DATA_DIR" : "Redis",
-      words,
-      "Set it to a folder the bot may write to, or set REDIS_URL.",
-    );
+    yield config.redisUrl === undefined
+      ? wrong("DATA_DIR", words, "Set it to a folder the bot may write to, or set REDIS_URL.")
+      : wrong(
+          "Redis",
+          words,
+          "Check REDIS_URL, and that its user may use every command but the dangerous ones, and INFO.",
+        );
   }
   try {
     if (me && state) yield* checkSubscriptions(rest, me, state, config.governance.channelId);
