@@ -328,6 +328,10 @@ if (limits.refused > 0) problems.push(`${limits.refused} requests were refused b
 for (const refusal of world.refusals.filter(({ status }) => status < 500))
   problems.push(`Discord refused: ${JSON.stringify(refusal).slice(0, 300)}`);
 outputs.push(place.bot().output());
+const said = new Map<string, number>();
+for (const [, level, message] of outputs.join("\n").matchAll(/"level":"(warn|error)".*"msg":"([^"]+)/g))
+  said.set(`${level}: ${message}`, (said.get(`${level}: ${message}`) ?? 0) + 1);
+for (const [line, times] of said) console.log(`${line} (${times})`);
 const errors = outputs
   .flatMap((output) => output.split("\n"))
   .filter((line) => /Unexpected error|[Uu]nhandled/.test(line));

@@ -21,7 +21,7 @@ const DAY = 24 * HOUR;
 export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   price: { fresh: MINUTE, stale: 5 * MINUTE },
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
-  // The watch reads it every minute: people's readings cost nothing.
+  // The watch reads the first page every minute: people's readings of it cost nothing.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
   // What changes of it, its row in the list tells sooner (findProposal).
   voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },

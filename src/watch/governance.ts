@@ -1,5 +1,5 @@
-import { ExplorerError, ifAnswered } from "../explorer/errors.js";
-import { identityOf, statusGroup } from "../explorer/governance.js";
+import { ExplorerError } from "../explorer/errors.js";
+import { identityOf } from "../explorer/governance.js";
 import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema.js";
 import type { Explorer } from "../explorer/service.js";
@@ -8,6 +8,7 @@ import type { PollOutcome } from "../ops/metrics.js";
 import type { Lease } from "../storage/lease.js";
 import { collectionOf, type State, type Write } from "../storage/state.js";
 import type { Edits } from "./edits.js";
+import { createEndsWatch } from "./ends.js";
 import type { GovernanceEvent } from "./events.js";
 import type { Outbox } from "./outbox.js";
 import {
@@ -23,18 +24,20 @@ import { createVotesWatch } from "./votes.js";
 
 /** How far the watch has come. */
 export interface Progress {
-  /** When the list was last read whole, epoch ms; the first time makes what is there known, silently. */
+  /** When the list was last read as far as it can bring news, epoch ms; the first time makes what is there known, silently. */
   readonly completeAt: number;
 }
 
 export const PROGRESS = "governance";
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
+/**
+ * All pages are read this often, in ms, and whenever the explorer counts another number of requests. In between, a poll
+ * ends once every open request has been seen: what is behind is over, and only grows.
+ */
+const WHOLE_MS = 10 * MINUTE;
 /** More than this many new after a gap are told in one message. */
 const MOST_SINGLY = 3;
-/** A closed request's details are forgotten after this long, in ms; its key never. */
-const PRUNE_MS = 180 * DAY;
 
 interface Parts {
   /** Asks for nothing but new readings. */
@@ -71,6 +74,7 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
   } = parts;
   const progress = collectionOf<Progress>(state, "progress");
   const { lookAtDue, lookAtDeadlines } = createVotesWatch({ explorer, requests, now });
+  const { lookForGone, lookForOld } = createEndsWatch({ explorer, state, requests, now });
 
   /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
   const settle = async ({ learnt, events }: Findings, more: readonly Write[] = []) => {
@@ -94,6 +98,16 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     }
     if (moved) edits.touch();
     deliveries.release();
+  };
+
+  /** When all pages were last read, and how many requests the explorer counted then. */
+  let wholeAt = Number.NEGATIVE_INFINITY;
+  let counted: number | null = null;
+
+  /** Whether every request that is known to be open is among rows. */
+  const everyOpenIn = (known: ReadonlyMap<string, KnownRequest>, rows: readonly VoteRequestListItem[]) => {
+    const seen = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
+    return [...known].every(([key, { phase }]) => phase !== "open" || seen.has(key));
   };
 
   /** What rows say that is not known yet. */
@@ -133,67 +147,6 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
     return { learnt, events };
   };
 
-  /** Requests that were open and are gone from a complete read: closed once endpoint 14 says so, or a day after the end. */
-  const lookForGone = async (rows: readonly VoteRequestListItem[]): Promise<Findings> => {
-    const known = await requests.all();
-    const present = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
-    const learnt = new Map<string, KnownRequest>();
-    const events: GovernanceEvent[] = [];
-    for (const [key, each] of known) {
-      if (
-        each.phase !== "open" ||
-        present.has(each.identity) ||
-        each.contractIds.some((id) => present.has(id))
-      )
-        continue;
-      const missing = Math.min(each.missing + 1, 2);
-      const status = missing < 2 ? null : await confirmedStatus(each);
-      const end = Math.max(each.terms.voteBefore ?? 0, each.terms.targetEffectiveAt ?? 0);
-      const ended = end > 0 && now() > end + DAY;
-      if (missing >= 2 && (status !== null || ended)) {
-        learnt.set(key, {
-          ...each,
-          missing,
-          phase: "closed",
-          status: status ?? each.status,
-          ...(status === null ? { endUnconfirmed: true } : {}),
-          closedAt: now(),
-          revision: each.revision + 1,
-        });
-        events.push({ kind: "closed", key, status });
-      } else if (missing !== each.missing) learnt.set(key, { ...each, missing });
-    }
-    return { learnt, events };
-  };
-
-  /** A status by which endpoint 14 says that a request is over; null where it does not. */
-  const confirmedStatus = async ({ contractIds, identity }: KnownRequest): Promise<string | null> => {
-    for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
-      const status = (await ifAnswered(explorer.voteRequest({ id })))?.data.status ?? null;
-      const group = statusGroup(status);
-      if (group !== "open" && group !== "other") return status;
-    }
-    return null;
-  };
-
-  /** What was closed long ago is forgotten but for its key, or an old row would be announced anew. */
-  const prune = async (): Promise<void> => {
-    const learnt = new Map<string, KnownRequest>();
-    for (const [key, each] of await requests.all()) {
-      if (each.closedAt === undefined || now() - each.closedAt < PRUNE_MS) continue;
-      const { votes, unconfirmed, closedAt, ...kept } = each;
-      const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
-      learnt.set(key, { ...kept, phase: "silent", contractIds: [], reminded: [], terms });
-    }
-    if (learnt.size === 0) return;
-    const announced = collectionOf<unknown>(state, "announced");
-    const old = [...(await announced.list()).keys()].filter((id) => learnt.has(id.split("@")[0] ?? ""));
-    await settle(
-      { learnt, events: [] },
-      old.map((id) => announced.delete(id)),
-    );
-  };
-
   const poll = async (): Promise<PollOutcome> => {
     const last = await progress.get(PROGRESS);
     const gap = last ? now() - last.completeAt : 0;
@@ -203,15 +156,29 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
       // What opens stands on the first page: it is told before the rest is read.
       await settle(await look(first.data.content, false, false));
     }
+    const { totalElements, unreadable } = first.data;
+    const wholeIsDue =
+      afterGap ||
+      unreadable > 0 ||
+      totalElements === null ||
+      totalElements !== counted ||
+      now() - wholeAt >= WHOLE_MS ||
+      !last;
+    const known = await requests.all();
+    let enough = false;
     const all = await readPages(
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       (row) => row.contractId,
-      () => false,
+      (rows) => {
+        enough = !wholeIsDue && everyOpenIn(known, rows);
+        return enough;
+      },
     );
     // An empty, partial or stale answer is no news, and no baseline.
     const whole = all.complete && all.data.length > 0;
+    const done = whole || enough;
     if (!last && !whole) return "partial";
-    const found = await look(all.data, whole, !last);
+    const found = await look(all.data, done, !last);
     const opened = found.events.filter((event) => event.kind === "opened");
     const events =
       afterGap && opened.length > MOST_SINGLY
@@ -224,16 +191,19 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
             ...found.events.filter((event) => event.kind !== "opened"),
           ]
         : found.events;
-    await settle({ ...found, events }, whole ? [progress.put(PROGRESS, { completeAt: now() })] : []);
+    await settle({ ...found, events }, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
+      wholeAt = now();
+      counted = totalElements;
       await settle(await lookForGone(all.data));
-      await prune();
+      const { findings, writes } = await lookForOld();
+      await settle(findings, writes);
     }
 
     const subscribed = await subscriptions.all();
     await settle(await lookAtDue(subscribed));
     await settle(await lookAtDeadlines(subscribed));
-    return whole ? "done" : "partial";
+    return done ? "done" : "partial";
   };
 
   return {

@@ -105,8 +105,9 @@ export function firstSeen(
     pending: row.abstainCount,
     revision: 1,
     missing: 0,
-    // Seen from its opening, all its votes are news; of an older one, those that come from now on.
-    ...(baseline || !open ? {} : { votes: {} }),
+    // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
+    // from now on.
+    ...(baseline || !open ? {} : { votes: {}, due: castIn(row.yesCount, row.noCount) > 0 }),
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],

@@ -174,6 +174,14 @@ describe("what channels are told", () => {
     harness.explorer.mood = undefined;
   });
 
+  it("votes that were cast before the request was seen: too", async () => {
+    const early = ledger().openVoteRequest({ title: "Voted on at once" });
+    ledger().castVote(early, true);
+    await until(plain, /"Vote on Voted on at once"/);
+    ledger().closeVoteRequest(early, "Accepted");
+    await until(plain, /"Closed: Voted on at once"/);
+  });
+
   it("a digest: after a gap, one message for more than three, which later news replies to", async () => {
     harness.explorer.strike({ kind: "reset" });
     const opened = Array.from({ length: 5 }, (_, at) => ledger().openVoteRequest({ title: `Missed ${at}` }));
