@@ -20,3 +20,25 @@ export async function within<T, Late>(work: Promise<T>, ms: number, late: () => 
     clearTimeout(timer);
   }
 }
+
+/**
+ * Does work under a signal that aborts after so many ms, or with another one. Not by AbortSignal.any: it holds a timeout's
+ * signal only weakly, and in Node 20 the garbage collector takes it and its timer, so that nothing ever ends the work.
+ */
+export async function underDeadline<T>(
+  ms: number,
+  other: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const abort = () => deadline.abort();
+  const timer = setTimeout(abort, ms);
+  other.addEventListener("abort", abort, { once: true });
+  if (other.aborted) abort();
+  try {
+    return await work(deadline.signal);
+  } finally {
+    clearTimeout(timer);
+    other.removeEventListener("abort", abort);
+  }
+}

@@ -7,6 +7,7 @@ import {
   ExponentialBackoff,
   handleWhen,
 } from "cockatiel";
+import { underDeadline } from "../within.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Get, Query } from "./http.js";
 import type { Lane, Quota } from "./quota.js";
@@ -114,7 +115,7 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
       const startedAt = performance.now();
       let status = "200";
       try {
-        const body = await get(path, query, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
+        const body = await underDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failing.clear();
         return body;
       } catch (error) {

@@ -6,6 +6,7 @@ import type { Pacer } from "../discord/pacer.js";
 import { findByMark, findPostByMark, type Post, postMessage, postToForum } from "../discord/post.js";
 import type { Lease } from "../storage/lease.js";
 import type { Collection } from "../storage/state.js";
+import { underDeadline } from "../within.js";
 import { type Announced, announcedId, type Delivery, opens, TakenOver } from "./deliveries.js";
 import type { GovernanceEvent } from "./events.js";
 import type { Materials } from "./materials.js";
@@ -70,27 +71,28 @@ export function createSender({ rest, lease, pacer, materials, keys, announced, s
     const left = Math.min(deadline, lease.validUntil()) - now();
     // Checked by the clock just before: a process that was frozen meanwhile must not send.
     if (left <= 0) throw new TakenOver();
-    const signal = AbortSignal.any([AbortSignal.timeout(left), stopping]);
     const post: Post = {
       payload,
       nonce: markOf(id),
       roleId: opens(event) ? subscription.roleId : null,
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
-    const attempt = async (what: Post) => {
+    const attempt = async (what: Post, signal: AbortSignal) => {
       if (subscription.forum && !known?.threadId) {
         const threadId = await postToForum(rest, channelId, title, what, subscription.tagId, signal);
         return { messageId: threadId, threadId, revision };
       }
       return { messageId: await postMessage(rest, known?.threadId ?? channelId, what, signal), revision };
     };
-    try {
-      return await attempt(post);
-    } catch (error) {
-      if (!hasCode(error, DISCORD.invalidForm)) throw error;
-      // Discord is stricter with pictures' addresses than anything it says of them.
-      return attempt({ ...post, payload: withoutPictures(payload) });
-    }
+    return underDeadline(left, stopping, async (signal) => {
+      try {
+        return await attempt(post, signal);
+      } catch (error) {
+        if (!hasCode(error, DISCORD.invalidForm)) throw error;
+        // Discord is stricter with pictures' addresses than anything it says of them.
+        return attempt({ ...post, payload: withoutPictures(payload) }, signal);
+      }
+    });
   };
 
   /** Looks whether an interrupted send arrived. Without Read Message History nothing is found: rather twice than never. */

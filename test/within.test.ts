@@ -1,0 +1,42 @@
+import { createServer } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { ExplorerError } from "../src/explorer/errors.js";
+import { createHttp } from "../src/explorer/http.js";
+import { underDeadline } from "../src/within.js";
+
+it("ends what is never answered, though the garbage collector runs meanwhile", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  const server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const get = createHttp({ apiUrl: `http://127.0.0.1:${port}/v1`, apiKey: "key" });
+  const never = new AbortController().signal;
+  const collecting = setInterval(collect, 20);
+  const ends = Array.from({ length: 20 }, () =>
+    underDeadline(300, never, (signal) => get("dashboard", {}, signal)).then(
+      () => "answered",
+      (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
+    ),
+  );
+  expect(new Set(await Promise.all(ends))).toEqual(new Set(["slow"]));
+  clearInterval(collecting);
+  server.closeAllConnections();
+  server.close();
+});
+
+it("ends with the other signal, before it begins or meanwhile, and leaves nothing behind", async () => {
+  const other = new AbortController();
+  const work = (signal: AbortSignal) =>
+    new Promise<string>((resolve) => {
+      if (signal.aborted) resolve("aborted");
+      signal.addEventListener("abort", () => resolve("aborted"));
+    });
+  const first = underDeadline(60_000, other.signal, work);
+  other.abort();
+  expect(await first).toBe("aborted");
+  expect(await underDeadline(60_000, other.signal, work)).toBe("aborted");
+});
