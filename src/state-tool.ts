@@ -16,6 +16,9 @@ import { exportState, importState } from "./storage/transfer.js";
 
 const USAGE = "Use: npm run state -- export FILE, or npm run state -- import FILE [--replace]";
 const STANDARD = "-";
+// By number: touching process.stdout makes a pipe non-blocking, and a large export would fail halfway.
+const STDIN = 0;
+const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
 interface Store {
@@ -78,7 +81,7 @@ async function main(): Promise<void> {
 
 function writeText(file: string, text: string): void {
   try {
-    writeFileSync(file === STANDARD ? process.stdout.fd : file, text, { mode: 0o600 });
+    writeFileSync(file === STANDARD ? STDOUT : file, text, { mode: 0o600 });
   } catch (error) {
     throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
@@ -86,7 +89,7 @@ function writeText(file: string, text: string): void {
 
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file === STANDARD ? process.stdin.fd : file, "utf8"));
+    return JSON.parse(readFileSync(file === STANDARD ? STDIN : file, "utf8"));
   } catch {
     throw new StateError(`${file} cannot be read as JSON`);
   }
