@@ -188,8 +188,8 @@ export async function startBot(
     });
   });
   await logIn(client, config.discord.token, log, stopped);
-  const { applicationId, guildIds } = await ready;
   client.on(Events.ShardDisconnect, ({ code }) => broken(new ConfigError([explainClose(code)])));
+  const { applicationId, guildIds } = await ready;
   const sweeping = setInterval(
     () => client.rest.handlers.sweep(({ inactive }) => inactive),
     SWEEP_MS,

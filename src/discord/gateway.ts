@@ -47,10 +47,14 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
   for (let attempt = 0; ; attempt += 1) {
     try {
       closed = undefined;
+      // Set by a login that failed, and never reset by discord.js: the next one's shards would go on identifying.
+      Reflect.set(client.ws, "destroyed", false);
       await client.login(token);
       client.off(Events.ShardDisconnect, note);
+      if (closed !== undefined) throw new ConfigError([explainClose(closed)]);
       return;
     } catch (error) {
+      if (error instanceof ConfigError) throw error;
       if (isRefusal(error)) {
         throw new ConfigError([
           "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",

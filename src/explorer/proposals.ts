@@ -28,6 +28,8 @@ export interface Proposal {
   readonly pending: number | null;
   readonly reasonUrl: string | null;
   readonly reasonBody: string | null;
+  /** Whether its detail was read, without which its action is not known; "unanswered": it may be there. */
+  readonly detail: "read" | "none" | "unanswered";
 }
 
 /** Makes one of a row, a detail or both; `rowFirst` where the row is the newer. */
@@ -58,6 +60,7 @@ export function toProposal(
     pending: pick("abstainCount"),
     reasonUrl: detail?.reasonUrl ?? null,
     reasonBody: detail?.reasonBody ?? null,
+    detail: detail ? "read" : "none",
   };
 }
 
@@ -111,12 +114,14 @@ export async function findProposal(explorer: Explorer, id: string): Promise<Read
     if (detail && !detail.problem) break;
   }
   const newer = listed && detail && listed.fetchedAt > detail.fetchedAt ? listed : (detail ?? listed);
-  if (newer) return { ...newer, data: toProposal(row, detail?.data ?? null, newer === listed) };
   // That neither knows it counts only where both could be asked.
-  throw (
-    errors.find(({ problem }) => problem !== "missing" && problem !== "rejected") ??
-    new ExplorerError("missing", "No vote request has that id")
-  );
+  const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
+  if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
+  const proposal = toProposal(row, detail?.data ?? null, newer === listed);
+  return {
+    ...newer,
+    data: unanswered && !detail ? { ...proposal, detail: "unanswered" } : proposal,
+  };
 }
 
 export const voteKey = (vote: Vote): string => `${vote.trackingCid} ${vote.identifier}`;

@@ -38,6 +38,9 @@ export const newsId = (key: string, channelId: string, event: string): string =>
 
 export const announcedId = (key: string, channelId: string): string => `${key}@${channelId}`;
 
+/** The channel in either of the two ids. */
+export const channelOf = (id: string): string => id.replace(/^.*@/, "").replace(/#.*$/, "");
+
 /** Whether an event begins something that later news refers to. */
 export const opens = (
   event: GovernanceEvent,

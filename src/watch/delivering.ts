@@ -13,6 +13,8 @@ import type { Subscription, Subscriptions } from "./subscriptions.js";
 const CLAIM_MS = 8_000;
 /** Temporary errors are retried with backoff for a day. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** News waits this long for the thread of its announcement, in ms. */
+const THREAD_MS = 10_000;
 /** How often a paused channel is looked at again, in ms. */
 const PAUSED_MS = 8_000;
 const RETRY_MS = { first: 1_000, most: 15 * 60_000 };
@@ -47,6 +49,11 @@ export function createDelivering(parts: Parts) {
     sent: Sent & { readonly gone?: boolean },
   ) => {
     const { event, channelId } = delivery;
+    if (!(await subscriptions.get(channelId))) {
+      // Removed meanwhile: nothing is kept of it.
+      await commit(id, undefined);
+      return;
+    }
     const todo = [
       ...(event.kind === "opened" && subscription.thread && !subscription.forum ? (["thread"] as const) : []),
       ...(subscription.publish && !subscription.forum ? (["publish"] as const) : []),
@@ -168,6 +175,10 @@ export function createDelivering(parts: Parts) {
       }
       const rendered = await sender.render(id, delivery.event);
       known = await sender.announcedFor(delivery);
+      if (known?.todo?.includes("thread") && now() - known.at < THREAD_MS) {
+        await commit(id, { ...delivery, notBefore: now() + 1_000 });
+        return;
+      }
       await pacer.turn();
       const deadline = now() + CLAIM_MS;
       current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };

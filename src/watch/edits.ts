@@ -93,7 +93,8 @@ export function createEdits({
         "An announcement could not be edited",
       );
     }
-    await state.commit([lease.guard, announced.put(id, next)]);
+    // Not where it was forgotten meanwhile.
+    await state.commit([lease.guard, announced.expect(id, document), announced.put(id, next)]);
   };
 
   /** A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
@@ -130,7 +131,11 @@ export function createEdits({
       if (again) next = { ...document, notBefore: now() + (retryAfterOf(error) ?? 60_000) };
     }
     const isNews = id.includes("#");
-    await state.commit([lease.guard, isNews && !next.todo ? announced.delete(id) : announced.put(id, next)]);
+    await state.commit([
+      lease.guard,
+      announced.expect(id, document),
+      isNews && !next.todo ? announced.delete(id) : announced.put(id, next),
+    ]);
     touched = true;
   };
 

@@ -203,5 +203,6 @@ export function fromKnown(known: KnownRequest): Proposal {
     pending,
     reasonUrl: null,
     reasonBody: null,
+    detail: "none",
   };
 }

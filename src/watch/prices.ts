@@ -19,23 +19,32 @@ interface Log {
 
 /** A person's answer waits for the state no longer than for the cache, in ms. */
 const WAIT_MS = 100;
+/** What could not be read is read again after so many ms. */
+const AGAIN_MS = 5_000;
 
 /** The samples as the state holds them, read once a minute at most. While it cannot be read, those read last. */
 export function createPriceHistory(state: State, log: Log, now = Date.now): PriceHistory {
   let held: readonly PriceSample[] | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
   return {
     async samples() {
       if (now() - readAt < MEMORY_MS) return held;
-      readAt = now();
-      const reading = samplesIn(state)
+      reading ??= samplesIn(state)
         .get(ID)
         .then(
           (samples) => {
             held = samples ?? [];
+            readAt = now();
           },
-          (err: unknown) => log.warn({ err }, "The kept prices cannot be read"),
-        );
+          (err: unknown) => {
+            log.warn({ err }, "The kept prices cannot be read");
+            readAt = now() - MEMORY_MS + AGAIN_MS;
+          },
+        )
+        .finally(() => {
+          reading = undefined;
+        });
       await within(reading, WAIT_MS, () => undefined);
       return held;
     },

@@ -173,8 +173,12 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     ...(tallyMoved ? { due: true } : {}),
     phase: closed ? "closed" : "open",
     status: row.status ?? known.status,
+    requester: known.requester ?? row.requester,
     terms: confirmed ? terms : was,
-    ...(changed && !confirmed ? { unconfirmed: confirming ? terms : (unconfirmed ?? terms) } : {}),
+    // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
+    ...(changed && !confirmed && (confirming || unconfirmed)
+      ? { unconfirmed: confirming || !unconfirmed ? terms : unconfirmed }
+      : {}),
     revision: known.revision + (shown ? 1 : 0),
     changeSequence: known.changeSequence + (confirmed ? 1 : 0),
   };

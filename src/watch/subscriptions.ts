@@ -1,5 +1,5 @@
 import { collectionOf, type State, type Write } from "../storage/state.js";
-import { announcedId } from "./deliveries.js";
+import { channelOf } from "./deliveries.js";
 import type { Topic } from "./events.js";
 
 const HOUR = 3_600_000;
@@ -133,9 +133,7 @@ export function createSubscriptions(state: State, environment: string | undefine
       await state.commit([stored.put(subscription.channelId, subscription)]);
     },
     async remove(channelId) {
-      const sent = [...(await announced.list()).keys()].filter((id) =>
-        id.endsWith(announcedId("", channelId)),
-      );
+      const sent = [...(await announced.list()).keys()].filter((id) => channelOf(id) === channelId);
       await state.commit([
         stored.delete(channelId),
         healths.delete(channelId),

@@ -3,7 +3,7 @@ import type { Action } from "../explorer/governance.js";
 import { readPages } from "../explorer/paging.js";
 import { findProposal, voteKey } from "../explorer/proposals.js";
 import type { Vote } from "../explorer/schema.js";
-import type { Explorer } from "../explorer/service.js";
+import type { Explorer, Reading } from "../explorer/service.js";
 import { cut } from "../explorer/values.js";
 import type { GovernanceEvent, Topic } from "./events.js";
 import {
@@ -27,10 +27,10 @@ interface Parts {
 
 /** What is read of single requests, where a subscription wants to hear of it: votes, actions, and who has not voted. */
 export function createVotesWatch({ explorer, requests, now }: Parts) {
-  const readVotes = async (keys: readonly string[]): Promise<readonly Vote[]> => {
+  const readVotes = async (keys: readonly string[]): Promise<Reading<readonly Vote[]>> => {
     const known = await requests.all();
     const wanted = keys.flatMap((key) => known.get(key) ?? []);
-    const reading = await readPages(
+    return readPages(
       (page) => explorer.votes(page),
       voteKey,
       (rows) =>
@@ -41,7 +41,6 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
         ),
       MOST_VOTE_PAGES,
     );
-    return reading.data;
   };
 
   /**
@@ -58,12 +57,15 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
     const learnt = new Map<string, KnownRequest>();
     const events: GovernanceEvent[] = [];
     if (due.length === 0) return { learnt, events };
-    const votes = wantVotes ? await ifAnswered(readVotes(due.map(([key]) => key))) : [];
+    const read = wantVotes ? await ifAnswered(readVotes(due.map(([key]) => key))) : undefined;
+    const whole = !wantVotes || (read !== undefined && read.problem === undefined);
     for (const [key, request] of due) {
       let { due: done, ...next } = request;
-      let answered = votes !== undefined;
-      if (wantVotes) next = { ...next, ...(votes && votesOf(key, request, votes, events)) };
-      else {
+      let answered = whole;
+      // What was missing from the votes that were there first would be told as new later.
+      if (wantVotes && read && (whole || request.votes))
+        next = { ...next, ...votesOf(key, request, read.data, events) };
+      if (!wantVotes) {
         // Nobody listens: whoever does later hears of what is cast from then on.
         const { votes: forgotten, flips, ...rest } = next;
         next = rest;
@@ -92,7 +94,9 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
         continue;
       }
       votes[identifier] = accept;
-      const own = [identifier, accountName, company].includes(request.requester) && accept && before === null;
+      const isRequester =
+        request.requester !== null && [identifier, accountName, company].includes(request.requester);
+      const own = isRequester && accept && before === null;
       if (request.votes === undefined || own) continue;
       sequence += 1;
       const voter = accountName ?? company ?? identifier;
@@ -126,8 +130,9 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
 
   /** Super validators that have voted before and not on this request; null where not all of them are known. */
   const whoIsAbsent = async (request: KnownRequest): Promise<readonly string[] | null> => {
-    const all = await ifAnswered(readVotes([requestKey(request.identity)]));
-    if (all === undefined) return null;
+    const read = await ifAnswered(readVotes([requestKey(request.identity)]));
+    if (read === undefined || read.problem) return null;
+    const all = read.data;
     const voters = new Map(
       all.flatMap((vote) =>
         vote.identifier === null
@@ -144,11 +149,12 @@ export function createVotesWatch({ explorer, requests, now }: Parts) {
     return absent.length === request.pending ? absent : null;
   };
 
-  /** The action as the detail tells it: the list does not. */
+  /** The action as the detail tells it: the list does not. Undefined where the detail is not answered. */
   const actionOf = async (key: string, request: KnownRequest, events: GovernanceEvent[]) => {
-    const { action } = (await findProposal(explorer, request.identity)).data;
+    const { action, detail } = (await findProposal(explorer, request.identity)).data;
+    if (detail === "unanswered") return undefined;
     const text = actionText(action);
-    if (text === null || text === request.terms.action) return {};
+    if (detail === "none" || text === null || text === request.terms.action) return {};
     const terms = { ...request.terms, action: text };
     if (request.terms.action === null) return { terms };
     const changeSequence = request.changeSequence + 1;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { openFileState } from "../../src/storage/file-state.js";
-import { announcedId } from "../../src/watch/deliveries.js";
+import { announcedId, newsId } from "../../src/watch/deliveries.js";
 import { createSubscriptions } from "../../src/watch/subscriptions.js";
 
 it("forgets all of a channel that is removed, and nothing of another", async () => {
@@ -9,8 +9,7 @@ it("forgets all of a channel that is removed, and nothing of another", async () 
   const subscriptions = createSubscriptions(state, undefined);
   for (const channelId of ["111111111111111", "222222222222222"]) {
     await subscriptions.setHealth(channelId, { error: "none" });
-    for (const key of ["one", "two"]) {
-      const id = announcedId(key, channelId);
+    for (const id of [announcedId("one", channelId), newsId("one", channelId, "one:vote:1")]) {
       await state.commit([{ op: "put", collection: "announced", id, document: { messageId: "1" } }]);
     }
   }

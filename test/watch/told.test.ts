@@ -182,6 +182,44 @@ describe("what channels are told", () => {
     await until(plain, /"Closed: Voted on at once"/);
   });
 
+  it("no change: where one read says what the next does not, or a detail is not answered", async () => {
+    const changes = () => read(plain).filter((each) => textOf(each).includes("Changed:")).length;
+    const before = changes();
+    const open = ledger().openVoteRequest({ title: "Steady" });
+    await until(plain, /New vote request: Steady/);
+    await settled();
+    let wrong = 1;
+    harness.explorer.mood = (answer, path) => {
+      const { content } = answer as { content?: { title: string; voteBefore: number }[] };
+      if (path !== "/v1/governance/vote-requests" || !content || wrong === 0) return answer;
+      wrong -= 1;
+      return {
+        ...(answer as object),
+        content: content.map((row) => ({ ...row, voteBefore: row.voteBefore + HOUR })),
+      };
+    };
+    await settled(3);
+    harness.explorer.mood = undefined;
+    expect(changes()).toBe(before);
+
+    ledger().closeVoteRequest(open, "Expired");
+    // Its title is the action's constructor: without the detail, that is all there is.
+    const offboard = ledger().openVoteRequest({ motion: "weight" });
+    await until(plain, /New vote request: Update SV Reward Weight/);
+    await settled();
+    harness.explorer.strike({ kind: "status", status: 500 }, { path: /details$/ });
+    ledger().castVote(offboard, true);
+    await until(plain, /"Vote on Update SV Reward Weight"/);
+    harness.explorer.heal();
+    ledger().castVote(offboard, true);
+    await world().until(
+      () => read(plain).filter((each) => textOf(each).includes("Vote on Update")).length === 2,
+      "the second vote",
+    );
+    await settled();
+    expect(changes()).toBe(before);
+  });
+
   it("a digest: after a gap, one message for more than three, which later news replies to", async () => {
     harness.explorer.strike({ kind: "reset" });
     const opened = Array.from({ length: 5 }, (_, at) => ledger().openVoteRequest({ title: `Missed ${at}` }));
