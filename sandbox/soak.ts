@@ -21,7 +21,7 @@ console.log(`Soaking for ${minutes} minutes with the seed ${seed}`);
 
 const redis = redisInstalled() ? await startRedis() : undefined;
 const place = await makePlace({
-  explorer: { size: { validators: 300, parties: 800, updates: 300, voteRequests: 40 } },
+  explorer: { size: { validators: 300, parties: 800, updates: 300, voteRequests: 330 } },
   env: ({ channels }) => ({
     ...(redis ? { REDIS_URL: redis.url } : {}),
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
@@ -67,12 +67,10 @@ const somebody = () => ({ user: random.pick(crowd), channel: discord.channels.ge
 const keep = (interaction: Interaction) => {
   asked += 1;
   if (calm) due.push(interaction);
-  if (due.length > 2_000)
-    due
-      .splice(0, 1_000)
-      .filter(({ answered }) => answered === undefined)
-      .forEach(complain);
+  if (due.length > 2_000) due.splice(0, 1_000).filter(isUnanswered).forEach(complain);
 };
+/** Not answered, or still said to be thinking. */
+const isUnanswered = ({ answered, thinking }: Interaction) => answered === undefined || thinking;
 const complain = ({ id, type }: Interaction) =>
   problems.push(`Interaction ${id} of type ${type} went unanswered`);
 
@@ -258,7 +256,13 @@ const watching = setInterval(() => {
   world.files.clear();
 }, 5_000);
 
-while (Date.now() < endsAt) {
+function lookAtExit(): void {
+  const { exitCode, signalCode } = place.bot().child;
+  if (exitCode !== null || signalCode !== null)
+    problems.push(`The bot ended by itself (${exitCode ?? signalCode})`);
+}
+
+while (Date.now() < endsAt && problems.length === 0) {
   await delay(random.int(1_000, 5_000));
   const [name, ms, begin] = random.pick(
     Date.now() < lastKillAt ? FAULTS : FAULTS.filter(([each]) => !each.startsWith("bot")),
@@ -268,9 +272,10 @@ while (Date.now() < endsAt) {
   if (restarts) {
     calm = false;
     // What is on its way when the bot is killed, or cut off, is lost with it.
-    const settled = due.filter(({ answered }) => answered !== undefined);
+    const settled = due.filter((each) => !isUnanswered(each));
     due.splice(0, due.length, ...settled);
   }
+  lookAtExit();
   const end = await begin();
   await delay(ms);
   end();
@@ -281,11 +286,7 @@ while (Date.now() < endsAt) {
       60_000,
     );
   calm = true;
-  const { exitCode, signalCode } = place.bot().child;
-  if (exitCode !== null || signalCode !== null) {
-    problems.push(`The bot ended by itself (${exitCode ?? signalCode})`);
-    break;
-  }
+  lookAtExit();
 }
 clearInterval(load);
 clearInterval(ledgerMoves);
@@ -306,7 +307,7 @@ const wrong = (): string[] =>
       ),
     ),
     ...ledger.voteRequests
-      .filter(({ title, status }) => opened.includes(title) && status === "In Progress")
+      .filter(({ title }) => opened.includes(title))
       .flatMap(({ title, ballots, requester }) =>
         ballots
           // The requester's own Yes comes with the request.
@@ -322,7 +323,8 @@ await delay(4_000);
 clearInterval(watching);
 
 problems.push(...wrong().slice(0, 20));
-due.filter(({ answered }) => answered === undefined).forEach(complain);
+due.filter(isUnanswered).forEach(complain);
+lookAtExit();
 if (limits.refused > 0) problems.push(`${limits.refused} requests were refused by Discord's limits`);
 // A 500 is the sandbox's own doing.
 for (const refusal of world.refusals.filter(({ status }) => status < 500))

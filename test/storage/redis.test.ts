@@ -144,10 +144,10 @@ describeWithRedis("Redis behind the cache", () => {
   it("holds one budget for all who share it, and each its own while it is gone", async () => {
     const [one, two] = [await startBot(), await startBot()];
     const perMinute = 240;
-    const tokens = [one, two].map(({ redis }) =>
-      createSharedTokens(redis, perMinute, createTokens(perMinute), "crier:test-quota"),
-    );
-    const take = async (ms: number) => {
+    const take = async (ms: number, key: string) => {
+      const tokens = [one, two].map(({ redis }) =>
+        createSharedTokens(redis, perMinute, createTokens(perMinute), key),
+      );
       const until = performance.now() + ms;
       let taken = 0;
       while (performance.now() < until) {
@@ -156,7 +156,13 @@ describeWithRedis("Redis behind the cache", () => {
       }
       return taken;
     };
-    const together = await take(2_000);
+    let together = 0;
+    // A machine so busy that Redis is passed over for once shows nothing.
+    for (let round = 0; round === 0 || (warnings.length > 0 && round < 5); round += 1) {
+      warnings = [];
+      await expect.poll(() => one.redis.usable() && two.redis.usable(), { timeout: 5_000 }).toBe(true);
+      together = await take(2_000, `crier:test-quota-${round}`);
+    }
     // The burst and two seconds' income: once, not twice.
     expect(together).toBeLessThanOrEqual(perMinute / 12 + 2 * (perMinute / 60) + 2);
     expect(together).toBeGreaterThan(15);
