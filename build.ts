@@ -17,8 +17,6 @@ await build({
   platform: "node",
   target: "node20.19",
   sourcemap: true,
-  // discord.js finds the limits of its caches by their classes' names.
-  keepNames: true,
   logLevel: "warning",
   // Packages with native code, and what discord.js and ws use only where somebody installed it.
   external: ["libsql", "@napi-rs/canvas", "bufferutil", "utf-8-validate", "zlib-sync"],

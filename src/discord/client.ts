@@ -1,4 +1,14 @@
-import { Client, Events, Options, PermissionFlagsBits } from "discord.js";
+import {
+  Client,
+  Events,
+  type GuildMember,
+  GuildMemberManager,
+  MessageManager,
+  Options,
+  PermissionFlagsBits,
+  type User,
+  UserManager,
+} from "discord.js";
 import type { Config } from "../config.js";
 import type { Redis } from "../storage/redis.js";
 import { createIdentifyThrottler } from "./identify.js";
@@ -28,11 +38,14 @@ export function createDiscordClient(
     jsonTransformer: (sent) => sent,
     // Nothing is kept that would have to be swept.
     sweepers: {},
+    // discord.js looks them up by their classes' names, which a bundler may change.
     makeCache: Options.cacheWithLimits({
-      ...Options.DefaultMakeCacheSettings,
-      MessageManager: 0,
-      GuildMemberManager: { maxSize: 0, keepOverLimit: (member) => member.id === member.client.user.id },
-      UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
+      [MessageManager.name]: 0,
+      [GuildMemberManager.name]: {
+        maxSize: 0,
+        keepOverLimit: (member: GuildMember) => member.id === member.client.user.id,
+      },
+      [UserManager.name]: { maxSize: 0, keepOverLimit: (user: User) => user.id === user.client.user?.id },
     }),
   });
   // READY leaves a stub of every server, whatever the intents. Interactions bring all that is needed of theirs.
