@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
@@ -6,10 +6,13 @@ import { ExplorerError } from "../src/explorer/errors.js";
 import { createHttp } from "../src/explorer/http.js";
 import { underDeadline } from "../src/within.js";
 
-it("ends what is never answered, though the garbage collector runs meanwhile", async () => {
+it.each([
+  ["never answered", () => {}],
+  ["never answered to the end", (response: ServerResponse) => response.write("[")],
+])("ends what is %s, though the garbage collector runs meanwhile", async (_, answer) => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
-  const server = createServer(() => {});
+  const server = createServer((_request, response) => void answer(response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
@@ -17,7 +20,7 @@ it("ends what is never answered, though the garbage collector runs meanwhile", a
   const never = new AbortController().signal;
   const collecting = setInterval(collect, 20);
   const ends = Array.from({ length: 20 }, () =>
-    underDeadline(300, never, (signal) => get("dashboard", {}, signal)).then(
+    underDeadline(600, never, (signal) => get("dashboard", {}, signal)).then(
       () => "answered",
       (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
     ),

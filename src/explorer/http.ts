@@ -52,7 +52,7 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: Options
         await response.body?.cancel().catch(() => {});
         throw failure(path, response);
       }
-      return await readBody(path, response);
+      return await readBody(path, response, signal);
     } catch (error) {
       if (error instanceof ExplorerError) throw error;
       if (signal.aborted) throw new ExplorerError("slow", `GET /${path}: no complete answer in time`);
@@ -89,17 +89,28 @@ function readRetryAfter(value: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-async function readBody(path: string, response: Response): Promise<Body> {
+async function readBody(path: string, response: Response, signal: AbortSignal): Promise<Body> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the stream, and with it the download.
-    if (bytes > MOST_BYTES) {
-      throw new ExplorerError("unreadable", `GET /${path}: the answer is over ${MOST_BYTES} bytes`);
+  const reader = response.body?.getReader();
+  // fetch itself holds its request's signal weakly: once that is collected, a body that stalls would never end.
+  const cancel = () => void reader?.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      bytes += part.value.byteLength;
+      if (bytes > MOST_BYTES) {
+        cancel();
+        throw new ExplorerError("unreadable", `GET /${path}: the answer is over ${MOST_BYTES} bytes`);
+      }
+      chunks.push(part.value);
     }
-    chunks.push(chunk);
+  } finally {
+    signal.removeEventListener("abort", cancel);
   }
+  // A cancelled stream looks like one that has ended.
+  signal.throwIfAborted();
   try {
     return { json: parseJson(Buffer.concat(chunks).toString("utf8")), bytes };
   } catch (error) {
