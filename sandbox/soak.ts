@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { DiscordError } from "./discord/errors.js";
 import type { Interaction } from "./discord/interactions.js";
-import type { Channel, Component, Message } from "./discord/world.js";
+import type { Component, Message } from "./discord/world.js";
 import { createRandom } from "./explorer/random.js";
 import { makePlace } from "./place.js";
 import { memoryOf } from "./process-memory.js";
 import { redisInstalled, startRedis } from "./redis-process.js";
+import { faultsOf } from "./soak/faults.js";
+import { createVoteRequests } from "./soak/told.js";
 
 /**
  * Commands, clicks, polls and every fault of the sandbox, mixed at random from a printed seed: `npm run soak`, or
@@ -34,9 +35,9 @@ const { world, driver, guild, people, limits, gateway } = discord;
 const { ledger } = explorer;
 
 const forum = world.addChannel({ type: 15, guild_id: guild.id, name: "forum" });
-const others = Array.from({ length: 4 }, (_, at) =>
-  world.addChannel({ type: 0, guild_id: guild.id, name: `told-${at}` }),
-);
+const addText = (name: string) => world.addChannel({ type: 0, guild_id: guild.id, name });
+const withVotes = addText("with-votes");
+const others = ["one", "two", "three"].map(addText);
 const crowd = Array.from({ length: 60 }, (_, at) => {
   const user = world.addUser(`Soaker ${at}`);
   guild.members.set(user.id, []);
@@ -44,11 +45,11 @@ const crowd = Array.from({ length: 60 }, (_, at) => {
 });
 
 await place.start();
-for (const channel of [forum, ...others]) {
-  const given = { channel: channel.id, ...(channel === others[0] ? { thread: true, votes: true } : {}) };
+for (const channel of [forum, withVotes, ...others]) {
+  const given = { channel: channel.id, ...(channel === withVotes ? { thread: true, votes: true } : {}) };
   await driver.ask({ user: people.owner, channel: discord.channels.general }, "/subscribe governance", given);
 }
-const told: readonly Channel[] = [discord.channels.governance, ...others, forum];
+const told = [discord.channels.governance, withVotes, ...others, forum];
 const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
 await world.until(() => polls() > 8, "the baseline", 60_000);
 
@@ -129,118 +130,11 @@ function clickSomething(): void {
   else keep(driver.press(who, message, component.custom_id ?? ""));
 }
 
-/** Each lasts a while, and then all is well again. */
-const FAULTS: readonly (readonly [
-  name: string,
-  ms: number,
-  begin: () => (() => void) | Promise<() => void>,
-])[] = [
-  ...(["html", "empty", "silence", "stall", "reset", "bomb", "huge"] as const).map(
-    (kind) => [`explorer: ${kind}`, 3_000, () => strike({ kind })] as const,
-  ),
-  ["explorer: slow", 6_000, () => strike({ kind: "slow", ms: 2_500 })],
-  ["explorer: 500", 6_000, () => strike({ kind: "status", status: 500 })],
-  ["explorer: 429", 4_000, () => strike({ kind: "status", status: 429, retryAfter: "2" })],
-  ["explorer: 401", 3_000, () => strike({ kind: "status", status: 401 })],
-  ["explorer: redirect", 2_000, () => strike({ kind: "redirect", to: "https://elsewhere.example/" })],
-  ["discord: posts lost", 2_000, () => trap("lost")],
-  ["discord: posts cut off", 2_000, () => trap("reset")],
-  ["discord: 500 for posts", 2_000, () => trap(new DiscordError(500, 0, "Internal Server Error"))],
-  [
-    "gateway: dropped",
-    4_000,
-    () => {
-      gateway.drop();
-      return () => {};
-    },
-  ],
-  [
-    "bot: killed",
-    1_000,
-    async () => {
-      await place.bot().stop("SIGKILL");
-      outputs.push(place.bot().output());
-      memory.length = 0;
-      await place.start();
-      return () => {};
-    },
-  ],
-  ...(redis
-    ? ([
-        [
-          "redis: frozen",
-          3_000,
-          () => {
-            redis.freeze();
-            return () => redis.thaw();
-          },
-        ],
-        [
-          "redis: killed",
-          1_500,
-          async () => {
-            await redis.kill();
-            return () => void redis.start();
-          },
-        ],
-      ] as const)
-    : []),
-];
-
-function strike(fault: Parameters<typeof explorer.strike>[0]): () => void {
-  explorer.strike(fault);
-  return () => explorer.heal();
-}
-
-function trap(error: DiscordError | "lost" | "reset"): () => void {
-  const one = { method: "POST", path: /^\/channels\/\d+\/messages$/, error, times: 3 };
-  discord.trap(one);
-  return () => {
-    one.times = 0;
-  };
-}
-
-/** Titles of those that were opened; each is to be told once in each channel. */
-const opened: string[] = [];
-const saysNew = (message: Message, title: string) => {
-  const text = JSON.stringify(message.embeds);
-  return text.includes(`${title}"`) && /(New v|V)ote request: /.test(text)
-    ? true
-    : /opened while/i.test(text) && text.includes(title);
-};
-/** A channel's messages and those of its threads; a forum has nothing but threads. */
-const messagesIn = (channel: Channel): Message[] =>
-  [channel, ...[...world.channels.values()].filter(({ parent_id }) => parent_id === channel.id)].flatMap(
-    ({ id }) => world.messages.get(id) ?? [],
-  );
-const timesTold = (channel: Channel, title: string) =>
-  messagesIn(channel).filter((message) => saysNew(message, title)).length;
-const timesClosed = (channel: Channel, title: string) =>
-  messagesIn(channel).filter(({ embeds }) => JSON.stringify(embeds).includes(`"Closed: ${title}"`)).length;
-/** What is said of the votes on a request, where each is told. */
-const votesOn = (title: string): string[] =>
-  messagesIn(others[0] ?? forum)
-    .map(({ embeds }) => JSON.stringify(embeds))
-    .filter((text) => text.includes(`"Vote on ${title}"`))
-    .map((text) => /\*\*[^*]+\*\* votes/.exec(text)?.[0] ?? text);
-
-function moveLedger(): void {
-  const open = ledger.voteRequests.filter(
-    ({ status, title }) => status === "In Progress" && opened.includes(title),
-  );
-  const choice = random.next();
-  if (choice < 0.3 || open.length === 0) {
-    const title = `Soak ${opened.length}x${random.hex(6)}`;
-    opened.push(title);
-    ledger.openVoteRequest({ title, lastsMs: 5 * 86_400_000 });
-    count("vote requests opened");
-  } else if (choice < 0.85) ledger.castVote(random.pick(open), random.chance(0.8));
-  else {
-    const request = random.pick(open);
-    if (told.every((channel) => timesTold(channel, request.title) === 1))
-      ledger.closeVoteRequest(request, "Accepted");
-  }
-}
+const faults = faultsOf(place, redis, () => {
+  outputs.push(place.bot().output());
+  memory.length = 0;
+});
+const requests = createVoteRequests({ ledger, world, random, channels: told, votesIn: withVotes });
 
 const endsAt = Date.now() + minutes * 60_000;
 const lastKillAt = endsAt - minutes * 30_000;
@@ -248,7 +142,7 @@ const load = setInterval(() => {
   typeSomething();
   if (random.chance(0.6)) clickSomething();
 }, 60);
-const ledgerMoves = setInterval(moveLedger, 4_000);
+const ledgerMoves = setInterval(requests.move, 4_000);
 const watching = setInterval(() => {
   memory.push(memoryOf(place.bot().child.pid ?? 0));
   const general = world.messages.get(discord.channels.general.id);
@@ -265,7 +159,7 @@ function lookAtExit(): void {
 while (Date.now() < endsAt && problems.length === 0) {
   await delay(random.int(1_000, 5_000));
   const [name, ms, begin] = random.pick(
-    Date.now() < lastKillAt ? FAULTS : FAULTS.filter(([each]) => !each.startsWith("bot")),
+    Date.now() < lastKillAt ? faults : faults.filter(([each]) => !each.startsWith("bot")),
   );
   count(name);
   const restarts = name.startsWith("bot") || name.startsWith("gateway");
@@ -291,38 +185,11 @@ while (Date.now() < endsAt && problems.length === 0) {
 clearInterval(load);
 clearInterval(ledgerMoves);
 console.log("Healing; everything that is due is to be told");
-const closed = () =>
-  ledger.voteRequests
-    .filter(({ title, status }) => opened.includes(title) && status !== "In Progress")
-    .map(({ title }) => title);
-/** What is told a wrong number of times: each opening and each outcome once in every channel, each vote once in one. */
-const wrong = (): string[] =>
-  [
-    ...opened.flatMap((title) =>
-      told.map((channel) => [`"${title}" in #${channel.name}`, timesTold(channel, title)] as const),
-    ),
-    ...closed().flatMap((title) =>
-      told.map(
-        (channel) => [`The end of "${title}" in #${channel.name}`, timesClosed(channel, title)] as const,
-      ),
-    ),
-    ...ledger.voteRequests
-      .filter(({ title }) => opened.includes(title))
-      .flatMap(({ title, ballots, requester }) =>
-        ballots
-          // The requester's own Yes comes with the request.
-          .filter(({ voter }) => voter !== requester)
-          .map(({ voter: { name, id } }) => {
-            const own = votesOn(title).filter((text) => text.includes(`**${name ?? id}**`));
-            return [`The vote of ${name ?? id} on "${title}"`, own.length] as const;
-          }),
-      ),
-  ].flatMap(([what, times]) => (times === 1 ? [] : [`${what} was told ${times} times`]));
-await world.until(() => wrong().length === 0, "the announcements", 180_000).catch(() => {});
+await world.until(() => requests.wrong().length === 0, "the announcements", 180_000).catch(() => {});
 await delay(4_000);
 clearInterval(watching);
 
-problems.push(...wrong().slice(0, 20));
+problems.push(...requests.wrong().slice(0, 20));
 due.filter(isUnanswered).forEach(complain);
 lookAtExit();
 if (limits.refused > 0) problems.push(`${limits.refused} requests were refused by Discord's limits`);
@@ -347,7 +214,7 @@ if (minutes >= 10 && last > second * 1.15)
 
 for (const [what, times] of [...counts].toSorted()) console.log(`${what}: ${times}`);
 console.log(
-  `${asked} interactions; ${opened.length} vote requests, ${closed().length} outcomes and their votes in ${told.length} channels; memory ${second.toFixed(0)} → ${last.toFixed(0)} MB`,
+  `${asked} interactions; ${requests.opened()} vote requests, ${requests.closed()} outcomes and their votes in ${told.length} channels; memory ${second.toFixed(0)} → ${last.toFixed(0)} MB`,
 );
 await place.close();
 await redis?.close();
