@@ -1,6 +1,6 @@
 import { ChannelType, type ChatInputCommandInteraction } from "discord.js";
 import type { Services } from "../../commands/command.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import { toTitle } from "../explorer/governance.js";
 import { cut } from "../explorer/values.js";
 import type { Field } from "../screens/view.js";
@@ -117,25 +117,21 @@ function described({ topics, roleId, thread, publish, before, forum }: Subscript
 
 /** What is open now: none of it is announced, only reminded of and closed. */
 async function openNow(asked: Asked, { explorer }: Services): Promise<Markdown[]> {
-  try {
-    const { data } = await explorer.for({ person: asked.user.id }).voteRequests({ page: 0, size: 100 });
-    const open = data.content.filter((row) => isOpen(row, Date.now()));
-    if (open.length === 0) return [md`Nothing is open at the moment.`];
-    return [
-      md`Open now, and not announced again:`,
-      ...open
-        .slice(0, 10)
-        .map(
-          (row) =>
-            md`• ${cut(toTitle(row.title) ?? "without a title", 120)}, until ${timestamp(row.voteBefore, "f")}`,
-        ),
-      ...(open.length > 10 ? [md`…and ${open.length - 10} more`] : []),
-    ];
-  } catch (error) {
-    if (error instanceof ExplorerError)
-      return [md`The explorer cannot be read right now, so I cannot say what is open.`];
-    throw error;
-  }
+  const list = explorer.for({ person: asked.user.id }).voteRequests({ page: 0, size: 100 });
+  const rows = (await ifAnswered(list))?.data.content;
+  if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
+  const open = rows.filter((row) => isOpen(row, Date.now()));
+  if (open.length === 0) return [md`Nothing is open at the moment.`];
+  return [
+    md`Open now, and not announced again:`,
+    ...open
+      .slice(0, 10)
+      .map(
+        (row) =>
+          md`• ${cut(toTitle(row.title) ?? "without a title", 120)}, until ${timestamp(row.voteBefore, "f")}`,
+      ),
+    ...(open.length > 10 ? [md`…and ${open.length - 10} more`] : []),
+  ];
 }
 
 async function save(

@@ -100,6 +100,7 @@ export async function findProposal(explorer: Explorer, id: string): Promise<Read
   // A list that is slow does not cost the detail: a person waits for both together.
   const early = await within(listing, LIST_MS, () => undefined);
   const first = early ? undefined : orError(explorer.voteRequest({ id }));
+  first?.catch(() => {});
   const list = early ?? (await listing);
   const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
   const listed = row === null || list instanceof ExplorerError ? undefined : list;

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 
-/** How a read of the vote requests went: only a whole one tells of what is gone. */
+/** How a read of the vote requests went: as far as it can bring news, in part, or not at all. */
 export type PollOutcome = "done" | "partial" | "failed";
 
 /** What happens is counted here; without a port to read it from, nothing is. */

@@ -55,7 +55,7 @@ interface Parts {
 
 /** Compares each read of the vote requests with what is known, and hands what happened to the outbox. */
 export interface GovernanceWatch {
-  /** @returns whether they were read whole, in part, or not at all */
+  /** @returns whether they were read as far as they can bring news, in part, or not at all */
   poll(): Promise<PollOutcome>;
 }
 
@@ -165,18 +165,15 @@ export function createGovernanceWatch(parts: Parts): GovernanceWatch {
       now() - wholeAt >= WHOLE_MS ||
       !last;
     const known = await requests.all();
-    let enough = false;
+    const enough = (rows: readonly VoteRequestListItem[]) => !wholeIsDue && everyOpenIn(known, rows);
     const all = await readPages(
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       (row) => row.contractId,
-      (rows) => {
-        enough = !wholeIsDue && everyOpenIn(known, rows);
-        return enough;
-      },
+      enough,
     );
     // An empty, partial or stale answer is no news, and no baseline.
     const whole = all.complete && all.data.length > 0;
-    const done = whole || enough;
+    const done = whole || enough(all.data);
     if (!last && !whole) return "partial";
     const found = await look(all.data, done, !last);
     const opened = found.events.filter((event) => event.kind === "opened");

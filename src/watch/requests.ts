@@ -156,6 +156,8 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
   const learnt = !same(was, known.terms);
   const changed = !same(terms, was);
   const confirmed = changed && confirming && same(terms, known.unconfirmed);
+  // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
+  const doubted = confirming ? terms : known.unconfirmed;
   const tally = {
     yes: row.yesCount ?? known.yes,
     no: row.noCount ?? known.no,
@@ -175,10 +177,7 @@ export function compare(known: KnownRequest, row: VoteRequestListItem, confirmin
     status: row.status ?? known.status,
     requester: known.requester ?? row.requester,
     terms: confirmed ? terms : was,
-    // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
-    ...(changed && !confirmed && (confirming || unconfirmed)
-      ? { unconfirmed: confirming || !unconfirmed ? terms : unconfirmed }
-      : {}),
+    ...(changed && !confirmed && doubted ? { unconfirmed: doubted } : {}),
     revision: known.revision + (shown ? 1 : 0),
     changeSequence: known.changeSequence + (confirmed ? 1 : 0),
   };
