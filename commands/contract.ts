@@ -1,9 +1,9 @@
-import { listAndShow } from "./command.js";
+import { listAndShow } from "./options.js";
 
 export const contract = listAndShow("contract", {
   description: "Contracts on the ledger",
   list: "Contracts by age",
   show: "One contract: what it is, who signed it, what made it",
   id: "Its contract id",
-  opens: { list: "contracts", show: "c" },
+  opens: { list: "contracts", show: "contract" },
 });

@@ -1,4 +1,4 @@
-import { listAndShow } from "./command.js";
+import { listAndShow } from "./options.js";
 
 export const event = listAndShow("event", {
   description: "Ledger events: what was created and exercised",

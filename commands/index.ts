@@ -1,4 +1,5 @@
-import type { Command } from "./command.js";
+import type { FeedDefinition } from "../src/delivery/feed.js";
+import type { Command } from "../src/discord/command.js";
 import { contract } from "./contract.js";
 import { event } from "./event.js";
 import { help } from "./help.js";
@@ -7,14 +8,21 @@ import { network } from "./network.js";
 import { party } from "./party.js";
 import { price } from "./price.js";
 import { proposals } from "./proposals.js";
-import { subscription } from "./subscribe.js";
+import type { SubscribeServices } from "./subscribe/handlers.js";
+import { createSubscribe } from "./subscribe/index.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { update } from "./update.js";
 import { validator } from "./validator.js";
 
-/** Every slash command. Registration, dispatch and help all read this list. */
-export const commands: readonly Command[] = [
+/** What commands that change something work with. */
+export type CommandServices = SubscribeServices;
+
+/**
+ * Every slash command. Registration, dispatch and help all read this list.
+ * @param feeds what can be subscribed to
+ */
+export const createCommands = (feeds: readonly FeedDefinition[]): readonly Command<CommandServices>[] => [
   price,
   network,
   validator,
@@ -26,6 +34,6 @@ export const commands: readonly Command[] = [
   event,
   update,
   lookup,
-  subscription,
+  createSubscribe(feeds),
   help,
 ];

@@ -1,5 +1,6 @@
-import { KINDS } from "../src/explorer/directory.js";
-import { type ReadingCommand, readingCommand, withId, withPrivate } from "./command.js";
+import { KINDS } from "../src/directory/directory.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, withId, withPrivate } from "./options.js";
 
 export const lookup: ReadingCommand = {
   definition: withPrivate(

@@ -1,4 +1,5 @@
-import { type ReadingCommand, readingCommand, withPrivate } from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, withPrivate } from "./options.js";
 
 export const network: ReadingCommand = {
   definition: withPrivate(

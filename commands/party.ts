@@ -1,11 +1,5 @@
-import {
-  type ReadingCommand,
-  readingCommand,
-  subcommand,
-  withId,
-  withOrder,
-  withPrivate,
-} from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 const ofParty = (name: string, description: string) =>
   withPrivate(withId(subcommand(name, description), "party", "Its party id, or its name", true));

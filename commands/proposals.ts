@@ -1,4 +1,5 @@
-import { type ReadingCommand, readingCommand, subcommand, withId, withPrivate } from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
 
 const ofProposal = (name: string, description: string) =>
   withPrivate(withId(subcommand(name, description), "proposal", "Its title, or its vote request id", true));
@@ -9,7 +10,7 @@ export const proposals: ReadingCommand = {
     .addSubcommand(ofProposal("show", "One vote request: what it changes, its votes and deadlines"))
     .addSubcommand(ofProposal("votes", "Who voted how on a vote request"))
     .toJSON(),
-  opens: { list: "proposals", show: "vr", votes: "vv" },
+  opens: { list: "proposals", show: "voteRequest", votes: "votes" },
   idOption: "proposal",
   suggests: ["proposal"],
 };

@@ -1,4 +1,5 @@
-import { type ReadingCommand, readingCommand, subcommand, withId, withPrivate } from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
 
 export const token: ReadingCommand = {
   definition: readingCommand("token", "Tokens on the ledger")
@@ -13,7 +14,7 @@ export const token: ReadingCommand = {
       ),
     )
     .toJSON(),
-  opens: { show: "t" },
+  opens: { show: "token" },
   idOption: "contract",
   suggests: ["token"],
 };

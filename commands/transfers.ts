@@ -1,4 +1,5 @@
-import { type ReadingCommand, readingCommand, withOrder, withPrivate } from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, withOrder, withPrivate } from "./options.js";
 
 export const transfers: ReadingCommand = {
   definition: withPrivate(

@@ -1,4 +1,4 @@
-import { listAndShow } from "./command.js";
+import { listAndShow } from "./options.js";
 
 export const update = listAndShow("update", {
   description: "Ledger updates: what happened together",

@@ -1,11 +1,5 @@
-import {
-  type ReadingCommand,
-  readingCommand,
-  subcommand,
-  withId,
-  withOrder,
-  withPrivate,
-} from "./command.js";
+import type { ReadingCommand } from "../src/discord/command.js";
+import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 const list = subcommand("list", "Validators by their last sign of life").addStringOption((option) =>
   option

@@ -5,8 +5,8 @@ import { createRandom } from "./explorer/random.js";
 import { makePlace } from "./place.js";
 import { memoryOf } from "./process-memory.js";
 import { redisInstalled, startRedis } from "./redis-process.js";
+import { createVoteRequests } from "./soak/announcement-audit.js";
 import { faultsOf } from "./soak/faults.js";
-import { createVoteRequests } from "./soak/told.js";
 
 /**
  * Commands, clicks, polls and every fault of the sandbox, mixed at random from a printed seed: `npm run soak`, or

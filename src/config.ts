@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-const address = (protocols: readonly string[]) =>
+const addressOf = (protocols: readonly string[]) =>
   z.string().refine((value) => {
     if (!URL.canParse(value)) return false;
     const url = new URL(value);
@@ -43,7 +43,7 @@ const shards = z
     if (first === undefined) return "auto";
     const [from, to] = [Number(first), Number(last ?? first)];
     return {
-      ids: Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at),
+      ids: Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index),
       count: Number(count),
     };
   })
@@ -55,12 +55,12 @@ const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as
 const variables = {
   DISCORD_TOKEN: [z.string().regex(/^[\x21-\x7e]+$/), "the bot's token, from the application's Bot page"],
   EXPLORER_API_URL: [
-    address(["http:", "https:"]),
+    addressOf(["http:", "https:"]),
     "the explorer's http(s) address, such as https://explorer.example",
   ],
   EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
   REDIS_URL: [
-    address(["redis:", "rediss:"]).optional(),
+    addressOf(["redis:", "rediss:"]).optional(),
     "a redis:// or rediss:// address, with no path but a database's number",
   ],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
@@ -69,7 +69,7 @@ const variables = {
   GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
   GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
   DISCORD_API_URL: [
-    address(["http:", "https:"]).default("https://discord.com/api"),
+    addressOf(["http:", "https:"]).default("https://discord.com/api"),
     "an http(s) address without a version, such as https://discord.com/api",
   ],
   LOG_LEVEL: [z.enum(levels).default("info"), `one of ${levels.join(", ")}`],

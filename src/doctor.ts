@@ -1,29 +1,32 @@
-import { commands } from "../commands/index.js";
+import { createCommands } from "../commands/index.js";
 import { ConfigError, loadConfig } from "./config.js";
-import type { Finding } from "./ops/checks/finding.js";
-import { checkAll } from "./ops/checks/index.js";
+import type { Finding } from "./doctor/finding.js";
+import { checkAll } from "./doctor/index.js";
+import { environmentSubscriptions, feeds } from "./feeds/index.js";
 
-/** Checks everything the bot needs, a line each; ends with 1 where something is wrong. */
+/** Checks everything the bot needs, a line each; ends with 1 where something fails. */
 
-const SIGN = { true: "✔", false: "✖", undefined: "!" } as const;
+const SIGN = { pass: "✔", warn: "!", fail: "✖" } as const;
 
-function print({ what, ok, detail, mend }: Finding): void {
-  console.log(`${SIGN[`${ok}`]} ${what}: ${detail}${mend ? `\n    → ${mend}` : ""}`);
+function print({ what, result, detail, fix }: Finding): void {
+  console.log(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);
 }
 
-let wrong = 0;
+let failed = 0;
 try {
-  const definitions = commands.map(({ definition }) => definition);
+  const definitions = createCommands(feeds.map((feed) => feed.definition)).map(
+    ({ definition }) => definition,
+  );
   const config = loadConfig();
-  print({ what: "Settings", ok: true, detail: "complete" });
-  for await (const finding of checkAll(config, definitions)) {
+  print({ what: "Settings", result: "pass", detail: "complete" });
+  for await (const finding of checkAll(config, definitions, environmentSubscriptions(config, feeds))) {
     print(finding);
-    if (finding.ok === false) wrong += 1;
+    if (finding.result === "fail") failed += 1;
   }
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  for (const problem of error.problems) print({ what: "Settings", ok: false, detail: problem });
-  wrong = error.problems.length;
+  for (const problem of error.problems) print({ what: "Settings", result: "fail", detail: problem });
+  failed = error.problems.length;
 }
-console.log(wrong === 0 ? "\nAll is well." : `\n${wrong} thing${wrong === 1 ? " is" : "s are"} wrong.`);
-process.exit(wrong === 0 ? 0 : 1);
+console.log(failed === 0 ? "\nAll is well." : `\n${failed} thing${failed === 1 ? " is" : "s are"} wrong.`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { loadConfig } from "./config.js";
 
-/** What an operator can mend is said in plain lines, without a stack. */
+/** What an operator can fix is said in plain lines, without a stack. */
 function giveUp(error: unknown): never {
   const known = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
   console.error(known ? error.message : error);
@@ -22,11 +22,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd
 
 try {
   const config = loadConfig();
-  // Loaded after the settings are known to be right: a wrong one is told before discord.js has been read.
+  // Loaded after the settings are known to be right: a wrong one is reported before discord.js is loaded.
   const { startBot } = await import("./bot.js");
-  const bot = await startBot(config, stopping.signal, (error) => {
-    broken ??= error;
-    beginEnd();
+  const bot = await startBot(config, {
+    stopped: stopping.signal,
+    onBroken(error) {
+      broken ??= error;
+      beginEnd();
+    },
   });
   // By itself the heap grows to a multiple of what is alive before it is collected: a third more memory for the same CPU
   // time (docs/benchmarks.md). Not before the start, which makes little that stays.

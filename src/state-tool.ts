@@ -2,11 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
-import { openFileState } from "./storage/file-state.js";
+import { openStorage } from "./storage/index.js";
 import { LEASE_KEY } from "./storage/lease.js";
-import { connectRedis } from "./storage/redis.js";
-import { createRedisState } from "./storage/redis-state.js";
-import { type State, StateError } from "./storage/state.js";
+import { StateError, type Store } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
 /**
@@ -21,37 +19,32 @@ const STDIN = 0;
 const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
-interface Store {
-  readonly state: State;
+interface Opened {
+  readonly store: Store;
   /** @throws {StateError} where a bot is at work on it */
   checkIdle(): Promise<void>;
   close(): Promise<void>;
 }
 
-async function openStore(action: "export" | "import"): Promise<Store> {
+async function openIdle(action: "export" | "import"): Promise<Opened> {
   const config = loadStorageConfig();
-  if (config.redisUrl === undefined) {
-    if (action === "export" && !existsSync(join(config.dataDir, "crier.db")))
-      throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
-    // A bot that uses the file holds it: opening it fails.
-    const state = openFileState(config.dataDir);
-    return { state, checkIdle: async () => {}, close: () => state.close() };
-  }
-  const log = { warn: () => {}, info: () => {} };
-  const redis = connectRedis(config.redisUrl, log);
-  if (!(await redis.connected(CONNECT_MS))) {
-    await redis.close();
+  if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
+    throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
+  // A bot that uses the file holds it: opening it fails.
+  const { store, redis, close } = await openStorage(config, { warn: () => {}, info: () => {} });
+  if (redis && !(await redis.connected(CONNECT_MS))) {
+    await close();
     throw new StateError("REDIS_URL: Redis cannot be reached");
   }
   return {
-    state: createRedisState(redis.client),
+    store,
     async checkIdle() {
-      if (await redis.client.exists(LEASE_KEY))
+      if (redis && (await redis.client.exists(LEASE_KEY)))
         throw new StateError(
           "A bot is at work on this Redis: stop all of them first, and try again in ten seconds",
         );
     },
-    close: () => redis.close(),
+    close,
   };
 }
 
@@ -62,20 +55,20 @@ async function main(): Promise<void> {
   });
   const [action, file] = positionals;
   if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
-  const store = await openStore(action);
+  const opened = await openIdle(action);
   try {
     if (action === "export") {
-      const state = await exportState(store.state);
+      const state = await exportState(opened.store);
       writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
       console.error(`Exported ${documents.length} documents`);
     } else {
-      await store.checkIdle();
-      const count = await importState(store.state, readJson(file), values.replace);
+      await opened.checkIdle();
+      const count = await importState(opened.store, readJson(file), values.replace);
       console.error(`Imported ${count} documents`);
     }
   } finally {
-    await store.close();
+    await opened.close();
   }
 }
 

@@ -5,49 +5,142 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Every import of the source files below a folder, as [file, what it imports, whether types only]. */
-function importsOf(folder: string): { file: string; target: string; types: boolean }[] {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".ts"),
-  );
-  return files.flatMap((name) => {
-    const file = join(folder, name);
-    const text = readFileSync(join(root, file), "utf8");
-    return [...text.matchAll(/import\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g)].map(
-      ([, types, from, dynamic]) => {
-        const given = from ?? dynamic ?? "";
-        const target = given.startsWith(".") ? relative(root, resolve(root, dirname(file), given)) : given;
-        return { file, target, types: types !== undefined };
-      },
-    );
+/**
+ * Every folder and single file of the bot, in the order in which they build on each other: each imports only from those
+ * before it, types included. What stands together in one row imports nothing from the others in it.
+ */
+const ORDER = [
+  ["src/log.ts", "src/config.ts", "src/ops"],
+  ["src/util"],
+  ["src/text"],
+  ["src/storage"],
+  ["src/explorer"],
+  ["src/ledger"],
+  ["src/charts"],
+  ["src/directory"],
+  ["src/screens"],
+  ["src/discord"],
+  ["src/delivery"],
+  ["src/feeds"],
+  ["src/doctor", "src/background.ts"],
+  ["commands"],
+  ["src/bot.ts", "src/doctor.ts", "src/state-tool.ts"],
+  ["src/main.ts"],
+] as const satisfies readonly (readonly string[])[];
+
+interface Import {
+  readonly file: string;
+  /** A file of ours by its path from the root, or a package's name. */
+  readonly target: string;
+  readonly types: boolean;
+}
+
+const IMPORT =
+  /(?:import|export)\s+(type\s)?[^;"']*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)|import\s+"([^"]+)"/g;
+
+/** What a source file imports, types and dynamic imports included. */
+function importsIn(file: string, text: string): Import[] {
+  return [...text.matchAll(IMPORT)].map(([, types, from, dynamic, bare]) => {
+    const given = from ?? dynamic ?? bare ?? "";
+    const target = given.startsWith(".")
+      ? relative(root, resolve(root, dirname(file), given)).replace(/\.js$/, ".ts")
+      : given;
+    return { file, target, types: types !== undefined };
   });
 }
 
-const breaches = (folder: string, forbidden: RegExp, typesAllowed = false) =>
-  importsOf(folder).filter(({ target, types }) => forbidden.test(target) && !(types && typesAllowed));
+const importsOf = (folder: string): Import[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name))
+    .flatMap((file) => importsIn(file, readFileSync(join(root, file), "utf8")));
+
+const bot = ["src", "commands"].flatMap(importsOf);
+const isOurs = ({ target }: Import) => /^(src|commands)\//.test(target);
+
+/** The place of a file in the order: its row, and the folder or file that stands there. */
+function placeOf(file: string): { row: number; unit: string } | undefined {
+  for (const [row, units] of ORDER.entries()) {
+    const unit = units.find((each) => file === each || file.startsWith(`${each}/`));
+    if (unit) return { row, unit };
+  }
+  return undefined;
+}
+
+/** A chain of files that leads back to where it began. */
+function findCycle(imports: readonly Import[]): readonly string[] | undefined {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of imports.filter(isOurs))
+    targets.set(file, [...(targets.get(file) ?? []), target]);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const target of targets.get(file) ?? []) {
+      const cycle = visit(target, [...path, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of targets.keys()) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+const sentence = ({ file, target }: Import) => `${file} imports ${target}`;
 
 describe("who imports whom", () => {
-  it("keeps the explorer and the storage free of Discord", () => {
-    expect(
-      breaches("src/explorer", /^discord|^@discordjs|^src\/(discord|screens|watch)\/|^commands\//),
-    ).toEqual([]);
-    expect(breaches("src/storage", /^discord|^@discordjs|^commands\//)).toEqual([]);
+  it("has a place in the order for every file", () => {
+    const files = new Set(bot.flatMap((each) => (isOurs(each) ? [each.file, each.target] : [each.file])));
+    expect([...files].filter((file) => !placeOf(file))).toEqual([]);
+    expect(files.size).toBeGreaterThan(100);
   });
 
-  it("keeps interactions away from screens", () => {
-    expect(breaches("src/screens", /^discord\.js$|^src\/discord\/(?!text)/)).toEqual([]);
+  it("goes one way: each only from those before it", () => {
+    const backwards = bot.filter(isOurs).filter(({ file, target }) => {
+      const [from, to] = [placeOf(file), placeOf(target)];
+      return from && to && from.unit !== to.unit && to.row >= from.row;
+    });
+    expect(backwards.map(sentence)).toEqual([]);
   });
 
-  it("keeps the sandbox and the bot apart", () => {
-    expect(breaches("src", /^sandbox\//)).toEqual([]);
-    expect(breaches("commands", /^sandbox\//)).toEqual([]);
-    expect(breaches("sandbox", /^(src|commands)\//, true)).toEqual([]);
+  it("never leads back to where it began", () => {
+    expect(findCycle(bot)).toBeUndefined();
+  });
+
+  it("keeps Discord to those who talk to it", () => {
+    const free = /^src\/(util|text|storage|explorer|ledger|charts|directory|screens|ops)\//;
+    const breaches = bot.filter(
+      ({ file, target }) =>
+        free.test(file) && /^(discord\.js|discord-api-types|@discordjs\/(?!formatters))/.test(target),
+    );
+    expect(breaches.map(sentence)).toEqual([]);
+  });
+
+  it("keeps the sandbox and the bot apart, but for types", () => {
+    expect(bot.filter(({ target }) => target.startsWith("sandbox/")).map(sentence)).toEqual([]);
+    const breaches = importsOf("sandbox").filter((each) => isOurs(each) && !each.types);
+    expect(breaches.map(sentence)).toEqual([]);
   });
 
   it("reads the environment in one place", () => {
-    const readers = importsOf("src")
-      .map(({ file }) => file)
-      .filter((file) => /process\.env/.test(readFileSync(join(root, file), "utf8")));
-    expect([...new Set(readers)]).toEqual(["src/config.ts"]);
+    const readers = new Set(
+      bot
+        .map(({ file }) => file)
+        .filter((file) => readFileSync(join(root, file), "utf8").includes("process.env")),
+    );
+    expect([...readers]).toEqual(["src/config.ts"]);
+  });
+
+  it("knows no feed by name where messages are delivered", () => {
+    const folder = join(root, "src/delivery");
+    const words = readdirSync(folder).flatMap((name) => {
+      const found = readFileSync(join(folder, name), "utf8").match(/governance|vote|proposal|ballot|tally/gi);
+      return (found ?? []).map((word) => `${name}: ${word}`);
+    });
+    expect(words).toEqual([]);
   });
 });

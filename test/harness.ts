@@ -1,4 +1,9 @@
+import { newDataDir } from "../sandbox/bot-process.js";
 import { makePlace, type Place, type PlaceOptions } from "../sandbox/place.js";
+import { createLinks } from "../src/discord/links.js";
+import type { Log } from "../src/log.js";
+import { openFileStore } from "../src/storage/file-store.js";
+import { createState, type State } from "../src/storage/state.js";
 
 /** A small ledger: fast to make, and with more than one page of everything. */
 export const SMALL = {
@@ -26,3 +31,19 @@ export async function startHarness({ explorer, env = () => ({}) }: PlaceOptions 
 /** What a message says, as one text: its content and its embeds. */
 export const textOf = (message: { content: string; embeds: object[] }): string =>
   JSON.stringify([message.content, message.embeds]);
+
+/** A log that keeps quiet. */
+export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A state in a new folder. */
+export const newState = (): State => createState(openFileStore(newDataDir()), { log: quiet });
+
+/** Addresses as text, with ids that do not fit kept in a Map. */
+export function newLinks() {
+  const ids = new Map<string, string>();
+  const keys = {
+    remember: (key: string, id: string) => void ids.set(key, id),
+    resolve: async (key: string) => ids.get(key),
+  };
+  return { ids, ...createLinks(keys) };
+}

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { Place } from "../place.js";
-import { act, type Levers, turn } from "./deeds.js";
+import { settleTown } from "./demo-server.js";
 import type { BotState, Deed, ExplorerMood, Turn } from "./snapshot.js";
 import { snapshotOf } from "./snapshots.js";
-import { settleTown } from "./town.js";
+import { act, type Levers, turn } from "./user-actions.js";
 
 /** The sandbox as a page. */
 export interface Page {

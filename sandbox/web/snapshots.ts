@@ -2,6 +2,7 @@ import type { Option } from "../discord/driver.js";
 import type { Channel, User } from "../discord/world.js";
 import { MOTIONS } from "../explorer/actions.js";
 import type { Place } from "../place.js";
+import type { Town } from "./demo-server.js";
 import type {
   BotState,
   ExplorerMood,
@@ -10,7 +11,6 @@ import type {
   ShownRequest,
   Snapshot,
 } from "./snapshot.js";
-import type { Town } from "./town.js";
 
 const MOST_MESSAGES = 60;
 const MOST_ROWS = 12;

@@ -1,13 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { type PriceSample, SAMPLE_MS, type Span } from "../explorer/prices.js";
-
-/** How much of something there is. */
-export interface Bar {
-  readonly label: string;
-  readonly count: number;
-  readonly tone: "usual" | "newest" | "muted";
-}
+import { type PriceSample, SAMPLE_MS, type Span } from "../ledger/prices.js";
+import type { Log } from "../log.js";
+import { singleFlight } from "../util/single-flight.js";
+import type { Bar } from "./draw.js";
 
 /** Charts as PNG files; undefined where one could not be drawn, which costs no answer the rest. */
 export interface Charts {
@@ -17,24 +13,18 @@ export interface Charts {
   bars(key: string, bars: readonly Bar[]): Promise<Buffer | undefined>;
 }
 
-interface Log {
-  error(details: object, message: string): void;
-}
-
 /** Pictures kept: of each kind of chart the latest, and a few from before a sample. */
-const MOST_KEPT = 12;
+const MAX_KEPT = 12;
 
 /**
  * Draws one chart at a time, with turns of the event loop between: the memory of a canvas is only given back then. The
  * canvas is loaded with the first chart.
  */
-export function createCharts(log: Log): Charts {
-  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MOST_KEPT });
+export function createCharts(log: Pick<Log, "error">): Charts {
+  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
   let last: Promise<unknown> = Promise.resolve();
 
-  const drawn = (key: string, draw: () => Promise<Buffer>) => {
-    const held = kept.get(key);
-    if (held) return held;
+  const inTurn = (key: string, draw: () => Promise<Buffer>) => {
     const picture = last.then(async () => {
       await nextTurn();
       try {
@@ -46,9 +36,10 @@ export function createCharts(log: Log): Charts {
       }
     });
     last = picture;
-    kept.set(key, picture);
     return picture;
   };
+  const drawn = (key: string, draw: () => Promise<Buffer>) =>
+    singleFlight(kept, key, () => inTurn(key, draw), true);
 
   return {
     price(samples, span, now) {

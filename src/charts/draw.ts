@@ -15,8 +15,14 @@ import {
   type Plugin,
   PointElement,
 } from "chart.js";
-import { gapOf, type PriceSample, SPANS, type Span } from "../explorer/prices.js";
-import type { Bar } from "./charts.js";
+import { gapOf, type PriceSample, SPANS, type Span } from "../ledger/prices.js";
+
+/** How much of something there is. */
+export interface Bar {
+  readonly label: string;
+  readonly count: number;
+  readonly tone: "usual" | "newest" | "muted";
+}
 
 Chart.register(
   LineController,

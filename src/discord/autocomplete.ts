@@ -1,22 +1,14 @@
-import { type Directory, type Entry, entryLabel, type Kind, type Match } from "../explorer/directory.js";
-import { clean } from "../explorer/values.js";
-import { packId, readId } from "../screens/ids.js";
+import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
+import type { Entry } from "../storage/catalogue.js";
+import { packId, readId } from "../text/ids.js";
+import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
-import { type IdKeys, keyOf } from "./links.js";
+import type { Links } from "./links.js";
 
 /** What is offered while somebody types. */
 export interface OfferedChoice {
   readonly name: string;
   readonly value: string;
-}
-
-/** An id as a choice's value: packed as in an address, or its key where it does not fit. */
-function choiceValue(id: string, keys: IdKeys): string {
-  const packed = packId(id);
-  if (packed.length <= LIMITS.choiceText) return packed;
-  const key = keyOf(id);
-  keys.remember(key, id);
-  return key;
 }
 
 const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
@@ -26,25 +18,25 @@ const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
   token: () => "🪙",
 };
 
-function toChoice({ kind, entry }: Match, keys: IdKeys): OfferedChoice {
+function toChoice({ kind, entry }: Match, links: Links): OfferedChoice {
   const sign = SIGNS[kind](entry);
   const label = clean(entryLabel(entry, LIMITS.choiceText - sign.length - 1)).replace(/\s+/g, " ");
-  return { name: `${sign} ${label}`, value: choiceValue(entry.id, keys) };
+  return { name: `${sign} ${label}`, value: links.choiceValue(entry.id) };
 }
 
 /**
- * The best matches for what has been typed, from memory alone: nobody is asked anything for a keystroke. Where there is
+ * The best matches for what has been typed, from memory alone: no keystroke causes a request. Where there is
  * none, one choice says so and holds what was typed, if that fits whole: a part of an id would be no id.
  */
 export function toChoices(
   directory: Directory,
   kinds: readonly Kind[],
   typed: string,
-  keys: IdKeys,
+  links: Links,
 ): OfferedChoice[] {
   const text = readId(typed);
   const matches = directory.search(kinds, text, LIMITS.choices);
-  if (matches.length > 0) return matches.map((match) => toChoice(match, keys));
+  if (matches.length > 0) return matches.map((match) => toChoice(match, links));
   const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
   const words = reading
     ? "The names are still being read; a whole id works already"

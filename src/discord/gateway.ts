@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Status } from "discord.js";
 import { ConfigError } from "../config.js";
-import type { Log } from "../ops/log.js";
+import type { Log } from "../log.js";
 
 /** The shards that this process runs, and how many of them are connected. */
 export function gatewayOf(client: Client): { ready: number; all: number } {

@@ -1,18 +1,14 @@
-import {
-  ApplicationCommandOptionType,
-  type RESTPostAPIChatInputApplicationCommandsJSONBody,
-} from "discord-api-types/v10";
+import { ApplicationCommandOptionType } from "discord-api-types/v10";
 import type { CommandHelp } from "../screens/view.js";
-import { code, commandMention } from "./text.js";
-
-type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+import { code, commandMention } from "../text/markdown.js";
+import type { CommandDefinition } from "./command.js";
 
 /**
  * The commands one by one, subcommands apart, as they are called.
  * @param ids Discord's ids of the commands by name, without which a mention cannot be clicked
  */
 export function commandHelp(
-  definitions: readonly Definition[],
+  definitions: readonly CommandDefinition[],
   ids: ReadonlyMap<string, string>,
 ): CommandHelp[] {
   return definitions.flatMap((definition) => {

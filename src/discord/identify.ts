@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type IIdentifyThrottler, SimpleIdentifyThrottler } from "discord.js";
 import type { Redis } from "../storage/redis.js";
-import { within } from "../within.js";
+import { withTimeout } from "../util/timeouts.js";
 
 /** Discord: one identify in 5 s for each of `max_concurrency` buckets. A little more, for clocks that differ. */
 const SLOT_MS = 5_250;
-const ASK_EVERY_MS = 250;
+const RETRY_EVERY_MS = 250;
 /** Nobody waits for an identify as for an answer: Redis gets so many ms to connect, and to answer. */
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 2_000;
@@ -24,7 +24,7 @@ export function createIdentifyThrottler(
     try {
       const late = () => undefined;
       const set = redis.client.set(slot, "1", { NX: true, PX: SLOT_MS }).then((answer) => answer !== null);
-      return await within(set, ANSWER_MS, late);
+      return await withTimeout(set, ANSWER_MS, late);
     } catch {
       return undefined;
     }
@@ -36,7 +36,7 @@ export function createIdentifyThrottler(
         const taken = await take(`${key}:${shardId % maxConcurrency}`);
         if (taken === undefined) return own.waitForIdentify(shardId, signal);
         if (taken) return;
-        await delay(ASK_EVERY_MS, undefined, { signal });
+        await delay(RETRY_EVERY_MS, undefined, { signal });
       }
     },
   };

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { type Address, givenParameters, parseAddress } from "../screens/addresses.js";
-import { KEY_MARK, packId } from "../screens/ids.js";
+import { type Address, givenParameters, parseAddress, screenAt, wireOf } from "../screens/addresses.js";
+import { type IdKeys, keyOf } from "../storage/id-keys.js";
+import { KEY_MARK, packId } from "../text/ids.js";
 import { LIMITS } from "./limits.js";
 
 /**
@@ -13,72 +13,27 @@ export const PAGER_SLOTS = ["0", "1", "2", "3"] as const;
 export const MENU_SLOTS = ["w", "x", "y", "z"] as const;
 export const LINK_SLOTS = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] as const;
 
-/** Where ids that do not fit are kept, by a key derived from them. */
-export interface IdKeys {
-  /** Keeps an id; nothing waits for it. */
-  remember(key: string, id: string): void;
-  /** The id with that key, if it is known. */
-  resolve(key: string): Promise<string | undefined>;
-}
-
-/** An id's key: 16 characters that no packed id begins with. */
-export function keyOf(id: string): string {
-  return KEY_MARK + createHash("sha256").update(id).digest("base64url").slice(0, 16);
+/** Addresses as text, and back. */
+export interface Links {
+  /**
+   * An address as text, written like a URL: `validators?status=ACTIVE&page=3`. An id that does not fit travels as its key.
+   * @param max how many characters it may take
+   */
+  encode(address: Address, max: number): string;
+  /** An address from its text; undefined where it does not parse, or holds a key that nobody remembers. */
+  decode(text: string): Promise<Address | undefined>;
+  /** A link's custom_id; a mark stands last in it, as a parameter that no screen has. */
+  customId(slot: string, address: Address, mark?: string): string;
+  /** An id as a choice's value: packed as in an address, or its key where it does not fit. */
+  choiceValue(id: string): string;
+  /** An id from a choice's value; undefined for a key that nobody remembers. */
+  readChoice(value: string): Promise<string | undefined>;
 }
 
 /** Only what separates is escaped, so an address stays readable and short. */
 const escapeValue = (text: string) => text.replace(/[%&=]/g, encodeURIComponent);
 
-/**
- * An address as text, written like a URL: `validators?status=ACTIVE&page=3`. An id that does not fit travels as its key.
- * @param most how many characters it may take
- */
-export function encodeAddress(address: Address, keys: IdKeys, most: number): string {
-  const known = encoded.get(address);
-  if (known !== undefined && known.length <= most) return known;
-  const text = encode(address, keys, most);
-  encoded.set(address, text);
-  return text;
-}
-
-/** Addresses of rows that are shown again and again. */
-const encoded = new WeakMap<Address, string>();
-
-function encode(address: Address, keys: IdKeys, most: number): string {
-  const pairs = givenParameters(address).map(([name, value]) => ({
-    name,
-    value: name === "id" ? packId(value) : value,
-    id: name === "id" ? value : undefined,
-  }));
-  const write = () => {
-    const query = pairs.map(({ name, value }) => `${name}=${escapeValue(value)}`).join("&");
-    return query ? `${address.screen}?${query}` : address.screen;
-  };
-  for (const pair of pairs) {
-    if (write().length <= most) break;
-    if (pair.id === undefined) continue;
-    pair.value = keyOf(pair.id);
-    keys.remember(pair.value, pair.id);
-  }
-  return write();
-}
-
-/** An address from its text; undefined where it does not parse, or holds a key that nobody remembers. */
-export async function decodeAddress(text: string, keys: IdKeys): Promise<Address | undefined> {
-  const [screen = "", query = ""] = text.split(/\?(.*)/s);
-  const given: Record<string, string> = {};
-  for (const pair of query ? query.split("&") : []) {
-    const [name = "", value = ""] = pair.split("=");
-    const plain = decode(value);
-    if (plain === undefined) return undefined;
-    const id = plain.startsWith(KEY_MARK) ? await keys.resolve(plain) : undefined;
-    given[name] = id === undefined ? plain : `!${id}`;
-  }
-  if (Object.values(given).some((value) => value.startsWith(KEY_MARK))) return undefined;
-  return parseAddress(screen, given);
-}
-
-function decode(value: string): string | undefined {
+function unescapeValue(value: string): string | undefined {
   try {
     return decodeURIComponent(value);
   } catch {
@@ -86,9 +41,71 @@ function decode(value: string): string | undefined {
   }
 }
 
-/** A link's custom_id; a mark stands last in it, as a parameter that no screen has. */
-export function customId(slot: string, address: Address, keys: IdKeys, mark = ""): string {
-  const room = mark ? mark.length + "&m=".length : 0;
-  const text = slot + encodeAddress(address, keys, LIMITS.customId - slot.length - room);
-  return mark ? `${text}${text.includes("?") ? "&" : "?"}m=${mark}` : text;
+/** What marks an id that is not packed, and travels whole. */
+const WHOLE = "!";
+
+export function createLinks(keys: IdKeys): Links {
+  /** Addresses of rows that are shown again and again. */
+  const encoded = new WeakMap<Address, string>();
+
+  const packed = (id: string, fits: (text: string) => boolean): string => {
+    const text = packId(id);
+    if (fits(text)) return text;
+    const key = keyOf(id);
+    keys.remember(key, id);
+    return key;
+  };
+
+  const write = (address: Address, max: number): string => {
+    const wire = wireOf(address.screen);
+    const join = (pairs: readonly (readonly [string, string])[]) => {
+      const query = pairs.map(([name, value]) => `${name}=${escapeValue(value)}`).join("&");
+      return query ? `${wire}?${query}` : wire;
+    };
+    const given = givenParameters(address);
+    const withId = (text: string) =>
+      given.map(([name, value]) => [name, name === "id" ? text : value] as const);
+    const id = given.find(([name]) => name === "id")?.[1];
+    if (id === undefined) return join(given);
+    return join(withId(packed(id, (text) => join(withId(text)).length <= max)));
+  };
+
+  const encode = (address: Address, max: number): string => {
+    const known = encoded.get(address);
+    if (known !== undefined && known.length <= max) return known;
+    const text = write(address, max);
+    encoded.set(address, text);
+    return text;
+  };
+
+  const readChoice = async (value: string): Promise<string | undefined> => {
+    if (!value.startsWith(KEY_MARK)) return value;
+    const id = await keys.resolve(value);
+    return id === undefined ? undefined : `${WHOLE}${id}`;
+  };
+
+  return {
+    encode,
+    async decode(text) {
+      const [wire = "", query = ""] = text.split(/\?(.*)/s);
+      const screen = screenAt(wire);
+      if (!screen) return undefined;
+      const given: Record<string, string> = {};
+      for (const pair of query ? query.split("&") : []) {
+        const [name = "", value = ""] = pair.split("=");
+        const plain = unescapeValue(value);
+        const read = plain === undefined ? undefined : await readChoice(plain);
+        if (read === undefined) return undefined;
+        given[name] = read;
+      }
+      return parseAddress(screen, given);
+    },
+    customId(slot, address, mark = "") {
+      const room = mark ? mark.length + "&m=".length : 0;
+      const text = slot + encode(address, LIMITS.customId - slot.length - room);
+      return mark ? `${text}${text.includes("?") ? "&" : "?"}m=${mark}` : text;
+    },
+    choiceValue: (id) => packed(id, (text) => text.length <= LIMITS.choiceText),
+    readChoice,
+  };
 }

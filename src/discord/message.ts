@@ -9,12 +9,12 @@ import {
   ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
-import { clean, cut } from "../explorer/values.js";
 import { type Address, withParameter } from "../screens/addresses.js";
 import type { Choice, Field, Link, Menu, Tone, View } from "../screens/view.js";
+import { type Markdown, md, timestamp } from "../text/markdown.js";
+import { clean, cut } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
-import { customId, encodeAddress, type IdKeys, LINK_SLOTS, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
-import { type Markdown, md, timestamp } from "./text.js";
+import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 
 const COLOURS: Readonly<Record<Tone, number>> = {
   neutral: 0x5865f2,
@@ -35,20 +35,23 @@ export interface MessagePayload {
   readonly allowedMentions: { readonly parse: [] };
 }
 
-/**
- * A view as a message within Discord's limits, whatever the explorer returned.
- * @param here the view's own address, which makes it a screen with a way to refresh it, to turn its pages and back; a
- *   message without one only has links
- */
-export function toMessage(
-  view: View,
-  here: Address | undefined,
-  back: Address | undefined,
-  keys: IdKeys,
-): MessagePayload {
+/** Views as messages within Discord's limits, whatever the explorer returned. */
+export interface Renderer {
+  /** A screen at its address: with a way to refresh it, to turn its pages, and back. */
+  screen(view: View, here: Address, back: Address | undefined): MessagePayload;
+  /** A message that is no screen: it only has links. */
+  message(view: View): MessagePayload;
+}
+
+export const createRenderer = (links: Links): Renderer => ({
+  screen: (view, here, back) => toMessage(view, toRows(view, here, back, links)),
+  message: (view) => toMessage(view, toRows(view, undefined, undefined, links)),
+});
+
+function toMessage(view: View, components: Row[]): MessagePayload {
   return {
     embeds: [toEmbed(view)],
-    components: toRows(view, here, back, keys),
+    components,
     files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({
       attachment: content,
       ...file,
@@ -83,7 +86,7 @@ function fitLines(lines: readonly string[], most: number): string {
 
 /** Why the newest data could not be had, in few words. */
 const WHY: Partial<Record<ExplorerProblem, string>> = {
-  busy: "you asked a lot in the last minute",
+  busy: "you sent a lot of requests in the last minute",
   slow: "the explorer is slow",
   limited: "the explorer asks for fewer requests",
   refused: "the explorer refuses this bot's key",
@@ -101,7 +104,7 @@ function ageOf(view: View): { readonly name: string; readonly value: Markdown } 
     };
   // A newer one is on its way already.
   if (view.readings.some((reading) => reading.stale))
-    return { name: "Explorer data", value: md`from ${oldest}, being renewed` };
+    return { name: "Explorer data", value: md`from ${oldest}, refreshing` };
   return { name: "Explorer data", value: md`from ${oldest}` };
 }
 
@@ -154,20 +157,20 @@ const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
   components,
 });
 
-function toRows(view: View, here: Address | undefined, back: Address | undefined, keys: IdKeys) {
+function toRows(view: View, here: Address | undefined, back: Address | undefined, links: Links) {
   const rows: Row[] = [];
-  if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, keys));
+  if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [at, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
-    const row = menuRow(menu, MENU_SLOTS[at] ?? "", keys);
+    const row = menuRow(menu, MENU_SLOTS[at] ?? "", links);
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
   const buttons = [
-    ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, keys)] : []),
-    ...(target ? [button({ label: "Back", emoji: "↩️", to: target }, SLOT.back, keys)] : []),
+    ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, links)] : []),
+    ...(target ? [button({ label: "Back", emoji: "↩️", to: target }, SLOT.back, links)] : []),
     ...(view.links ?? [])
       .slice(0, LINK_SLOTS.length)
-      .map((link, at) => button(link, LINK_SLOTS[at] ?? "", keys)),
+      .map((link, at) => button(link, LINK_SLOTS[at] ?? "", links)),
   ];
   for (let at = 0; at < buttons.length; at += LIMITS.buttonsPerRow) {
     rows.push(rowOf(buttons.slice(at, at + LIMITS.buttonsPerRow)));
@@ -178,18 +181,18 @@ function toRows(view: View, here: Address | undefined, back: Address | undefined
 function button(
   { label, emoji, to, mark }: Link,
   slot: string,
-  keys: IdKeys,
+  links: Links,
 ): APIButtonComponentWithCustomId {
   return {
     type: ComponentType.Button,
     style: ButtonStyle.Secondary,
-    custom_id: customId(slot, to, keys, mark),
+    custom_id: links.customId(slot, to, mark),
     label: plain(label, LIMITS.buttonLabel),
     ...(emoji ? { emoji: { name: emoji } } : {}),
   };
 }
 
-function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, keys: IdKeys): Row {
+function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, links: Links): Row {
   const leads = [
     ["⏮", 1],
     ["◀", page - 1],
@@ -201,7 +204,7 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Addres
     return {
       type: ComponentType.Button,
       style: ButtonStyle.Secondary,
-      custom_id: customId(PAGER_SLOTS[at] ?? "", target, keys),
+      custom_id: links.customId(PAGER_SLOTS[at] ?? "", target),
       emoji: { name: emoji },
       disabled: to < 1 || to > pages || to === page,
     } satisfies APIButtonComponentWithCustomId;
@@ -210,16 +213,16 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Addres
   const jump: APIButtonComponentWithCustomId = {
     type: ComponentType.Button,
     style: ButtonStyle.Primary,
-    custom_id: customId(SLOT.jump, withParameter(here, "page", 1) ?? here, keys),
+    custom_id: links.customId(SLOT.jump, withParameter(here, "page", 1) ?? here),
     label: `${page} / ${pages}`,
   };
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow({ placeholder, choices }: Menu, slot: string, keys: IdKeys): Row | undefined {
+function menuRow({ placeholder, choices }: Menu, slot: string, links: Links): Row | undefined {
   const seen = new Set<string>();
   const options = choices.flatMap((choice) => {
-    const value = encodeAddress(choice.to, keys, LIMITS.menuText);
+    const value = links.encode(choice.to, LIMITS.menuText);
     if (seen.has(value) || seen.size === LIMITS.menuOptions) return [];
     seen.add(value);
     return [menuOption(choice, value)];

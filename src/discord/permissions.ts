@@ -11,7 +11,7 @@ import {
   type REST,
   Routes,
 } from "discord.js";
-import { PersonError } from "./errors.js";
+import { PersonError } from "../util/person-error.js";
 
 /** A channel with all that decides what somebody may do there, read over REST: the bot caches no servers. */
 export interface Place {
@@ -51,35 +51,47 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
-/** What a member may do in a place: roles first, then the channel's overwrites, in Discord's own order. */
-export async function permissionsOf(
-  rest: REST,
-  { guild, overwrites }: Place,
+/**
+ * What a member may do in a place: their roles first, then the channel's overwrites, in Discord's own order (Discord:
+ * Permissions, "Permission Overwrites").
+ * @param roleIds the member's roles, without @everyone
+ */
+export function permissionsIn(
+  {
+    guild,
+    overwrites,
+  }: Pick<Place, "overwrites"> & { readonly guild: Pick<APIGuild, "id" | "owner_id" | "roles"> },
   userId: string,
-): Promise<bigint> {
-  if (guild.owner_id === userId) return ~0n;
-  const member = (await rest.get(Routes.guildMember(guild.id, userId))) as APIGuildMember;
-  const roles = guild.roles.filter((role) => role.id === guild.id || member.roles.includes(role.id));
-  const base = roles.reduce((sum, role) => sum | BigInt(role.permissions), 0n);
-  if (base & PermissionFlagsBits.Administrator) return ~0n;
-  const apply = (sum: bigint, chosen: readonly APIOverwrite[]) => {
-    const deny = chosen.reduce((bits, each) => bits | BigInt(each.deny), 0n);
-    const allow = chosen.reduce((bits, each) => bits | BigInt(each.allow), 0n);
-    return (sum & ~deny) | allow;
-  };
+  roleIds: readonly string[],
+): bigint {
+  if (guild.owner_id === userId) return ALL;
+  const base = guild.roles
+    .filter((role) => role.id === guild.id || roleIds.includes(role.id))
+    .reduce((bits, role) => bits | BigInt(role.permissions), 0n);
+  if (base & PermissionFlagsBits.Administrator) return ALL;
   const ofRoles = overwrites.filter((each) => each.type === OverwriteType.Role);
-  const everyone = apply(
-    base,
+  const steps = [
     ofRoles.filter((each) => each.id === guild.id),
-  );
-  const held = apply(
-    everyone,
-    ofRoles.filter((each) => each.id !== guild.id && member.roles.includes(each.id)),
-  );
-  return apply(
-    held,
+    ofRoles.filter((each) => each.id !== guild.id && roleIds.includes(each.id)),
     overwrites.filter((each) => each.type === OverwriteType.Member && each.id === userId),
-  );
+  ];
+  return steps.reduce(applyOverwrites, base);
+}
+
+const ALL = ~0n;
+
+/** Overwrites of one kind count together: what any of them denies goes, and then what any of them allows comes. */
+function applyOverwrites(held: bigint, overwrites: readonly APIOverwrite[]): bigint {
+  const deny = overwrites.reduce((bits, each) => bits | BigInt(each.deny), 0n);
+  const allow = overwrites.reduce((bits, each) => bits | BigInt(each.allow), 0n);
+  return (held & ~deny) | allow;
+}
+
+/** The same for somebody whose roles are read over REST. */
+async function permissionsOf(rest: REST, place: Place, userId: string): Promise<bigint> {
+  if (place.guild.owner_id === userId) return ALL;
+  const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
+  return permissionsIn(place, userId, member.roles);
 }
 
 const NAMES = {
@@ -100,7 +112,7 @@ type Named = keyof typeof NAMES;
 const missing = (held: bigint, needed: readonly Named[]): string[] =>
   needed.filter((each) => (held & PermissionFlagsBits[each]) === 0n).map((each) => NAMES[each]);
 
-/** What the bot needs in a place to do there what a subscription asks. */
+/** What the bot needs in a place to do there what a subscription wants. */
 function neededIn(place: Place, thread: boolean, needsMention: boolean): readonly Named[] {
   const { channel } = place;
   const forum = channel.type === ChannelType.GuildForum;
@@ -134,7 +146,7 @@ export async function lackedIn(
   return missing(await permissionsOf(rest, place, botId), neededIn(place, thread, needsMention));
 }
 
-interface Wish {
+interface SubscriptionCheck {
   readonly place: Place;
   readonly roleId: string | null;
   readonly thread: boolean;
@@ -143,14 +155,14 @@ interface Wish {
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
 
 /**
- * Checks that the bot can do in a channel what a subscription asks, and that the person may ask for it there.
+ * Checks that the bot can do in a channel what a subscription wants, and that the person may want it there.
  * @throws {PersonError} naming what is missing, and how to grant it
  */
 export async function checkSubscription(
   rest: REST,
   botId: string,
   personId: string,
-  { place, roleId, thread }: Wish,
+  { place, roleId, thread }: SubscriptionCheck,
 ): Promise<void> {
   const { channel, guild } = place;
   const where = `<#${channel.id}>`;

@@ -1,13 +1,6 @@
-import {
-  type APIMessage,
-  type APIThreadChannel,
-  DiscordAPIError,
-  type REST,
-  RESTJSONErrorCodes,
-  Routes,
-} from "discord.js";
-import { cut } from "../explorer/values.js";
-import { hasCode } from "./errors.js";
+import { type APIMessage, type APIThreadChannel, DiscordAPIError, type REST, Routes } from "discord.js";
+import { cut } from "../text/plain.js";
+import { DISCORD, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 
 /** A message for a channel, with what makes it arrive once. */
@@ -34,12 +27,6 @@ function body({ payload, nonce, roleId, replyTo }: Post) {
   };
 }
 
-/** Not in discord-api-types' list: a reply where the bot may not read the history. */
-const CANNOT_REPLY = 160_002;
-const THREAD_EXISTS = 160_004;
-const THREAD_ARCHIVED = 50_083;
-const TOO_MANY_THREADS = 160_006;
-const ALREADY_CROSSPOSTED = 40_033;
 /** What a thread under an announcement is archived after by itself, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
 
@@ -55,8 +42,8 @@ export async function postMessage(
   try {
     return await send(post);
   } catch (error) {
-    if (post.replyTo && hasCode(error, CANNOT_REPLY)) return send({ ...post, replyTo: undefined });
-    if (hasCode(error, THREAD_ARCHIVED)) {
+    if (post.replyTo && hasCode(error, DISCORD.cannotReply)) return send({ ...post, replyTo: undefined });
+    if (hasCode(error, DISCORD.threadArchived)) {
       await setArchived(rest, channelId, false, signal);
       return send(post);
     }
@@ -64,7 +51,7 @@ export async function postMessage(
   }
 }
 
-const LONGEST_THREAD_NAME = 100;
+const MAX_THREAD_NAME = 100;
 
 /** Opens a forum's post. It takes no nonce. @returns the post's id, which is its thread's and its first message's */
 export async function postToForum(
@@ -78,7 +65,7 @@ export async function postToForum(
   const { nonce, enforce_nonce, ...message } = body(post);
   const thread = (await rest.post(Routes.threads(channelId), {
     body: {
-      name: cut(title, LONGEST_THREAD_NAME),
+      name: cut(title, MAX_THREAD_NAME),
       auto_archive_duration: ARCHIVE_MINUTES,
       message,
       ...(tagId === null ? {} : { applied_tags: [tagId] }),
@@ -97,10 +84,10 @@ export async function openThread(
 ): Promise<void> {
   try {
     await rest.post(Routes.threads(channelId, messageId), {
-      body: { name: cut(title, LONGEST_THREAD_NAME), auto_archive_duration: ARCHIVE_MINUTES },
+      body: { name: cut(title, MAX_THREAD_NAME), auto_archive_duration: ARCHIVE_MINUTES },
     });
   } catch (error) {
-    if (!hasCode(error, THREAD_EXISTS)) throw error;
+    if (!hasCode(error, DISCORD.threadExists)) throw error;
   }
 }
 
@@ -118,7 +105,7 @@ export async function crosspost(rest: REST, channelId: string, messageId: string
   try {
     await rest.post(Routes.channelMessageCrosspost(channelId, messageId));
   } catch (error) {
-    if (!hasCode(error, ALREADY_CROSSPOSTED)) throw error;
+    if (!hasCode(error, DISCORD.alreadyCrossposted)) throw error;
   }
 }
 
@@ -139,7 +126,7 @@ const DISCORD_EPOCH = 1_420_070_400_000n;
 const snowflakeAt = (ms: number): string =>
   String((BigInt(Math.max(0, Math.floor(ms))) - DISCORD_EPOCH) << 22n);
 const PAGE = 100;
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
 const holds = (message: { components?: unknown }, mark: string): boolean =>
   JSON.stringify(message.components ?? []).includes(mark);
@@ -152,7 +139,7 @@ export async function findByMark(
   since: number,
 ): Promise<string | undefined> {
   let after = snowflakeAt(since);
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = new URLSearchParams({ after, limit: String(PAGE) });
     const messages = (await rest.get(Routes.channelMessages(channelId), { query })) as APIMessage[];
     const found = messages.find((message) => holds(message, mark));
@@ -187,11 +174,7 @@ export async function findPostByMark(
     await turn();
     const first = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
       // One that was deleted is not it; anything else says nothing.
-      if (
-        hasCode(error, RESTJSONErrorCodes.UnknownMessage) ||
-        hasCode(error, RESTJSONErrorCodes.UnknownChannel)
-      )
-        return undefined;
+      if (hasCode(error, DISCORD.unknownMessage) || hasCode(error, DISCORD.unknownChannel)) return undefined;
       throw error;
     });
     if (first && holds(first as APIMessage, mark)) return id;
@@ -199,67 +182,7 @@ export async function findPostByMark(
   return undefined;
 }
 
-/** What a failed request to a channel means for it. */
-export type PostProblem =
-  /** Gone for good. */
-  | "channel-deleted"
-  /** The bot cannot see it: taken from it, or the bot has left the server. */
-  | "no-access"
-  /** A person must change something first. */
-  | "permanent"
-  /** Discord will never take this message, whatever anybody changes. */
-  | "invalid"
-  /** An earlier message with this nonce was delivered and then deleted. */
-  | "deleted-by-somebody"
-  /** Discord did not take it; the same may be sent again. */
-  | "refused-for-now"
-  /** Nobody knows whether it arrived. */
-  | "unknown";
-
-export function problemOf(error: unknown): PostProblem {
-  if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
-  switch (error.code) {
-    case RESTJSONErrorCodes.UnknownChannel:
-      return "channel-deleted";
-    case RESTJSONErrorCodes.UnknownMessage:
-      return "deleted-by-somebody";
-    case RESTJSONErrorCodes.MissingAccess:
-      return "no-access";
-    case RESTJSONErrorCodes.InvalidFormBodyOrContentType:
-      return "invalid";
-    default:
-      if (error.status >= 500) return "unknown";
-      // Without a code of Discord's own it speaks for the whole bot (a token reset, a ban of its address), not for a channel.
-      if (error.status === 429 || error.status === 401 || !error.code || error.code === TOO_MANY_THREADS)
-        return "refused-for-now";
-      return "permanent";
-  }
-}
-
-const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
-  error instanceof Error && /RateLimit/.test(error.name);
-
-/** How long Discord asks to wait, in ms, where it does. */
-export function retryAfterOf(error: unknown): number | undefined {
-  return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
-}
-
-/** What went wrong, in words for people. */
-export function wordsFor(error: unknown): string {
-  if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
-  const words: Partial<Record<number | string, string>> = {
-    [RESTJSONErrorCodes.UnknownChannel]: "the channel was deleted",
-    [RESTJSONErrorCodes.MissingAccess]: "the bot cannot see the channel: grant it View Channel there",
-    [RESTJSONErrorCodes.MissingPermissions]:
-      "the bot may not write there: grant it Send Messages and Embed Links",
-    40067: "the forum demands a tag: subscribe again, so that one is chosen",
-    [TOO_MANY_THREADS]: "the server has too many active threads",
-    [THREAD_ARCHIVED]: "the thread is locked",
-  };
-  return words[error.code] ?? `Discord refuses it (${error.code})`;
-}
-
-/** Whether a channel is there and the bot can see its server. */
+/** Whether the bot is in a server. */
 export async function isMember(rest: REST, guildId: string): Promise<boolean> {
   try {
     await rest.get(Routes.guild(guildId));

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type REST, type RESTPostAPIChatInputApplicationCommandsJSONBody, Routes } from "discord.js";
-import type { Log } from "../ops/log.js";
-import { collectionOf, type State } from "../storage/state.js";
-
-type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+import { type REST, Routes } from "discord.js";
+import type { Log } from "../log.js";
+import type { State } from "../storage/state.js";
+import type { CommandDefinition } from "./command.js";
 
 /** What Discord fills in by itself, or what is the same left out: null, false and empty. */
 function withoutDefaults(value: unknown): unknown {
@@ -29,7 +28,7 @@ const STATED = [
   "nsfw",
 ] as const;
 
-function same(ours: Definition, theirs: Record<string, unknown>): boolean {
+function same(ours: CommandDefinition, theirs: Record<string, unknown>): boolean {
   const mine: Readonly<Record<string, unknown>> = { ...ours };
   // Where a command may be used is the application's own setting unless we say it.
   const ownSetting = (key: string) =>
@@ -42,7 +41,7 @@ function same(ours: Definition, theirs: Record<string, unknown>): boolean {
 }
 
 /** Whether Discord has exactly these commands. */
-export function isRegistered(ours: readonly Definition[], theirs: readonly unknown[]): boolean {
+export function isRegistered(ours: readonly CommandDefinition[], theirs: readonly unknown[]): boolean {
   const byName = new Map(
     theirs
       .filter((each) => typeof each === "object" && each !== null)
@@ -58,15 +57,16 @@ export function isRegistered(ours: readonly Definition[], theirs: readonly unkno
 }
 
 /** Where a command may be used is for global commands only. */
-export const forGuild = ({ contexts, integration_types, ...rest }: Definition): Definition => rest;
+export const forGuild = ({ contexts, integration_types, ...rest }: CommandDefinition): CommandDefinition =>
+  rest;
 
-/** More servers than this are not asked for commands that an earlier setting may have left in them. */
-const MOST_GUILDS_ASKED = 25;
+/** In more servers than this, commands that an earlier setting may have left are not looked for. */
+const MAX_OTHER_GUILDS = 25;
 
-interface Options {
+interface RegistrationDeps {
   readonly rest: REST;
   readonly applicationId: string;
-  readonly definitions: readonly Definition[];
+  readonly definitions: readonly CommandDefinition[];
   /** The one server to register in; undefined for everywhere. */
   readonly guildId: string | undefined;
   /** The servers the bot is in. */
@@ -92,12 +92,12 @@ function idsOf(registered: unknown): Map<string, string> {
  * Registers the commands, if they differ from what Discord has, and removes those of the other scope.
  * @returns Discord's ids of the commands, by name
  */
-export async function registerCommands(options: Options): Promise<ReadonlyMap<string, string>> {
+export async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<string, string>> {
   const { rest, applicationId, definitions, guildId, guildIds, state, log } = options;
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
-  const bringTo = async (route: `/${string}`, wanted: readonly Definition[], scope: string) => {
+  const bringTo = async (route: `/${string}`, wanted: readonly CommandDefinition[], scope: string) => {
     const current = await rest.get(route);
     if (isRegistered(wanted, Array.isArray(current) ? current : [])) return idsOf(current);
     const registered = await rest.put(route, { body: wanted });
@@ -105,11 +105,11 @@ export async function registerCommands(options: Options): Promise<ReadonlyMap<st
     return idsOf(registered);
   };
 
-  const settings = collectionOf<{ guildId: string | null }>(state, "settings");
+  const { settings } = state;
   const last = await settings.get("registration").catch(() => undefined);
-  // A small bot's servers are asked too: the state may be another than when they were registered.
-  const asked = guildIds.length <= MOST_GUILDS_ASKED ? guildIds : [];
-  const others = new Set([...(last?.guildId ? [last.guildId] : []), ...asked]);
+  // A small bot's servers are looked at too: the state may be another than when they were registered.
+  const looked = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
+  const others = new Set([...(last?.guildId ? [last.guildId] : []), ...looked]);
   let ids: ReadonlyMap<string, string>;
   if (guildId === undefined) ids = await bringTo(everywhere, definitions, "everywhere");
   else {
@@ -124,7 +124,7 @@ export async function registerCommands(options: Options): Promise<ReadonlyMap<st
       ),
     ),
   );
-  // Without it, a later change of scope asks the servers instead.
+  // Without it, a later change of scope looks at the servers instead.
   await state
     .commit([settings.put("registration", { guildId: guildId ?? null })])
     .catch((err: unknown) => log.debug({ err }, "The commands' scope could not be kept"));

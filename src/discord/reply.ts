@@ -5,12 +5,12 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from "discord.js";
-import { within } from "../within.js";
+import { withTimeout } from "../util/timeouts.js";
 import { DISCORD, hasCode } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 
-/** What came in and wants an answer. */
-export type Asked =
+/** An interaction that wants an answer. */
+export type Answerable =
   | ChatInputCommandInteraction
   | ButtonInteraction
   | StringSelectMenuInteraction
@@ -31,45 +31,45 @@ const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
   );
 
 /** The message can only be updated where the interaction came from one. */
-function updatable(asked: Asked) {
-  if (asked.isMessageComponent()) return asked;
-  return asked.isModalSubmit() && asked.isFromMessage() ? asked : undefined;
+function updatable(interaction: Answerable) {
+  if (interaction.isMessageComponent()) return interaction;
+  return interaction.isModalSubmit() && interaction.isFromMessage() ? interaction : undefined;
 }
 
-async function defer(asked: Asked, target: Target): Promise<void> {
-  const message = target === "update" ? updatable(asked) : undefined;
+async function defer(interaction: Answerable, target: Target): Promise<void> {
+  const message = target === "update" ? updatable(interaction) : undefined;
   if (message) await message.deferUpdate();
-  else await asked.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
+  else await interaction.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
 }
 
-async function send(asked: Asked, target: Target, message: MessagePayload): Promise<void> {
+async function send(interaction: Answerable, target: Target, message: MessagePayload): Promise<void> {
   // discord.js adds the files to the list it is given.
   const payload = { ...message, attachments: [] };
-  if (asked.deferred) {
-    await asked.editReply(payload);
+  if (interaction.deferred) {
+    await interaction.editReply(payload);
     return;
   }
-  const clicked = target === "update" ? updatable(asked) : undefined;
+  const clicked = target === "update" ? updatable(interaction) : undefined;
   if (clicked) {
     await clicked.update(payload);
     return;
   }
   // A first response keeps no attachments, so it may not name any.
   const { attachments, ...first } = payload;
-  await asked.reply(target === "private" ? { ...first, flags: MessageFlags.Ephemeral } : first);
+  await interaction.reply(target === "private" ? { ...first, flags: MessageFlags.Ephemeral } : first);
 }
 
 /** Says one sentence to the person alone; a message that was clicked stays as it was. */
-async function sayPrivately(asked: Asked, target: Target, content: string): Promise<void> {
+async function sayPrivately(interaction: Answerable, target: Target, content: string): Promise<void> {
   const sentence = { content, allowedMentions: { parse: [] } };
-  if (!asked.deferred) {
-    await asked.reply({ ...sentence, flags: MessageFlags.Ephemeral });
+  if (!interaction.deferred) {
+    await interaction.reply({ ...sentence, flags: MessageFlags.Ephemeral });
   } else if (target === "private") {
-    await asked.editReply(sentence);
+    await interaction.editReply(sentence);
   } else {
     // A public deferral cannot become private in place.
-    if (target === "public") await asked.deleteReply();
-    await asked.followUp({ ...sentence, flags: MessageFlags.Ephemeral });
+    if (target === "public") await interaction.deleteReply();
+    await interaction.followUp({ ...sentence, flags: MessageFlags.Ephemeral });
   }
 }
 
@@ -78,31 +78,31 @@ async function sayPrivately(asked: Asked, target: Target, content: string): Prom
  * sentence.
  */
 export async function answer(
-  asked: Asked,
+  interaction: Answerable,
   target: Target,
   work: Promise<MessagePayload>,
   explain: (error: unknown) => string,
 ): Promise<void> {
   const settled = settle(work);
-  let result = await within(settled, DEFER_AFTER_MS, () => undefined);
+  let result = await withTimeout(settled, DEFER_AFTER_MS, () => undefined);
   if (result === undefined) {
-    await defer(asked, target);
+    await defer(interaction, target);
     result = await settled;
   }
   if ("error" in result) {
-    await sayPrivately(asked, target, explain(result.error));
+    await sayPrivately(interaction, target, explain(result.error));
     return;
   }
   try {
-    await send(asked, target, result.value);
+    await send(interaction, target, result.value);
   } catch (error) {
     if (hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged))
       throw error;
     try {
       // Discord is stricter with pictures' addresses than anything it says of them.
-      await send(asked, target, withoutPictures(result.value));
+      await send(interaction, target, withoutPictures(result.value));
     } catch {
-      await sayPrivately(asked, target, explain(error));
+      await sayPrivately(interaction, target, explain(error));
     }
   }
 }

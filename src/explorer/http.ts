@@ -3,7 +3,7 @@ import { ExplorerError } from "./errors.js";
 import { parseJson } from "./values.js";
 
 /** A body over this is dropped, counted after decompression. */
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /** A parsed JSON body and its size in bytes. */
 export interface Body {
@@ -17,7 +17,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 /** One GET of a path below `/v1`, without retries. */
 export type Get = (path: string, query: Query, signal: AbortSignal) => Promise<Body>;
 
-interface Options {
+interface HttpOptions {
   /** Ends in `/v1`. */
   readonly apiUrl: string;
   readonly apiKey: string;
@@ -29,7 +29,7 @@ interface Options {
  * to another origin), the body bounded and covered by the signal.
  * @returns a function that throws ExplorerError
  */
-export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: Options): Get {
+export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOptions): Get {
   const http = ky.create({
     prefixUrl: apiUrl,
     headers: { "x-api-key": apiKey, accept: "application/json" },
@@ -100,9 +100,9 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   try {
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       bytes += part.value.byteLength;
-      if (bytes > MOST_BYTES) {
+      if (bytes > MAX_BYTES) {
         cancel();
-        throw new ExplorerError("unreadable", `GET /${path}: the answer is over ${MOST_BYTES} bytes`);
+        throw new ExplorerError("unreadable", `GET /${path}: the answer is over ${MAX_BYTES} bytes`);
       }
       chunks.push(part.value);
     }

@@ -1,11 +1,12 @@
+import { keyOf, type ListName, type Row } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
-import { distinct, type Page } from "./schema.js";
+import { distinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
 
 /** Rows a screen shows, and rows a request asks for: one request serves ten screens. */
 export const ROWS_PER_SCREEN = 10;
 export const ROWS_PER_REQUEST = 100;
-/** The API gives pages 0 to 50 and no further. */
+/** The API gives pages 0 to 50 and no further (docs/explorer-api.md). */
 const LAST_PAGE = 50;
 /** The most rows of a list that can be reached. */
 export const REACHABLE_ROWS = (LAST_PAGE + 1) * ROWS_PER_REQUEST;
@@ -13,7 +14,7 @@ export const REACHABLE_ROWS = (LAST_PAGE + 1) * ROWS_PER_REQUEST;
 /** One screen's rows of a list. */
 export interface Slice<T> {
   readonly rows: readonly T[];
-  /** The screen's number, from 1. It may be less than was asked for, where the list has become shorter. */
+  /** The screen's number, from 1. It may be less than the one wanted, where the list has become shorter. */
   readonly page: number;
   /** How many screens there are, as far as is known. */
   readonly pages: number;
@@ -45,22 +46,22 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
 }
 
 /**
- * The same for a list whose endpoint documents no parameters (11 to 13): its pages may be of another size, or the
- * same one may come again and again, whatever is asked for. Then that page is all there is.
- * @param keyOf what tells two rows apart
+ * The same for a list whose endpoint documents no parameters (`/rewards/{partyId}`, `/governance/vote-requests` and its
+ * votes): its pages may be of another size, or the same one may come whatever page is wanted. Then that page is all there
+ * is.
  */
-export async function openUndocumentedSlice<T>(
-  load: Load<T>,
+export async function openUndocumentedSlice<Name extends ListName>(
+  name: Name,
+  load: Load<Row<Name>>,
   page: number,
-  keyOf: (row: T) => string | null,
-): Promise<Reading<Slice<T>>> {
+): Promise<Reading<Slice<Row<Name>>>> {
   const first = await load({ page: 0, size: ROWS_PER_REQUEST });
   const size = first.data.sent;
   const start = (page - 1) * ROWS_PER_SCREEN;
   const request = size === 0 ? 0 : Math.min(Math.floor(start / size), LAST_PAGE);
   if (request === 0 || isWhole(first.data)) return { ...first, data: slice(first.data, start, 0, size) };
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
-  if (reading.data.content.length === 0 || samePage(first.data, reading.data, keyOf)) {
+  if (reading.data.content.length === 0 || samePage(first.data, reading.data, keyOf(name))) {
     return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
   }
   return { ...reading, data: slice(reading.data, start - request * size, request, size) };
@@ -70,9 +71,9 @@ const isWhole = (page: Page<unknown>): boolean =>
   page.last === true || (page.totalElements !== null && page.totalElements <= page.sent);
 
 /** Whether a list answered the same rows for another page: it ignores its parameters. */
-export function samePage<T>(a: Page<T>, b: Page<T>, keyOf: (row: T) => string | null): boolean {
-  const keys = new Set(a.content.map(keyOf));
-  return b.content.length > 0 && b.content.every((row) => keys.has(keyOf(row)));
+function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): boolean {
+  const keys = new Set(a.content.map(key));
+  return b.content.length > 0 && b.content.every((row) => keys.has(key(row)));
 }
 
 /** Cuts a screen's rows out of a request's; a start past its end gives the last screen of it. */
@@ -82,7 +83,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   const held = before + content.length;
   const known = last ? held : Math.max(totalElements ?? held, held);
   const reachable = last ? held : Math.min(known, (LAST_PAGE + 1) * size);
-  const within = Math.min(
+  const offset = Math.min(
     start,
     Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
   );
@@ -92,8 +93,8 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     content.length > 0 &&
     (totalElements === null || (last === false && totalElements <= held));
   return {
-    rows: content.slice(within, within + ROWS_PER_SCREEN),
-    page: Math.floor((before + within) / ROWS_PER_SCREEN) + 1,
+    rows: content.slice(offset, offset + ROWS_PER_SCREEN),
+    page: Math.floor((before + offset) / ROWS_PER_SCREEN) + 1,
     pages: Math.max(1, Math.ceil(reachable / ROWS_PER_SCREEN) + (open && content.length >= size ? 1 : 0)),
     total: open ? null : Math.max(totalElements ?? held, last ? 0 : held),
     reachable: open ? null : reachable,
@@ -115,19 +116,20 @@ export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): 
  * Reads the pages of a list one after another, the rows of each once, until `enough` says so or nothing new comes: an
  * endpoint without documented parameters may answer the same page for ever.
  */
-export async function readPages<T>(
-  load: (page: { page: number; size: number }) => Promise<Reading<Page<T>>>,
-  keyOf: (row: T) => string | null,
-  enough: (rows: readonly T[]) => boolean,
-  mostPages = LAST_PAGE + 1,
-): Promise<Reading<readonly T[]> & { readonly complete: boolean }> {
-  const readings: Reading<Page<T>>[] = [];
-  let rows: T[] = [];
+export async function readPages<Name extends ListName>(
+  name: Name,
+  load: Load<Row<Name>>,
+  enough: (rows: readonly Row<Name>[]) => boolean,
+  maxPages = LAST_PAGE + 1,
+): Promise<Reading<readonly Row<Name>[]> & { readonly complete: boolean }> {
+  const key = keyOf(name);
+  const readings: Reading<Page<Row<Name>>>[] = [];
+  let rows: Row<Name>[] = [];
   const result = (complete: boolean) => ({
-    ...together<readonly T[]>(rows, ...readings),
+    ...together<readonly Row<Name>[]>(rows, ...readings),
     complete: complete && readings.every((reading) => reading.data.unreadable === 0),
   });
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const reading = await load({ page, size: ROWS_PER_REQUEST }).catch((error: unknown) => {
       // What was read before it is not lost with a later page.
       if (page === 0 || !(error instanceof ExplorerError)) throw error;
@@ -135,9 +137,9 @@ export async function readPages<T>(
     });
     if (reading instanceof ExplorerError) return { ...result(false), problem: reading.problem };
     const previous = readings.at(-1);
-    if (previous && samePage(previous.data, reading.data, keyOf)) return result(true);
+    if (previous && samePage(previous.data, reading.data, key)) return result(true);
     readings.push(reading);
-    rows = distinct([...rows, ...reading.data.content], keyOf);
+    rows = distinct([...rows, ...reading.data.content], key);
     const { totalElements, last, sent } = reading.data;
     const counted = last === null && totalElements !== null && rows.length >= totalElements;
     if (last === true || sent === 0 || counted) return result(true);

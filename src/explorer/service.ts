@@ -1,166 +1,185 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
-import { within } from "../within.js";
-import { addressOf, createClient, type Parameters, parseAnswer } from "./client.js";
+import { singleFlight } from "../util/single-flight.js";
+import { withTimeout } from "../util/timeouts.js";
+import { MINUTE } from "../util/units.js";
+import { fetchAnswer, parseAnswer } from "./client.js";
+import { type Answer, addressOf, type EndpointName, endpointNames, type Parameters } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./policy.js";
-import type { Answer, EndpointName } from "./schema.js";
+import { decide, FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 
 /** A value from the explorer with its age. */
 export interface Reading<T> {
   readonly data: T;
-  /** When it was asked for, in epoch ms. */
+  /** When it was fetched, in epoch ms. */
   readonly fetchedAt: number;
   /** Whether it is older than it should be: a newer one is on its way, or cannot be had. */
   readonly stale: boolean;
-  /** Why no newer one could be had, where it was asked for. */
+  /** Why no newer one could be had, where one was wanted. */
   readonly problem?: ExplorerProblem;
 }
 
-/** What the explorer answers, by endpoint, for one asker. Each throws ExplorerError. */
+/** What the explorer answers, by endpoint, for one caller. Each throws ExplorerError. */
 export type Explorer = {
-  readonly [Name in EndpointName]: (parameters: Parameters[Name]) => Promise<Reading<Answer<Name>>>;
+  readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Reading<Answer<Name>>>;
 };
 
-/** Who asks: a person by their user id, or the bot's own background work. */
-export type Asker = { readonly person: string } | "background";
+/** Whom it is for: a person by their user id, or the bot's own background work. */
+export type Caller = { readonly person: string } | "background";
 
-export interface AskOptions {
+export interface ReadOptions {
   /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
   readonly maxAgeMs?: number | undefined;
   /** Whether what is fetched is worth keeping (true): not where a whole list is read once to be told apart. */
   readonly keep?: boolean;
 }
 
-/** The shared API service: cached readings, for whoever asks. */
+/** The shared API service: cached readings, for whoever calls. */
 export interface ExplorerService {
-  for(asker: Asker, options?: AskOptions): Explorer;
+  for(caller: Caller, options?: ReadOptions): Explorer;
 }
 
-interface Options {
+/** Called with each reading, and where it came from. */
+export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
+
+interface ServiceOptions {
   readonly upstream: Upstream;
   readonly cache: Cache;
   /** Tells the answers of one explorer from those of another in a cache that bots share. */
   readonly origin?: string;
   readonly now?: () => number;
-  readonly onRead?: (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
+  readonly onRead?: OnRead;
 }
 
 /** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
 const CACHE_VERSION = 1;
+
+/** One question to the explorer. */
+interface Question<Name extends EndpointName> {
+  readonly name: Name;
+  readonly parameters: Parameters<Name>;
+  /** What identifies its answer in the cache. */
+  readonly key: string;
+  readonly caller: Caller;
+  readonly options: ReadOptions;
+}
 
 export function createExplorerService({
   upstream,
   cache,
   origin = "",
   now = Date.now,
-  onRead,
-}: Options): ExplorerService {
-  /** Renewals under way by key: whoever asks meanwhile shares them, and a person hurries them on. */
-  const renewals = new Map<string, { readonly entry: Promise<Entry>; readonly hurry: AbortController }>();
+  onRead = () => {},
+}: ServiceOptions): ExplorerService {
+  /** What is being fetched by key, and what promotes it when a person wants it too. */
+  const flights = new Map<string, Promise<Entry>>();
+  const promotions = new Map<string, AbortController>();
   const limit = personalLimit(now);
 
-  const renew = <Name extends EndpointName>(
-    name: Name,
-    parameters: Parameters[Name],
-    key: string,
-    asker: Asker,
-    keep: boolean,
-  ): Promise<Entry> => {
+  const fetchEntry = async <Name extends EndpointName>(question: Question<Name>): Promise<Entry> => {
+    const { name, parameters, key, caller, options } = question;
     const fetchedAt = now();
-    const hurry = new AbortController();
-    const allowance = asker === "background" ? undefined : limit.of(asker.person);
-    const lane = asker === "background" ? "background" : "people";
-    const client = createClient((path, query) =>
-      upstream({ lane, path, query, hurry: hurry.signal, ...(allowance ? { maySend: allowance } : {}) }),
-    );
-    const entry = client[name](parameters)
-      .then(
-        ({ data, bytes }): Entry => ({ data, bytes, fetchedAt }),
-        (error: unknown): Entry => {
-          if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
-          return { missing: true, bytes: 0, fetchedAt };
-        },
-      )
-      .then(async (entry) => {
-        const ttl = "missing" in entry ? MISSING_MS : FRESHNESS[name].stale + KEPT_MS;
-        if (keep) await cache.set(key, entry, ttl);
-        return entry;
-      })
-      .finally(() => renewals.delete(key));
-    renewals.set(key, { entry, hurry });
-    return entry;
+    const promote = new AbortController();
+    promotions.set(key, promote);
+    const maySend = caller === "background" ? undefined : limit.of(caller.person);
+    const priority = caller === "background" ? "background" : "people";
+    const send = (path: string, query: object) =>
+      upstream({
+        priority,
+        path,
+        query: { ...query },
+        promote: promote.signal,
+        ...(maySend ? { maySend } : {}),
+      });
+    try {
+      const { data, bytes } = await fetchAnswer(send, name, parameters);
+      const entry = { data, bytes, fetchedAt };
+      if (options.keep ?? true) await cache.set(key, entry, FRESHNESS[name].stale + KEPT_MS);
+      return entry;
+    } catch (error) {
+      if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
+      const entry = { missing: true, bytes: 0, fetchedAt } as const;
+      if (options.keep ?? true) await cache.set(key, entry, MISSING_MS);
+      return entry;
+    } finally {
+      promotions.delete(key);
+    }
   };
 
-  const read = async <Name extends EndpointName>(
-    name: Name,
-    parameters: Parameters[Name],
-    asker: Asker,
-    { maxAgeMs, keep = true }: AskOptions,
-    until: () => number,
-  ): Promise<Reading<Answer<Name>>> => {
-    const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
-    const { fresh, stale } = FRESHNESS[name];
-    const found = await cache.get(key, {
-      newerThan: now() - (maxAgeMs ?? fresh),
-      parse: (data) => parseAnswer(name, data),
-    });
-    const age = found ? now() - found.entry.fetchedAt : Number.POSITIVE_INFINITY;
-    const wanted =
-      found && "missing" in found.entry ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : (maxAgeMs ?? fresh);
-    if (found && age <= wanted) {
-      onRead?.(name, found.layer);
-      return toReading(name, found.entry, age > fresh);
-    }
+  /** Fetches a new answer, or joins those who wait for the same. */
+  const renew = <Name extends EndpointName>(question: Question<Name>): Promise<Entry> => {
+    if (question.caller !== "background") promotions.get(question.key)?.abort();
+    return singleFlight(flights, question.key, () => fetchEntry(question), false);
+  };
 
-    const held = found && !("missing" in found.entry) ? found.entry : undefined;
-    const underWay = renewals.get(key);
-    const renewal = underWay?.entry ?? renew(name, parameters, key, asker, keep);
-    if (asker !== "background") underWay?.hurry.abort();
-    if (held && maxAgeMs === undefined && age <= stale) {
-      renewal.catch(() => {});
-      onRead?.(name, "stale");
-      return toReading(name, held, true);
-    }
+  /** Waits for a new answer; a person no longer than so many ms, and then what is held will do. */
+  const renewed = async <Name extends EndpointName>(
+    question: Question<Name>,
+    held: Entry | undefined,
+    patienceMs: () => number,
+  ): Promise<Reading<Answer<Name>>> => {
+    const { name, caller } = question;
+    const renewal = renew(question);
     try {
-      const entry = await (asker === "background"
-        ? renewal
-        : within(renewal, until() - performance.now(), tooSlow));
-      onRead?.(name, "upstream");
+      const entry = await (caller === "background" ? renewal : withTimeout(renewal, patienceMs(), tooSlow));
+      onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
-      if (!held || asker === "background") throw error;
-      onRead?.(name, "stale");
+      if (!held || "missing" in held || caller === "background") throw error;
+      onRead(name, "stale");
       const problem = error instanceof ExplorerError ? error.problem : "failing";
       return { ...toReading(name, held, true), problem };
     }
   };
 
-  /** One asker's view; its methods are on the prototype, made once for all. */
+  const read = async <Name extends EndpointName>(
+    question: Question<Name>,
+    patienceMs: () => number,
+  ): Promise<Reading<Answer<Name>>> => {
+    const { name, key, options } = question;
+    const freshness = FRESHNESS[name];
+    const found = await cache.get(key, {
+      newerThan: now() - (options.maxAgeMs ?? freshness.fresh),
+      parse: (data) => parseAnswer(name, data),
+    });
+    const ageMs = found ? now() - found.entry.fetchedAt : 0;
+    const held = found && { ageMs, missing: "missing" in found.entry };
+    const decision = decide(held, freshness, options.maxAgeMs);
+    if (!found || decision === "fetch") return renewed(question, found?.entry, patienceMs);
+    if (decision === "answer") {
+      onRead(name, found.layer);
+      return toReading(name, found.entry, ageMs > freshness.fresh);
+    }
+    renew(question).catch(() => {});
+    onRead(name, "stale");
+    return toReading(name, found.entry, true);
+  };
+
+  /** One caller's view; its methods are on the prototype, made once for all. */
   class BoundExplorer {
     /** A screen reads several things one after another: the person waits for all of them together. */
     #patienceEnds: number | undefined;
     constructor(
-      readonly asker: Asker,
-      readonly options: AskOptions,
+      readonly caller: Caller,
+      readonly options: ReadOptions,
     ) {}
-    ask<Name extends EndpointName>(name: Name, parameters: Parameters[Name]) {
-      const until = () => {
+    read<Name extends EndpointName>(name: Name, parameters: Parameters<Name>) {
+      const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
+      return read({ name, parameters, key, caller: this.caller, options: this.options }, () => {
         this.#patienceEnds ??= performance.now() + PATIENCE_MS;
-        return this.#patienceEnds;
-      };
-      return read(name, parameters, this.asker, this.options, until);
+        return this.#patienceEnds - performance.now();
+      });
     }
   }
-  for (const name of Object.keys(FRESHNESS) as EndpointName[]) {
+  for (const name of endpointNames) {
     Object.defineProperty(BoundExplorer.prototype, name, {
-      value(this: BoundExplorer, parameters: Parameters[typeof name]) {
-        return this.ask(name, parameters);
+      value(this: BoundExplorer, parameters: Parameters<typeof name>) {
+        return this.read(name, parameters);
       },
     });
   }
-  return { for: (asker, options = {}) => new BoundExplorer(asker, options) as unknown as Explorer };
+  return { for: (caller, options = {}) => new BoundExplorer(caller, options) as unknown as Explorer };
 }
 
 function toReading<Name extends EndpointName>(
@@ -183,7 +202,7 @@ function personalLimit(now: () => number) {
   return {
     /** @returns a function that tells whether one more may be sent for this person, and counts it */
     of: (person: string) => (): boolean => {
-      const times = (recent.get(person) ?? []).filter((time) => time > now() - 60_000);
+      const times = (recent.get(person) ?? []).filter((time) => time > now() - MINUTE);
       const allowed = times.length < REQUESTS_PER_PERSON;
       recent.set(person, allowed ? [...times, now()] : times);
       return allowed;

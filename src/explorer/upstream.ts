@@ -7,48 +7,54 @@ import {
   ExponentialBackoff,
   handleWhen,
 } from "cockatiel";
-import { underDeadline } from "../within.js";
+import { createNotice } from "../util/notice.js";
+import { withDeadline } from "../util/timeouts.js";
+import { MINUTE, SECOND } from "../util/units.js";
+import type { Priority } from "./budget.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Get, Query } from "./http.js";
-import type { Lane, Quota } from "./quota.js";
+import type { RequestQueue } from "./queue.js";
 
 /** How long one try may take with its body, and a request with its tries and its waiting, in ms. */
 const TRY_MS = 10_000;
-const TOTAL_MS: Readonly<Record<Lane, number>> = { people: 20_000, background: 120_000 };
+const TOTAL_MS: Readonly<Record<Priority, number>> = { people: 20_000, background: 120_000 };
 const TRIES = 3;
 /** Before the second try, in ms; twice that before the third; each half as long again or half as short by chance. */
 const FIRST_PAUSE_MS = 400;
 /** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue asks again then. */
-const LONGEST_HOLD_MS = 60_000;
-const DEFAULT_HOLD_MS = 2_000;
+const MAX_PAUSE_MS = MINUTE;
+const DEFAULT_PAUSE_MS = 2 * SECOND;
 /** The breaker opens after so many failures in a row, and then tries again by itself after these ms. */
 const FAILURES_IN_A_ROW = 5;
 const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };
 const REFUSED_REOPEN_MS = { initialDelay: 15_000, maxDelay: 60_000 };
 
-/** What the operator should hear of: each is told once, when it begins, and once when it is over. */
-export interface UpstreamNews {
-  onDown(error: ExplorerError): void;
-  onRefused(error: ExplorerError): void;
-  onBack(): void;
-  /** Each try, with its wait in the queue before it. */
-  onRequest?(outcome: { status: string; ms: number; waitedMs: number; lane: Lane }): void;
-}
+/** Called with each try, and its wait in the queue before it. */
+export type OnRequest = (outcome: {
+  readonly status: string;
+  readonly ms: number;
+  readonly waitedMs: number;
+  readonly priority: Priority;
+}) => void;
 
-interface Options {
+interface UpstreamOptions {
   readonly get: Get;
-  readonly quota: Quota;
-  readonly news: UpstreamNews;
+  readonly queue: RequestQueue;
+  /** Called once when the explorer begins to fail, or to refuse the key, and once when it answers again. */
+  readonly onDown: (error: ExplorerError) => void;
+  readonly onRefused: (error: ExplorerError) => void;
+  readonly onBack: () => void;
+  readonly onRequest?: OnRequest;
 }
 
 /** What is to be sent, and for whom. */
 export interface UpstreamRequest {
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly path: string;
   readonly query: Query;
-  /** Moves it to the people's lane: somebody waits for it now. */
-  readonly hurry?: AbortSignal;
-  /** Asked before each try is sent: whether it may be. */
+  /** Gives it the priority of people: somebody waits for it now. */
+  readonly promote?: AbortSignal;
+  /** Called before each try is sent: whether it may be. */
   readonly maySend?: () => boolean;
 }
 
@@ -64,7 +70,14 @@ const problemIs =
  * Good manners towards the explorer in one place: one queue, retries that go through it again with jitter and only
  * where they may help, a breaker for an explorer that is down and one for a key that is refused.
  */
-export function createUpstream({ get, quota, news }: Options): Upstream {
+export function createUpstream({
+  get,
+  queue,
+  onDown,
+  onRefused,
+  onBack,
+  onRequest = () => {},
+}: UpstreamOptions): Upstream {
   // While a breaker tries again, only an answer closes it; that a request was not even sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
   const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
@@ -85,54 +98,50 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
     ),
     { halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS), breaker: new ConsecutiveBreaker(1) },
   );
-  for (const [breaker, problem, tell] of [
-    [down, "failing", news.onDown],
-    [refused, "refused", news.onRefused],
+  for (const [breaker, problem, onBreak] of [
+    [down, "failing", onDown],
+    [refused, "refused", onRefused],
   ] as const) {
-    let told = false;
+    const notice = createNotice(onBreak, onBack);
     breaker.onBreak((reason) => {
       const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
-      quota.clear(
+      queue.clear(
         new ExplorerError(problem, "The explorer is left alone for a while", { cause: error, unsent: true }),
       );
-      if (!told && error) tell(error);
-      told = true;
+      if (error) notice.begins(error);
     });
-    breaker.onReset(() => {
-      told = false;
-      news.onBack();
-    });
+    breaker.onReset(() => notice.ends());
   }
 
   const once = async (
-    { lane, path, query, hurry, maySend }: UpstreamRequest,
+    { priority, path, query, promote, maySend }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
     const task = async () => {
       if (maySend && !maySend())
-        throw new ExplorerError("busy", "One person asks too much", { unsent: true });
+        throw new ExplorerError("busy", "One person has used up their requests", { unsent: true });
       const startedAt = performance.now();
       let status = "200";
       try {
-        const body = await underDeadline(TRY_MS, signal, (either) => get(path, query, either));
+        const body = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failing.clear();
         return body;
       } catch (error) {
         if (error instanceof ExplorerError) {
           status = error.status === undefined ? error.problem : String(error.status);
           if (error.retryable || error.problem === "unreadable") failing.add(endpointOf(path));
-          const asked = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_HOLD_MS : 0);
-          if (asked > 0) quota.hold(Math.min(asked, LONGEST_HOLD_MS));
+          const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
+          if (pauseMs > 0) queue.pause(Math.min(pauseMs, MAX_PAUSE_MS));
         }
         throw error;
       } finally {
         const [ms, waitedMs] = [performance.now() - startedAt, startedAt - queuedAt];
-        news.onRequest?.({ status, ms, waitedMs, lane });
+        onRequest({ status, ms, waitedMs, priority });
       }
     };
     try {
-      return await refused.execute(() => down.execute(() => quota.run(lane, task, signal, hurry)));
+      return await refused.execute(() => down.execute(() => queue.run(priority, task, signal, promote)));
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       const problem = refused.state === CircuitState.Open ? "refused" : "failing";
@@ -143,7 +152,7 @@ export function createUpstream({ get, quota, news }: Options): Upstream {
   };
 
   return async (request) => {
-    const signal = AbortSignal.timeout(TOTAL_MS[request.lane]);
+    const signal = AbortSignal.timeout(TOTAL_MS[request.priority]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await once(request, signal);

@@ -1,9 +1,11 @@
+import { clean } from "../text/plain.js";
+
 /**
  * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
  * edge. Each reader takes anything at all and gives `null` for what it cannot read; none throws.
  */
 
-/** The years in which a timestamp is believed (ledger-notes.md): anything else is "unknown", never 1970. */
+/** The years in which a timestamp is believed (docs/ledger.md): anything else is "unknown", never 1970. */
 const EARLIEST = Date.UTC(2020);
 const LATEST = Date.UTC(2100);
 
@@ -69,18 +71,6 @@ export function toFlag(value: unknown): boolean | null {
   return text === "true" ? true : text === "false" ? false : null;
 }
 
-// Control characters but tab and newline, formatting ones (zero-width, bidirectional, tags), and fillers that look empty.
-const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}|\u115f|\u1160|\u3164|\uffa0/gu;
-
-/** Most text has nothing but these: it is as it should be. */
-const HARMLESS = /^[\x20-\x7e]*$/;
-
-/** Text without control, invisible and bidirectional characters, and without halves of surrogate pairs. */
-export function clean(text: string): string {
-  if (HARMLESS.test(text)) return text;
-  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "");
-}
-
 /** Text with something in it, cleaned and trimmed; a number or a boolean becomes its text. */
 export function toText(value: unknown): string | null {
   if (typeof value === "string") return clean(value).trim() || null;
@@ -90,12 +80,12 @@ export function toText(value: unknown): string | null {
 }
 
 /** The longest id that is believed: a party's has 255 characters at the most. */
-export const LONGEST_ID = 300;
+export const MAX_ID_LENGTH = 300;
 
 /** An id: text that could be one. Nothing but dots would climb in a path. */
 export function toId(value: unknown): string | null {
   const text = toText(value);
-  return text === null || text.length > LONGEST_ID || /^\.+$/.test(text) ? null : text;
+  return text === null || text.length > MAX_ID_LENGTH || /^\.+$/.test(text) ? null : text;
 }
 
 /**
@@ -118,8 +108,8 @@ export function toRecord(value: unknown): Readonly<Record<string, unknown>> | nu
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
-const MOST_LEAVES = 200;
-const DEEPEST_LEAF = 8;
+const MAX_LEAVES = 200;
+const MAX_LEAF_DEPTH = 8;
 
 /** Every leaf of a JSON value by its path, as text; so many of them, and so deep, since a stranger wrote it. */
 export function leavesOf(
@@ -128,7 +118,7 @@ export function leavesOf(
   found = new Map<string, string>(),
   depth = 0,
 ): Map<string, string> {
-  if (found.size >= MOST_LEAVES || depth > DEEPEST_LEAF) return found;
+  if (found.size >= MAX_LEAVES || depth > MAX_LEAF_DEPTH) return found;
   if (typeof value === "object" && value !== null) {
     for (const [key, inner] of Object.entries(value)) {
       leavesOf(inner, path ? `${path}.${key}` : key, found, depth + 1);
@@ -155,32 +145,6 @@ export function parseJson(text: string): unknown {
   return JSON.parse(
     text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)),
   );
-}
-
-const FINGERPRINT = /^(.*::1220)([0-9a-f]{64})$/s;
-
-/**
- * An id short enough for a line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, and both ends
- * of any other long id. For reading only; whoever wants to copy it finds the whole id on the thing's own screen.
- */
-export function shortId(id: string): string {
-  const [, hint, fingerprint] = FINGERPRINT.exec(id) ?? [];
-  if (hint !== undefined && fingerprint !== undefined) {
-    const name = hint.slice(0, -"::1220".length);
-    return `${cut(name, 40)}::1220${fingerprint.slice(0, 2)}…${fingerprint.slice(-4)}`;
-  }
-  return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
-}
-
-/** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" where it was cut. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  let kept = "";
-  for (const character of text) {
-    if (kept.length + character.length > most - 1) break;
-    kept += character;
-  }
-  return `${kept}…`;
 }
 
 /** An http(s) address that parses, made regular and at most 2,048 characters long; null for any other. */

@@ -1,16 +1,13 @@
 import type { Registry } from "prom-client";
 
-/** How a read of the vote requests went: as far as it can bring news, in part, or not at all. */
-export type PollOutcome = "done" | "partial" | "failed";
-
 /** What happens is counted here; without a port to read it from, nothing is. */
 export interface Metrics {
   /** @param name the command with its subcommand, `link` or `complete` */
   interaction(name: string, outcome: string, ms: number): void;
   read(endpoint: string, source: string): void;
-  request(status: string, lane: string, ms: number, waitedMs: number): void;
-  delivery(outcome: string, ageMs: number): void;
-  poll(outcome: PollOutcome, ms: number): void;
+  request(outcome: { status: string; priority: string; ms: number; waitedMs: number }): void;
+  delivery(feed: string, outcome: string, ageMs: number): void;
+  poll(feed: string, outcome: string, ms: number): void;
   lease(held: boolean): void;
   /** What /metrics answers; undefined where nothing is counted. */
   readonly registry: Registry | undefined;
@@ -33,10 +30,12 @@ const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 /**
  * Prometheus metrics, names as docs/operating.md explains them. The library is loaded only where they can be read.
+ * @param feeds the names of what can be announced
  * @param gateway how many shards are ready, of how many
  */
 export async function createMetrics(
   wanted: boolean,
+  feeds: readonly string[],
   gateway: () => { readonly ready: number; readonly all: number },
 ): Promise<Metrics> {
   if (!wanted) return NONE;
@@ -62,35 +61,37 @@ export async function createMetrics(
   });
   const requests = new Histogram({
     name: "crier_upstream_seconds",
-    help: "Requests to the explorer by status and lane, without their wait in the queue",
-    labelNames: ["status", "lane"],
+    help: "Requests to the explorer by status and priority, without their wait in the queue",
+    labelNames: ["status", "priority"],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   const waits = new Histogram({
     name: "crier_upstream_wait_seconds",
-    help: "Time that requests to the explorer waited in the queue, by lane",
-    labelNames: ["lane"],
+    help: "Time that requests to the explorer waited in the queue, by priority",
+    labelNames: ["priority"],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   const deliveries = new Histogram({
     name: "crier_delivery_age_seconds",
-    help: "Age of an announcement when it was delivered, given up or paused",
-    labelNames: ["outcome"],
+    help: "Age of an announcement when it was delivered, given up or paused, by feed",
+    labelNames: ["feed", "outcome"],
     buckets: DELIVERY_BUCKETS,
     registers,
   });
   const polls = new Histogram({
     name: "crier_poll_seconds",
-    help: "Reads of the vote requests: done, partial or failed",
-    labelNames: ["outcome"],
+    help: "Reads of what a feed tells of: done, partial or failed",
+    labelNames: ["feed", "outcome"],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   // A series that is born with its first event shows no increase: an alert on the first would never come.
-  for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ outcome });
-  for (const outcome of ["done", "partial", "failed"]) polls.zero({ outcome });
+  for (const feed of feeds) {
+    for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ feed, outcome });
+    for (const outcome of ["done", "partial", "failed"]) polls.zero({ feed, outcome });
+  }
   const lease = new Gauge({
     name: "crier_lease_held",
     help: "1 while this process does the background work",
@@ -116,12 +117,12 @@ export async function createMetrics(
   return {
     interaction: (name, outcome, ms) => interactions.observe({ name, outcome }, ms / 1_000),
     read: (endpoint, source) => reads.inc({ endpoint, source }),
-    request(status, lane, ms, waitedMs) {
-      requests.observe({ status, lane }, ms / 1_000);
-      waits.observe({ lane }, waitedMs / 1_000);
+    request({ status, priority, ms, waitedMs }) {
+      requests.observe({ status, priority }, ms / 1_000);
+      waits.observe({ priority }, waitedMs / 1_000);
     },
-    delivery: (outcome, ageMs) => deliveries.observe({ outcome }, ageMs / 1_000),
-    poll: (outcome, ms) => polls.observe({ outcome }, ms / 1_000),
+    delivery: (feed, outcome, ageMs) => deliveries.observe({ feed, outcome }, ageMs / 1_000),
+    poll: (feed, outcome, ms) => polls.observe({ feed, outcome }, ms / 1_000),
     lease: (held) => lease.set(held ? 1 : 0),
     registry,
   };

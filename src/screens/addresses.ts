@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN } from "../explorer/paging.js";
-import { LONGEST_ID } from "../explorer/values.js";
-import { readId } from "./ids.js";
+import { MAX_ID_LENGTH } from "../explorer/values.js";
+import { readId } from "../text/ids.js";
 
 /** The last page a list can have. */
 export const LAST_PAGE = REACHABLE_ROWS / ROWS_PER_SCREEN;
@@ -9,54 +9,62 @@ export const LAST_PAGE = REACHABLE_ROWS / ROWS_PER_SCREEN;
 const page = z.coerce.number().int().min(1).max(LAST_PAGE).default(1);
 const order = z.enum(["DESC", "ASC"]).default("DESC");
 /** An id, as pasted or packed. */
-const id = z.string().transform(readId).pipe(z.string().min(1).max(LONGEST_ID));
+const id = z.string().transform(readId).pipe(z.string().min(1).max(MAX_ID_LENGTH));
+
+/** One kind of screen: its parameters, and the name by which its addresses travel. */
+const screen = <Shape extends z.ZodRawShape>(wire: string, shape: Shape) => ({
+  wire,
+  parameters: z.object(shape),
+});
 
 /**
- * Every screen's name and parameters: the schema that both addresses and commands are parsed by. A custom_id has 100
- * characters for all of it, so the screens of contract ids (93 characters packed) have the shortest names. Names and
- * parameters are released once and for ever: a button lives as long as its message (test/addresses.txt).
+ * Every screen: its name, its name on the wire and its parameters, by which both addresses and commands are parsed. A
+ * custom_id has 100 characters for all of it, so the screens of contract ids (93 characters packed) have the shortest wire
+ * names. Those and the parameters are released once and for ever: a button lives as long as its message
+ * (test/addresses.txt).
  */
-const parameters = {
-  price: z.object({ over: z.enum(["1d", "7d", "30d"]).default("1d") }),
-  network: z.object({}),
-  validators: z.object({ status: z.enum(["ALL", "ACTIVE", "INACTIVE"]).default("ALL"), order, page }),
-  newcomers: z.object({ page }),
-  versions: z.object({}),
-  validator: z.object({ id }),
-  parties: z.object({
+const screens = {
+  price: screen("price", { over: z.enum(["1d", "7d", "30d"]).default("1d") }),
+  network: screen("network", {}),
+  validators: screen("validators", {
+    status: z.enum(["ALL", "ACTIVE", "INACTIVE"]).default("ALL"),
+    order,
+    page,
+  }),
+  newcomers: screen("newcomers", { page }),
+  versions: screen("versions", {}),
+  validator: screen("validator", { id }),
+  parties: screen("parties", {
     sort: z.enum(["LAST_ACTIVITY_AT", "FIRST_SEEN_AT"]).default("LAST_ACTIVITY_AT"),
     order,
     page,
   }),
-  top: z.object({ page }),
-  party: z.object({ id }),
-  rewards: z.object({ id, page }),
-  proposals: z.object({ page }),
-  /** A vote request. */
-  vr: z.object({ id }),
-  /** A vote request's votes. */
-  vv: z.object({ id, page }),
-  transfers: z.object({ order, page }),
-  /** A token, by its contract id. */
-  t: z.object({ id }),
-  contracts: z.object({ order, page }),
-  /** A contract. */
-  c: z.object({ id }),
-  events: z.object({ order, page }),
-  event: z.object({ id }),
-  updates: z.object({ order, page }),
-  update: z.object({ id }),
+  top: screen("top", { page }),
+  party: screen("party", { id }),
+  rewards: screen("rewards", { id, page }),
+  proposals: screen("proposals", { page }),
+  voteRequest: screen("vr", { id }),
+  votes: screen("vv", { id, page }),
+  transfers: screen("transfers", { order, page }),
+  /** By the id of the contract that describes it. */
+  token: screen("t", { id }),
+  contracts: screen("contracts", { order, page }),
+  contract: screen("c", { id }),
+  events: screen("events", { order, page }),
+  event: screen("event", { id }),
+  updates: screen("updates", { order, page }),
+  update: screen("update", { id }),
   /** Whatever a person pasted: it leads on to what it turns out to be. */
-  lookup: z.object({ id }),
-  help: z.object({}),
-} as const satisfies Record<string, z.ZodObject>;
+  lookup: screen("lookup", { id }),
+  help: screen("help", {}),
+} as const;
 
-type Parameters = typeof parameters;
+type Screens = typeof screens;
 
 /** The name of a screen. */
-export type ScreenName = keyof Parameters;
+export type ScreenName = keyof Screens;
 /** A screen's parameters, parsed. */
-export type ParametersOf<Name extends ScreenName> = z.infer<Parameters[Name]>;
+export type ParametersOf<Name extends ScreenName> = z.infer<Screens[Name]["parameters"]>;
 
 /** A screen's name with its parameters. */
 export type Address = {
@@ -65,12 +73,12 @@ export type Address = {
 
 /** What each screen's parameters are where nothing else is said. */
 const defaults = new Map(
-  Object.entries(parameters).map(([screen, schema]) => [
-    screen,
+  Object.entries(screens).map(([name, { parameters }]) => [
+    name,
     Object.fromEntries(
-      Object.entries(schema.shape).flatMap(([name, each]) => {
+      Object.entries(parameters.shape).flatMap(([parameter, each]) => {
         const { data } = each.safeParse(undefined);
-        return data === undefined ? [] : [[name, data as unknown]];
+        return data === undefined ? [] : [[parameter, data as unknown]];
       }),
     ),
   ]),
@@ -89,23 +97,34 @@ export function address<Name extends ScreenName>(screen: Name, given: Given<Name
 /** An address from text: a screen's name and its parameters as strings. Undefined where they do not parse. */
 export function parseAddress(screen: string, given: Readonly<Record<string, string>>): Address | undefined {
   if (!isScreenName(screen)) return undefined;
-  const result = parameters[screen].safeParse(given);
+  const result = screens[screen].parameters.safeParse(given);
   return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
 }
 
+const byWire = new Map(Object.entries(screens).map(([name, { wire }]) => [wire, name]));
+
+/** The name by which a screen's addresses travel. */
+export const wireOf = (screen: ScreenName): string => screens[screen].wire;
+
+/** The screen with a name on the wire. */
+export function screenAt(wire: string): ScreenName | undefined {
+  const name = byWire.get(wire);
+  return name !== undefined && isScreenName(name) ? name : undefined;
+}
+
 /** Every screen's name. */
-export const screenNames = Object.keys(parameters).filter(isScreenName);
+export const screenNames = Object.keys(screens).filter(isScreenName);
 
 /** Whether a screen is of one thing, by its id. */
-export const takesId = (screen: ScreenName): boolean => "id" in parameters[screen].shape;
+export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
 
 export function isScreenName(name: string): name is ScreenName {
-  return Object.hasOwn(parameters, name);
+  return Object.hasOwn(screens, name);
 }
 
 /** The same screen with one parameter changed; undefined where the value is not one. */
 export function withParameter(from: Address, name: string, value: string | number): Address | undefined {
-  const shape: Readonly<Record<string, z.ZodType>> = parameters[from.screen].shape;
+  const shape: Readonly<Record<string, z.ZodType>> = screens[from.screen].parameters.shape;
   const result = shape[name]?.safeParse(value);
   return result?.success
     ? ({ ...from, parameters: { ...from.parameters, [name]: result.data } } as Address)

@@ -1,7 +1,7 @@
-import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../discord/text.js";
 import { openSlice } from "../explorer/paging.js";
-import type { PartyRef } from "../explorer/schema.js";
-import { shortId } from "../explorer/values.js";
+import type { PartyRef } from "../explorer/schema/fields.js";
+import { shortId } from "../text/ids.js";
+import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -37,7 +37,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
           : {
               label: templateName ?? entityOf(templateId) ?? "Contract",
               hint: shortId(contractId),
-              to: address("c", { id: contractId }),
+              to: address("contract", { id: contractId }),
             },
       ),
     ],
@@ -49,7 +49,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
 const TOKEN_TEMPLATE = /instrument|token/i;
 
 /** One contract: what it is, who signed it, and what made it. */
-export const c: Screen<"c"> = async ({ id }, { explorer }) => {
+export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
   const reading = await explorer.contract({ contractId: id });
   const detail = reading.data;
   const entity = entityOf(detail.templateId);
@@ -59,7 +59,7 @@ export const c: Screen<"c"> = async ({ id }, { explorer }) => {
   if (detail.creatingUpdate)
     links.push({ label: "Its update", emoji: "🧾", to: address("update", { id: detail.creatingUpdate }) });
   if (TOKEN_TEMPLATE.test(entity ?? ""))
-    links.push({ label: "Token", emoji: "🪙", to: address("t", { id: detail.contractId ?? id }) });
+    links.push({ label: "Token", emoji: "🪙", to: address("token", { id: detail.contractId ?? id }) });
   return {
     title: md`${entity ?? "Contract"}`,
     tone: "neutral",
@@ -103,39 +103,39 @@ function rolesField(name: string, parties: readonly PartyRef[], single: string |
 }
 
 /** One token, by the contract that describes it. */
-export const t: Screen<"t"> = async ({ id }, { explorer, directory }) => {
+export const token: Screen<"token"> = async ({ id }, { explorer, directory }) => {
   const reading = await explorer.token({ contractId: id });
-  const token = reading.data;
-  const contractId = token.contractId ?? id;
-  const label = [token.name, token.symbol && `(${token.symbol})`].filter(Boolean).join(" ");
+  const detail = reading.data;
+  const contractId = detail.contractId ?? id;
+  const label = [detail.name, detail.symbol && `(${detail.symbol})`].filter(Boolean).join(" ");
   directory.add("token", { id: contractId, name: label || null, active: null });
   const roles = [
-    ["operator", token.operators, token.operator],
-    ["provider", token.providers, token.provider],
-    ["registrar", token.registrars, token.registrar],
+    ["operator", detail.operators, detail.operator],
+    ["provider", detail.providers, detail.provider],
+    ["registrar", detail.registrars, detail.registrar],
   ] as const;
   return {
     title: md`${label || "Token"}`,
     tone: "neutral",
-    thumbnail: token.imageUrl,
+    thumbnail: detail.imageUrl,
     body: [
       join(
         [
-          token.symbol !== null && md`**${token.symbol}**`,
-          md`${token.tokenStandard ?? "standard unknown"}`,
-          md`since ${timestamp(token.createdAt, "d")}`,
+          detail.symbol !== null && md`**${detail.symbol}**`,
+          md`${detail.tokenStandard ?? "standard unknown"}`,
+          md`since ${timestamp(detail.createdAt, "d")}`,
         ],
         " · ",
       ),
     ],
     fields: [
-      { name: "Token id", value: code(token.id), inline: false },
-      ...rolesField("Operators", token.operators, token.operator),
-      ...rolesField("Providers", token.providers, token.provider),
-      ...rolesField("Registrars", token.registrars, token.registrar),
-      ...jsonFields("Identifiers", token.additionalIdentifiersJson),
-      ...jsonFields("Asked of issuers", token.issuerRequirementsJson),
-      ...jsonFields("Asked of holders", token.holderRequirementsJson),
+      { name: "Token id", value: code(detail.id), inline: false },
+      ...rolesField("Operators", detail.operators, detail.operator),
+      ...rolesField("Providers", detail.providers, detail.provider),
+      ...rolesField("Registrars", detail.registrars, detail.registrar),
+      ...jsonFields("Identifiers", detail.additionalIdentifiersJson),
+      ...jsonFields("Asked of issuers", detail.issuerRequirementsJson),
+      ...jsonFields("Asked of holders", detail.holderRequirementsJson),
       { name: "Contract id", value: codeBlock(contractId) },
     ],
     readings: [reading],
@@ -149,7 +149,7 @@ export const t: Screen<"t"> = async ({ id }, { explorer, directory }) => {
         ]),
       ),
     ],
-    links: [{ label: "Contract", emoji: "📄", to: address("c", { id: contractId }) }],
+    links: [{ label: "Contract", emoji: "📄", to: address("contract", { id: contractId }) }],
     parent: address("contracts", {}),
   };
 };

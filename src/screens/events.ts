@@ -1,7 +1,7 @@
-import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../discord/text.js";
 import { openSlice } from "../explorer/paging.js";
-import type { EventDetail } from "../explorer/schema.js";
-import { shortId } from "../explorer/values.js";
+import type { EventDetail } from "../explorer/schema/ledger.js";
+import { shortId } from "../text/ids.js";
+import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -60,7 +60,7 @@ export const events: Screen<"events"> = async ({ order, page }, { explorer }) =>
 
 const EVENT_ID = /^(.+):\d+$/;
 
-/** The update that an event belongs to: an event's id is its update's, and a number (ledger-notes.md). */
+/** The update that an event belongs to: an event's id is its update's, and a number (docs/ledger.md). */
 const updateOf = (event: EventDetail, id: string): string | null =>
   event.transactionId ?? EVENT_ID.exec(event.eventId ?? id)?.[1] ?? null;
 
@@ -80,7 +80,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer }) => {
   const children = idsIn(detail.childEventIds).filter((child) => EVENT_ID.test(child));
   const links: Link[] = [];
   if (detail.contractId)
-    links.push({ label: "Contract", emoji: "📄", to: address("c", { id: detail.contractId }) });
+    links.push({ label: "Contract", emoji: "📄", to: address("contract", { id: detail.contractId }) });
   if (update) links.push({ label: "Its update", emoji: "🧾", to: address("update", { id: update }) });
   return {
     title: md`${whatOf(detail)} · ${templateOf(detail)}`,

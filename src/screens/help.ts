@@ -1,4 +1,4 @@
-import { md } from "../discord/text.js";
+import { md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Screen } from "./view.js";
 

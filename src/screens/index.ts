@@ -1,18 +1,19 @@
-import type { Address, ScreenName } from "./addresses.js";
-import { withParameter } from "./addresses.js";
-import { c, contracts, t } from "./contracts.js";
+import { ExplorerError } from "../explorer/errors.js";
+import { PersonError } from "../util/person-error.js";
+import { type Address, type ScreenName, withParameter } from "./addresses.js";
+import { contract, contracts, token } from "./contracts.js";
 import { event, events } from "./events.js";
 import { help } from "./help.js";
 import { lookup } from "./lookup.js";
 import { network } from "./network.js";
 import { parties, party, rewards, top } from "./parties.js";
 import { price } from "./price.js";
-import { proposals, vr, vv } from "./proposals.js";
+import { proposals, voteRequest, votes } from "./proposals.js";
 import { transfers } from "./transfers.js";
 import { update, updates } from "./updates.js";
 import { newcomers, validator, validators } from "./validators.js";
 import { versions } from "./versions.js";
-import type { Screen, ScreenContext, View } from "./view.js";
+import type { Detour, Screen, ScreenContext, View } from "./view.js";
 
 const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   price,
@@ -26,12 +27,12 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   party,
   rewards,
   proposals,
-  vr,
-  vv,
+  voteRequest,
+  votes,
   transfers,
-  t,
+  token,
   contracts,
-  c,
+  contract,
   events,
   event,
   updates,
@@ -46,11 +47,43 @@ export interface Opened {
   readonly at: Address;
 }
 
-/** Loads and renders the screen at an address. @throws {ExplorerError} */
-export async function openScreen(to: Address, context: ScreenContext): Promise<Opened> {
+/** What is said where the explorer knows no such thing, by the screen that was wanted. */
+const MISSING: Partial<Record<ScreenName, string>> = {
+  validator:
+    "No validator has that id. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
+  party: "No party has that id. A party's id looks like `name::1220…`; `/party list` shows some.",
+  rewards:
+    "The explorer knows no rewards for that id. A party's id looks like `name::1220…`; `/party list` shows some.",
+  voteRequest: "No vote request has that id. `/proposals list` shows them.",
+  votes: "No vote request has that id. `/proposals list` shows them.",
+  token: "No token has that contract id. It is the id of the contract that describes the token.",
+  contract: "No contract has that id. A contract's id has 138 characters; `/contract list` shows some.",
+  event:
+    "No event has that id. An event's id is its update's with `:` and a number; `/event list` shows some.",
+  update: "No update has that id. An update's id has 68 characters; `/update list` shows some.",
+  lookup:
+    "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",
+};
+
+async function load(to: Address, context: ScreenContext): Promise<View | Detour> {
   // An address's name and parameters belong together (Address); the lookup loses that.
   const open = screens[to.screen] as Screen<ScreenName>;
-  const view = await open(to.parameters as never, context);
+  try {
+    return await open(to.parameters as never, context);
+  } catch (error) {
+    const sentence = MISSING[to.screen];
+    if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;
+    throw new PersonError(sentence, "missing");
+  }
+}
+
+/**
+ * Loads and renders the screen at an address.
+ * @throws {PersonError} where there is no such thing
+ * @throws {ExplorerError}
+ */
+export async function openScreen(to: Address, context: ScreenContext): Promise<Opened> {
+  const view = await load(to, context);
   if ("to" in view) {
     const opened = await openScreen(view.to, context);
     return { ...opened, view: { ...opened.view, body: [view.note, ...(opened.view.body ?? [])] } };

@@ -1,7 +1,8 @@
-import { md } from "../discord/text.js";
-import { KINDS, type Kind, type Match } from "../explorer/directory.js";
+import { KINDS, type Kind, type Match } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
-import { cut, shortId } from "../explorer/values.js";
+import { shortId } from "../text/ids.js";
+import { md } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { type Address, address } from "./addresses.js";
 import { isPartyId } from "./parts.js";
 import type { Choice, Detour, Screen, ScreenContext } from "./view.js";
@@ -21,13 +22,13 @@ export const screenOf = ({ kind, entry: { id } }: Match): Address => {
     case "party":
       return address("party", { id });
     case "proposal":
-      return address("vr", { id });
+      return address("voteRequest", { id });
     case "token":
-      return address("t", { id });
+      return address("token", { id });
   }
 };
 
-/** What somebody asks for under an id: where it leads, and how it is found out whether it is there. */
+/** What an id may be: where it leads, and how it is found out whether it is there. */
 interface Guess {
   readonly what: string;
   readonly to: Address;
@@ -36,40 +37,40 @@ interface Guess {
 
 const found = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({ to, note: md`-# That is a ${what}.` });
 
-/** An update's id, and a party's fingerprint, are both 68 hex digits; a contract's id is longer (ledger-notes.md). */
+/** An update's id, and a party's fingerprint, are both 68 hex digits; a contract's id is longer (docs/ledger.md). */
 const SHAPES = { event: /^[0-9a-f]{64,}:\d+$/i, hex: /^[0-9a-f]{64,}$/i };
 
 /** What an id of that shape may be, the more particular first. */
 function guesses(id: string): Guess[] {
-  const asked = (what: string, to: Address, exists: Guess["exists"]): Guess => ({ what, to, exists });
+  const guess = (what: string, to: Address, exists: Guess["exists"]): Guess => ({ what, to, exists });
   if (SHAPES.event.test(id))
     return [
-      asked("ledger event", address("event", { id }), ({ explorer }) => explorer.event({ eventId: id })),
+      guess("ledger event", address("event", { id }), ({ explorer }) => explorer.event({ eventId: id })),
     ];
   if (isPartyId(id)) {
     return [
-      asked("validator", address("validator", { id }), async ({ explorer }) => {
+      guess("validator", address("validator", { id }), async ({ explorer }) => {
         const { data } = await explorer.partyTypes({ partyId: id });
         if (!data.isValidator) throw new ExplorerError("missing", "No validator");
       }),
-      asked("party", address("party", { id }), ({ explorer }) => explorer.party({ partyId: id })),
+      guess("party", address("party", { id }), ({ explorer }) => explorer.party({ partyId: id })),
     ];
   }
   if (!SHAPES.hex.test(id)) return [];
   if (id.length <= 68)
     return [
-      asked("ledger update", address("update", { id }), ({ explorer }) =>
+      guess("ledger update", address("update", { id }), ({ explorer }) =>
         explorer.updateDetails({ updateId: id }),
       ),
     ];
   return [
-    asked("vote request", address("vr", { id }), ({ explorer }) => explorer.voteRequest({ id })),
-    asked("token", address("t", { id }), ({ explorer }) => explorer.token({ contractId: id })),
-    asked("contract", address("c", { id }), ({ explorer }) => explorer.contract({ contractId: id })),
+    guess("vote request", address("voteRequest", { id }), ({ explorer }) => explorer.voteRequest({ id })),
+    guess("token", address("token", { id }), ({ explorer }) => explorer.token({ contractId: id })),
+    guess("contract", address("contract", { id }), ({ explorer }) => explorer.contract({ contractId: id })),
   ];
 }
 
-/** The first guess that is so. @throws {ExplorerError} where none is and one could not be asked */
+/** The first guess that is so. @throws {ExplorerError} where none is and one could not be checked */
 async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
   const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
   const at = answers.findIndex(({ status }) => status === "fulfilled");
@@ -89,7 +90,7 @@ const toChoice = (match: Match): Choice => ({
   to: screenOf(match),
 });
 
-const MOST_CHOICES = 25;
+const MAX_CHOICES = 25;
 
 /** Whatever was pasted: it opens what that turns out to be, or offers what it may be. */
 export const lookup: Screen<"lookup"> = async ({ id }, context) => {
@@ -98,10 +99,10 @@ export const lookup: Screen<"lookup"> = async ({ id }, context) => {
   // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
   const [known] = named.filter(({ entry, kind }) => entry.id === id && kind !== "party");
   if (known) return found({ what: WORDS[known.kind], to: screenOf(known) });
-  const guess = await firstThatIs(guesses(id), context);
-  if (guess) return found(guess);
+  const right = await firstThatIs(guesses(id), context);
+  if (right) return found(right);
 
-  const matches = oncePerThing(named.length > 0 ? named : directory.search(KINDS, id, MOST_CHOICES));
+  const matches = oncePerThing(named.length > 0 ? named : directory.search(KINDS, id, MAX_CHOICES));
   const [only] = matches;
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
   if (matches.length === 1) return found({ what: WORDS[only.kind], to: screenOf(only) });
@@ -109,7 +110,7 @@ export const lookup: Screen<"lookup"> = async ({ id }, context) => {
     title: md`Which one do you mean?`,
     tone: "neutral",
     body: [
-      md`${matches.length === MOST_CHOICES ? `${MOST_CHOICES} or more` : matches.length} things are like “${cut(id, 100)}”.`,
+      md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things are like “${cut(id, 100)}”.`,
     ],
     readings: [],
     menus: [{ placeholder: "Open one of them…", choices: matches.map(toChoice) }],

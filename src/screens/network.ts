@@ -1,4 +1,4 @@
-import { grouped, type Markdown, md } from "../discord/text.js";
+import { grouped, type Markdown, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Field, Screen } from "./view.js";
 

@@ -1,3 +1,9 @@
+import { ifAnswered } from "../explorer/errors.js";
+import { openSlice, openUndocumentedSlice } from "../explorer/paging.js";
+import type { Reward } from "../explorer/schema/ledger.js";
+import type { PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
+import { toDecimal } from "../explorer/values.js";
+import { shortId } from "../text/ids.js";
 import {
   codeBlock,
   coins,
@@ -6,11 +12,7 @@ import {
   md,
   timestamp,
   timestampWithAge,
-} from "../discord/text.js";
-import { ifAnswered } from "../explorer/errors.js";
-import { openSlice, openUndocumentedSlice } from "../explorer/paging.js";
-import type { PartyDetail, PartyListItem, Reward } from "../explorer/schema.js";
-import { shortId, toDecimal } from "../explorer/values.js";
+} from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
 import type { Choice, Menu, Screen } from "./view.js";
@@ -181,9 +183,9 @@ function amountsOf(reward: Reward): Markdown {
 /** A party's rewards. */
 export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer }) => {
   const reading = await openUndocumentedSlice(
+    "rewards",
     (at) => explorer.rewards({ partyId: id, ...at }),
     page,
-    (each) => `${each.eventId} ${each.createdAt}`,
   );
   return {
     title: md`Rewards of ${shortId(id)}`,

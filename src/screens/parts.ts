@@ -1,8 +1,10 @@
-import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../discord/text.js";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
-import type { PartyRef } from "../explorer/schema.js";
+import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
-import { cut, leavesOf, shortId, toText } from "../explorer/values.js";
+import { leavesOf, toText } from "../explorer/values.js";
+import { shortId } from "../text/ids.js";
+import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { type Address, address } from "./addresses.js";
 import type { Choice, Field, Menu, View } from "./view.js";
 

@@ -1,5 +1,5 @@
-import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../discord/text.js";
-import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../explorer/prices.js";
+import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
+import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Attachment, Field, Screen, ScreenContext } from "./view.js";
 
@@ -9,7 +9,7 @@ const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Numbe
 const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 days", "30d": "30 days" };
 
 /** Fewer samples than this make no line. */
-const LEAST_SAMPLES = 3;
+const MIN_SAMPLES = 3;
 
 const signed = (percent: number): Markdown => {
   const text = grouped(Math.abs(percent).toFixed(2), 2);
@@ -39,7 +39,7 @@ async function pictureOf(
   { charts }: ScreenContext,
 ): Promise<Attachment | undefined> {
   const [first, last] = [samples[0], samples.at(-1)];
-  if (!first || !last || samples.length < LEAST_SAMPLES) return undefined;
+  if (!first || !last || samples.length < MIN_SAMPLES) return undefined;
   const prices = samples.map(([, usd]) => Number(usd));
   const usd = (value: number | string) => `${grouped(String(value), priceDigits(String(value)))} USD`;
   const content = await charts.price(samples, span, now);

@@ -1,3 +1,19 @@
+import { openUndocumentedSlice } from "../explorer/paging.js";
+import type { VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { Reading } from "../explorer/service.js";
+import { toUrl } from "../explorer/values.js";
+import { type Action, readableChange, toTitle } from "../ledger/actions.js";
+import {
+  estimateNeeded,
+  findVoteRequest,
+  findVotes,
+  identityOf,
+  isOver,
+  type StatusGroup,
+  statusGroup,
+  type VoteRequest,
+} from "../ledger/vote-requests.js";
+import { shortId } from "../text/ids.js";
 import {
   bold,
   code,
@@ -10,22 +26,8 @@ import {
   quote,
   timestamp,
   timestampWithAge,
-} from "../discord/text.js";
-import { ifAnswered } from "../explorer/errors.js";
-import {
-  type Action,
-  identityOf,
-  readableChange,
-  type StatusGroup,
-  statusGroup,
-  toTitle,
-  votesNeeded,
-} from "../explorer/governance.js";
-import { openUndocumentedSlice } from "../explorer/paging.js";
-import { findProposal, findVotes, type Proposal } from "../explorer/proposals.js";
-import type { VoteRequestListItem } from "../explorer/schema.js";
-import type { Explorer, Reading } from "../explorer/service.js";
-import { cut, shortId, toUrl } from "../explorer/values.js";
+} from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { brief, extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Field, Screen, Tone } from "./view.js";
@@ -61,16 +63,13 @@ export function tallyBar(yes: number | null, no: number | null, pending: number 
   return md`${"🟩".repeat(yesWidth) + "🟥".repeat(noWidth) + "⬛".repeat(rest)}`;
 }
 
-/** Whether a status says that the vote is over; a word nobody has seen does not. */
-export const isOver = (status: string | null): boolean => !["open", "other"].includes(statusGroup(status));
-
 /** The tally in words. A count that the explorer does not give is not a zero. */
 export function tallyWords({
   yes,
   no,
   pending,
   status,
-}: Pick<Proposal, "yes" | "no" | "pending" | "status">): Markdown {
+}: Pick<VoteRequest, "yes" | "no" | "pending" | "status">): Markdown {
   const part = (count: number | null, words: string) =>
     md`${bold(count === null ? "?" : grouped(count))} ${words}`;
   return join(
@@ -94,7 +93,7 @@ const toLine = perRow((each: VoteRequestListItem) =>
 
 /** The vote requests, as the explorer lists them. */
 export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => {
-  const reading = await openUndocumentedSlice((at) => explorer.voteRequests(at), page, identityOf);
+  const reading = await openUndocumentedSlice("voteRequests", (at) => explorer.voteRequests(at), page);
   return {
     title: md`Vote requests`,
     tone: "neutral",
@@ -110,13 +109,13 @@ export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => 
         const id = identityOf(each);
         if (id === null) return undefined;
         const hint = `${each.status ?? "status not known"} · ${shortId(id)}`;
-        return { label: titleOf(toTitle(each.title)), hint, to: address("vr", { id }) };
+        return { label: titleOf(toTitle(each.title)), hint, to: address("voteRequest", { id }) };
       }),
     ],
   };
 };
 
-const MOST_CHANGES = 12;
+const MAX_CHANGES = 12;
 
 /** What the action is about: its subject, or each configuration key old → new. */
 export function actionFields({ words, subject, changes }: Action, title: string | null): Field[] {
@@ -129,7 +128,7 @@ export function actionFields({ words, subject, changes }: Action, title: string 
     fields.unshift({ name: "Action", value: md`${words}`, inline: true });
   if (changes.length === 0) return fields;
   const lines = changes
-    .slice(0, MOST_CHANGES)
+    .slice(0, MAX_CHANGES)
     .map(readableChange)
     .map(
       ({ key, from, to }) =>
@@ -141,7 +140,10 @@ export function actionFields({ words, subject, changes }: Action, title: string 
 }
 
 /** The reason given, safely shortened, and its link. */
-export function reasonFields({ reasonBody, reasonUrl }: Pick<Proposal, "reasonBody" | "reasonUrl">): Field[] {
+export function reasonFields({
+  reasonBody,
+  reasonUrl,
+}: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
   const url = toUrl(reasonUrl);
   const lines = [
     reasonBody !== null && quote(reasonBody, 500),
@@ -151,86 +153,80 @@ export function reasonFields({ reasonBody, reasonUrl }: Pick<Proposal, "reasonBo
   return value.toString() ? [{ name: "Reason", value }] : [];
 }
 
-/** How many votes would carry it, as an estimate; undefined where the number of super validators is not known. */
-export async function estimateNeeded(explorer: Explorer): Promise<number | undefined> {
-  const superValidators = (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators;
-  return superValidators ? votesNeeded(superValidators) : undefined;
-}
-
 export const requesterOf = ({
   requesterName,
   requester,
-}: Pick<Proposal, "requester" | "requesterName">): Markdown =>
+}: Pick<VoteRequest, "requester" | "requesterName">): Markdown =>
   requesterName !== null && requesterName !== requester
     ? named(requesterName, requester)
     : code(requester, 60);
 
 /** What is said of a vote request: on its screen, and in its announcement. */
-export function proposalFields(proposal: Proposal, needed: number | undefined): Field[] {
-  const { yes, no, pending } = proposal;
+export function voteRequestFields(request: VoteRequest, needed: number | undefined): Field[] {
+  const { yes, no, pending } = request;
   return [
     {
       name: "Votes",
       value: join(
         [
           tallyBar(yes, no, pending),
-          tallyWords(proposal),
-          needed !== undefined && !isOver(proposal.status) && md`-# about ${needed} yes needed (estimate)`,
+          tallyWords(request),
+          needed !== undefined && !isOver(request.status) && md`-# about ${needed} yes needed (estimate)`,
         ],
         "\n",
       ),
     },
-    { name: "Threshold deadline", value: timestampWithAge(proposal.voteBefore), inline: true },
+    { name: "Threshold deadline", value: timestampWithAge(request.voteBefore), inline: true },
     {
       name: "Takes effect",
       value:
-        proposal.targetEffectiveAt === null
+        request.targetEffectiveAt === null
           ? md`when the threshold is reached`
-          : timestampWithAge(proposal.targetEffectiveAt),
+          : timestampWithAge(request.targetEffectiveAt),
       inline: true,
     },
-    { name: "Requested by", value: requesterOf(proposal), inline: true },
-    ...actionFields(proposal.action, proposal.title),
-    ...reasonFields(proposal),
+    { name: "Requested by", value: requesterOf(request), inline: true },
+    ...actionFields(request.action, request.title),
+    ...reasonFields(request),
   ];
 }
 
 /** One vote request. */
-export const vr: Screen<"vr"> = async ({ id }, { explorer }) => {
-  const [reading, needed] = await Promise.all([findProposal(explorer, id), estimateNeeded(explorer)]);
-  const proposal = reading.data;
-  const identity = proposal.identity ?? id;
+export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer }) => {
+  const [reading, needed] = await Promise.all([findVoteRequest(explorer, id), estimateNeeded(explorer)]);
+  const request = reading.data;
+  const identity = request.identity ?? id;
   return {
-    title: md`${cut(titleOf(proposal.title), 200)}`,
-    tone: statusTone(proposal.status),
-    body: [statusText(proposal.status)],
-    fields: [...proposalFields(proposal, needed), { name: "Vote request id", value: codeBlock(identity) }],
-    thumbnail: proposal.requesterImg,
+    title: md`${cut(titleOf(request.title), 200)}`,
+    tone: statusTone(request.status),
+    body: [statusText(request.status)],
+    fields: [...voteRequestFields(request, needed), { name: "Vote request id", value: codeBlock(identity) }],
+    thumbnail: request.requesterImg,
     readings: [reading],
     menus: [
       partyMenu([
-        { partyId: proposal.requester ?? "", accountName: proposal.requesterName, role: "requested it" },
-        ...proposal.action.subject.map(({ label, value }) => ({ partyId: value, role: label })),
+        { partyId: request.requester ?? "", accountName: request.requesterName, role: "requested it" },
+        ...request.action.subject.map(({ label, value }) => ({ partyId: value, role: label })),
       ]),
     ],
-    links: [{ label: "Votes", emoji: "🗳️", to: address("vv", { id: identity }) }],
+    links: [{ label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) }],
     parent: address("proposals", {}),
   };
 };
 
 /** Who voted how on a vote request; a null is not a No. */
-export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
-  const reading = await findProposal(explorer, id);
-  const proposal = reading.data;
-  const votes = await findVotes(explorer, proposal);
-  const shown = pageOf(votes.data, page);
-  const readings: readonly Reading<unknown>[] = [reading, votes];
+export const votes: Screen<"votes"> = async ({ id, page }, { explorer }) => {
+  const reading = await findVoteRequest(explorer, id);
+  const request = reading.data;
+  const found = await findVotes(explorer, request);
+  const shown = pageOf(found.data, page);
+  const readings: readonly Reading<unknown>[] = [reading, found];
   return {
-    title: md`Votes on ${cut(titleOf(proposal.title), 180)}`,
-    tone: statusTone(proposal.status),
+    title: md`Votes on ${cut(titleOf(request.title), 180)}`,
+    tone: statusTone(request.status),
     body: [
-      tallyBar(proposal.yes, proposal.no, proposal.pending),
-      tallyWords(proposal),
+      tallyBar(request.yes, request.no, request.pending),
+      tallyWords(request),
       md``,
       ...(shown.rows.length > 0
         ? shown.rows.map((vote) => {
@@ -240,13 +236,13 @@ export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
             return md`${sign} · **${voter === null ? null : brief(voter)}**${reason}`;
           })
         : [
-            md`${votes.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,
+            md`${found.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,
           ]),
-      ...(votes.complete
+      ...(found.complete
         ? []
         : [
             md``,
-            md`-# ${votes.data.length} of the votes counted above were found among the newest that the explorer lists.`,
+            md`-# ${found.data.length} of the votes counted above were found among the newest that the explorer lists.`,
           ]),
     ],
     readings,
@@ -260,7 +256,9 @@ export const vv: Screen<"vv"> = async ({ id, page }, { explorer }) => {
         })),
       ),
     ],
-    links: [{ label: "Vote request", emoji: "📜", to: address("vr", { id: proposal.identity ?? id }) }],
-    parent: address("vr", { id: proposal.identity ?? id }),
+    links: [
+      { label: "Vote request", emoji: "📜", to: address("voteRequest", { id: request.identity ?? id }) },
+    ],
+    parent: address("voteRequest", { id: request.identity ?? id }),
   };
 };

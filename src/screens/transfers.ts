@@ -1,7 +1,8 @@
-import { coins, idCode, type Markdown, md, timestamp } from "../discord/text.js";
 import { openSlice } from "../explorer/paging.js";
-import type { PartyRef, Transfer } from "../explorer/schema.js";
-import { shortId } from "../explorer/values.js";
+import type { PartyRef } from "../explorer/schema/fields.js";
+import type { Transfer } from "../explorer/schema/ledger.js";
+import { shortId } from "../text/ids.js";
+import { coins, idCode, type Markdown, md, timestamp } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { agedList, brief, partyMenu, perRow, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";

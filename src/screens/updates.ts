@@ -1,6 +1,7 @@
-import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../discord/text.js";
 import { openSlice } from "../explorer/paging.js";
-import { shortId, toCount, toRecord, toText, toTime } from "../explorer/values.js";
+import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
+import { shortId } from "../text/ids.js";
+import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
 import type { Attachment, Field, Screen } from "./view.js";
@@ -33,23 +34,23 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
 };
 
 /** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The whole as a file. Numbers that a float cannot hold stand in it as text. */
 function toFile(details: object, id: string): Attachment | undefined {
   const content = Buffer.from(`${JSON.stringify(details, null, 2)}\n`);
   const name = id.replace(/[^\w-]+/g, "_").slice(0, 80);
-  return content.length > MOST_BYTES ? undefined : { name: `update-${name}.json`, content };
+  return content.length > MAX_BYTES ? undefined : { name: `update-${name}.json`, content };
 }
 
-interface SummedUp {
+interface EventSummary {
   readonly id: string;
   readonly template: string | null;
   readonly did: string | null;
 }
 
 /** The events of an update, where its details hold them by id, in their order. */
-function eventsOf(details: Readonly<Record<string, unknown>>): SummedUp[] {
+function eventsOf(details: Readonly<Record<string, unknown>>): EventSummary[] {
   const byId = Object.entries(toRecord(details.events_by_id ?? details.eventsById) ?? {}).map(
     ([id, value]) => {
       const event = toRecord(value) ?? {};
@@ -66,10 +67,10 @@ function eventsOf(details: Readonly<Record<string, unknown>>): SummedUp[] {
   return roots.map((id) => ({ id, template: null, did: null }));
 }
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** Says the same by another name, or is the list of events, which has a place of its own. */
-const TOLD_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
+const SHOWN_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
 
 /** One update: what is in it at a glance, and the whole as a file. */
 export const update: Screen<"update"> = async ({ id }, { explorer }) => {
@@ -77,7 +78,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const details = reading.data;
   const events = eventsOf(details);
   const file = toFile(details, id);
-  const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !TOLD_APART.test(key)));
+  const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !SHOWN_APART.test(key)));
   const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
   const count = toCount(details.events_count ?? details.eventsCount) ?? events.length;
   const fields: Field[] = [...jsonFields("Details", rest)];
@@ -87,12 +88,12 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
     body: [
       md`${timestampWithAge(at)} · **${count}** events`,
       ...events
-        .slice(0, MOST_SHOWN)
+        .slice(0, MAX_SHOWN)
         .map(
           ({ did, template }) =>
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
-      ...(events.length > MOST_SHOWN ? [md`…and ${events.length - MOST_SHOWN} more`] : []),
+      ...(events.length > MAX_SHOWN ? [md`…and ${events.length - MAX_SHOWN} more`] : []),
       ...(file ? [] : [md`-# Its details are too large to attach.`]),
     ],
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],

@@ -1,3 +1,9 @@
+import { ExplorerError } from "../explorer/errors.js";
+import { openSlice } from "../explorer/paging.js";
+import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema/validators.js";
+import { toUrl } from "../explorer/values.js";
+import { countVersions, isBehind, newestVersion } from "../ledger/versions.js";
+import { shortId } from "../text/ids.js";
 import {
   code,
   codeBlock,
@@ -8,12 +14,8 @@ import {
   type Markdown,
   md,
   timestampWithAge,
-} from "../discord/text.js";
-import { countVersions, isBehind, newestVersion } from "../explorer/directory.js";
-import { ExplorerError } from "../explorer/errors.js";
-import { openSlice } from "../explorer/paging.js";
-import type { ValidatorDetail, ValidatorSummary } from "../explorer/schema.js";
-import { cut, shortId, toUrl } from "../explorer/values.js";
+} from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { activity, extent, named, orNothing, pageOf, perRow, row, rowMenu, seen, version } from "./parts.js";
 import type { Choice, Field, Menu, Screen, ScreenContext, View } from "./view.js";

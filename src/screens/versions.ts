@@ -1,16 +1,16 @@
-import type { Bar } from "../charts/charts.js";
-import { bold, code, md } from "../discord/text.js";
-import { compareVersions, countVersions, newestVersion } from "../explorer/directory.js";
-import { cut } from "../explorer/values.js";
+import type { Bar } from "../charts/draw.js";
+import { compareVersions, countVersions, newestVersion } from "../ledger/versions.js";
+import { bold, code, md } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import type { Screen } from "./view.js";
 
 /** Versions with a line of their own; the rest are counted together. */
-const MOST_VERSIONS = 10;
+const MAX_VERSIONS = 10;
 
 /** The versions that most run, the newest first. */
 function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
-  const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MOST_VERSIONS);
+  const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_VERSIONS);
   return most.toSorted(([a], [b]) => (a === null ? 1 : b === null ? -1 : compareVersions(b, a)));
 }
 

@@ -1,8 +1,8 @@
 import type { Charts } from "../charts/charts.js";
-import type { Markdown } from "../discord/text.js";
-import type { Directory } from "../explorer/directory.js";
-import type { PriceHistory } from "../explorer/prices.js";
+import type { Directory } from "../directory/directory.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import type { PriceHistory } from "../ledger/prices.js";
+import type { Markdown } from "../text/markdown.js";
 import type { Address, ParametersOf, ScreenName } from "./addresses.js";
 
 /** One colour for one meaning. */

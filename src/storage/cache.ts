@@ -1,5 +1,6 @@
 import Keyv, { type KeyvStoreAdapter } from "keyv";
 import { LRUCache } from "lru-cache";
+import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
 
 /** What is kept of an answer: the answer, when it came, and about how many bytes it holds; or that there is none. */
@@ -16,7 +17,7 @@ export interface Found {
   readonly layer: CacheLayer;
 }
 
-interface Wish {
+interface Wanted {
   /** Where memory holds nothing newer than this, Redis may; the newer of both counts. Epoch ms. */
   readonly newerThan: number;
   /** Reads data that comes from Redis, where anybody may have written it; throws for what it cannot read. */
@@ -25,7 +26,7 @@ interface Wish {
 
 /** Entries by key, in memory and, where there is one, in Redis behind it. Never throws, and never waits for Redis. */
 export interface Cache {
-  get(key: string, wish: Wish): Promise<Found | undefined>;
+  get(key: string, wanted: Wanted): Promise<Found | undefined>;
   /** Keeps an entry for so many ms; a memory that is full forgets what was used longest ago. */
   set(key: string, entry: Entry, ttlMs: number): Promise<void>;
 }
@@ -39,9 +40,9 @@ interface Stored {
 }
 
 /** A store for Keyv that is bounded in bytes. Keyv passes a time to live that lru-cache wants in its options. */
-function boundedStore(mostBytes: number): KeyvStoreAdapter {
+function boundedStore(maxBytes: number): KeyvStoreAdapter {
   const lru = new LRUCache<string, Stored>({
-    maxSize: mostBytes,
+    maxSize: maxBytes,
     sizeCalculation: (stored, key) => Math.max(1, stored.value.bytes * MEMORY_FACTOR + key.length * 2 + 200),
   });
   return {
@@ -72,7 +73,7 @@ function isEntry(value: unknown): value is Entry {
 /** Clocks of processes that share a Redis may be so far apart, in ms; an entry from later is not believed. */
 const CLOCK_SKEW_MS = 60_000;
 
-function readEntry(value: unknown, parse: Wish["parse"]): Entry | undefined {
+function readEntry(value: unknown, parse: Wanted["parse"]): Entry | undefined {
   if (!isEntry(value) || value.fetchedAt > Date.now() + CLOCK_SKEW_MS) return undefined;
   try {
     return "missing" in value ? value : { ...value, data: parse(value.data) };
@@ -81,16 +82,16 @@ function readEntry(value: unknown, parse: Wish["parse"]): Entry | undefined {
   }
 }
 
-interface Options {
+interface CacheOptions {
   readonly memoryMb: number;
   readonly redis?: Redis | undefined;
-  readonly log: { warn(details: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
 }
 
 /** Keys in Redis begin with this. */
 export const REDIS_PREFIX = "crier:";
 
-export function createCache({ memoryMb, redis, log }: Options): Cache {
+export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
   // By reference: serializing would cost hundreds of times a hit. Nobody may change what the cache holds.
   const memory = new Keyv<Entry>(boundedStore(memoryMb * 1024 * 1024), {
     serialize: undefined,
@@ -115,7 +116,7 @@ export function createCache({ memoryMb, redis, log }: Options): Cache {
   shared?.on("error", () => {});
 
   /** An entry in Redis, which memory keeps from then on. */
-  const readShared = async (key: string, parse: Wish["parse"]): Promise<Found | undefined> => {
+  const readShared = async (key: string, parse: Wanted["parse"]): Promise<Found | undefined> => {
     if (!redis || !shared) return undefined;
     const raw = await redis.attempt(() => shared.get(key, { raw: true }));
     if (raw === undefined || raw === null) return undefined;
@@ -131,11 +132,11 @@ export function createCache({ memoryMb, redis, log }: Options): Cache {
   };
 
   return {
-    async get(key, wish) {
+    async get(key, wanted) {
       const held = await memory.get(key);
       const own: Found | undefined = held && { entry: held, layer: "memory" };
-      if (held && held.fetchedAt >= wish.newerThan) return own;
-      const other = await readShared(key, wish.parse);
+      if (held && held.fetchedAt >= wanted.newerThan) return own;
+      const other = await readShared(key, wanted.parse);
       return other && other.entry.fetchedAt > (held?.fetchedAt ?? 0) ? other : own;
     },
     async set(key, entry, ttlMs) {

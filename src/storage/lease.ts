@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Log } from "../ops/log.js";
-import { within } from "../within.js";
+import type { Log } from "../log.js";
+import { withTimeout } from "../util/timeouts.js";
 import type { RedisClient } from "./redis.js";
-import { collectionOf, type State, type Write } from "./state.js";
+import { claimVersion, type State } from "./state.js";
+import type { Write } from "./store.js";
 
 /** The right to do the background work: one process holds it at a time. */
 export interface Lease {
@@ -10,48 +11,72 @@ export interface Lease {
   readonly epoch: number;
   /** Until when it is certainly held, by this process's clock, epoch ms. */
   validUntil(): number;
-  /** Makes a commit fail once another process has taken over. */
-  readonly guard: Write;
+}
+
+/** Another process does the background work now, or this one is stopping: nothing more is written or sent. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+/** The state as the holder of the lease writes it. */
+export interface LeasedState extends State {
+  /**
+   * Applies all the writes, or none: false where an expectation of theirs did not hold.
+   * @throws {LeaseLost} where another process has taken over
+   */
+  commit(writes: readonly Write[]): Promise<boolean>;
 }
 
 /** Work that is done by whoever holds the lease. */
 export interface LeasedWork {
-  start(lease: Lease): Promise<void>;
+  start(state: LeasedState, lease: Lease): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** A process's part in who does the background work. */
 export interface Leadership {
   stop(): Promise<void>;
 }
 
-interface Holder {
-  readonly epoch: number;
-}
-
 const NAME = "background";
 
-/** Makes this process the holder: its number is one above the last, and whoever had that can write no more. */
-async function nextEpoch(state: State): Promise<{ epoch: number; guard: Write }> {
-  const holders = collectionOf<Holder>(state, "lease");
+/** The same state, whose every commit fails once another process has taken over. */
+function leased(state: State, { epoch }: { readonly epoch: number }): LeasedState {
+  const holder = { epoch };
+  return {
+    ...state,
+    async commit(writes) {
+      if (await state.commit([state.lease.expect(NAME, holder), ...writes])) return true;
+      if ((await state.lease.get(NAME))?.epoch !== epoch)
+        throw new LeaseLost("Another process does the background work");
+      return false;
+    },
+  };
+}
+
+/**
+ * Makes this process the holder: its number is one above the last, and whoever had that can write no more.
+ * @throws {StateError} where a newer bot has written the state
+ */
+async function nextEpoch(state: State): Promise<number> {
+  await claimVersion(state);
   for (;;) {
-    const last = await holders.get(NAME);
-    const holder = { epoch: (last?.epoch ?? 0) + 1 };
-    if (await state.commit([holders.expect(NAME, last), holders.put(NAME, holder)])) {
-      return { epoch: holder.epoch, guard: holders.expect(NAME, holder) };
-    }
+    const last = await state.lease.get(NAME);
+    const epoch = (last?.epoch ?? 0) + 1;
+    if (await state.commit([state.lease.expect(NAME, last), state.lease.put(NAME, { epoch })])) return epoch;
   }
 }
 
 /** For a state that only one process can open: the lease is this one's until it ends. */
 export async function holdForever(state: State, work: LeasedWork): Promise<Leadership> {
-  const { epoch, guard } = await nextEpoch(state);
-  await work.start({ epoch, guard, validUntil: () => Number.POSITIVE_INFINITY });
+  const lease = { epoch: await nextEpoch(state), validUntil: () => Number.POSITIVE_INFINITY };
+  await work.start(leased(state, lease), lease);
   return { stop: () => work.stop() };
 }
 
 /** How long a lease lasts without renewal, and how often it is renewed or asked for, in ms. */
 const LEASE_MS = 6_000;
-const EVERY_MS = 1_500;
+const RENEW_EVERY_MS = 1_500;
 /** Held by whoever does the background work. */
 export const LEASE_KEY = "crier:lease";
 
@@ -68,7 +93,9 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   let running: Promise<void> = Promise.resolve();
 
   const release = () =>
-    within(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(() => {});
+    withTimeout(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(
+      () => {},
+    );
   const lose = async () => {
     if (!held) return;
     held = false;
@@ -76,23 +103,21 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     log.warn({}, "Another process may do the background work now; this one stops it");
     await work.stop();
   };
-  const attempt = async () => {
-    // Counted from before the request: the lease never ends in Redis before it ends here.
-    const asked = Date.now();
-    if (held) {
-      if ((await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] })) === 1)
-        validUntil = asked + LEASE_MS;
-      else await lose();
-      return;
-    }
+  const renew = async (sentAt: number) => {
+    const renewed = await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] });
+    if (renewed === 1) validUntil = sentAt + LEASE_MS;
+    else await lose();
+  };
+  const take = async (sentAt: number) => {
     if ((await client.set(LEASE_KEY, token, { NX: true, PX: LEASE_MS })) === null) return;
-    validUntil = asked + LEASE_MS;
+    validUntil = sentAt + LEASE_MS;
     try {
-      const { epoch, guard } = await nextEpoch(state);
-      if (stopped || Date.now() > validUntil) throw new Error("The lease ended before the work began");
+      const epoch = await nextEpoch(state);
+      if (stopped || Date.now() > validUntil) throw new LeaseLost("The lease ended before the work began");
       held = true;
       log.info({ epoch }, "This process does the background work");
-      await work.start({ epoch, guard, validUntil: () => validUntil });
+      const lease = { epoch, validUntil: () => validUntil };
+      await work.start(leased(state, lease), lease);
     } catch (error) {
       held = false;
       validUntil = 0;
@@ -103,12 +128,13 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   };
   const tick = async () => {
     try {
-      if (client.isReady) await attempt();
+      // The time is taken before the request: the lease never ends in Redis before it ends here.
+      if (client.isReady) await (held ? renew : take)(Date.now());
     } catch (err) {
       log.warn({ err }, "The lease could not be had or renewed; trying again");
     }
     if (held && Date.now() > validUntil) await lose();
-    if (!stopped) timer = setTimeout(next, EVERY_MS);
+    if (!stopped) timer = setTimeout(next, RENEW_EVERY_MS);
   };
   const next = () => {
     running = tick();

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import KeyvRedis, { createClient } from "@keyv/redis";
-import { within } from "../within.js";
+import type { Log } from "../log.js";
+import { createNotice } from "../util/notice.js";
+import { withTimeout } from "../util/timeouts.js";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
 const DEADLINE_MS = 45;
@@ -28,16 +30,11 @@ export interface Redis {
   store(): KeyvRedis<unknown>;
   /** Waits until it is connected, so many ms at the most: for what cannot go on without. */
   connected(ms: number): Promise<boolean>;
-  /** Whether it is connected and answered in time when last asked. */
+  /** Whether it is connected and answered in time lately. */
   usable(): boolean;
   /** What the command answers, or undefined when Redis is not usable or not in time. */
   attempt<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
-}
-
-interface Log {
-  warn(details: object, message: string): void;
-  info(details: object, message: string): void;
 }
 
 class TooLate extends Error {}
@@ -46,40 +43,37 @@ class TooLate extends Error {}
  * Connects in the background and for ever; a Redis that is not there is logged once, and once when it is back. After
  * one answer that came too late it is passed over until a ping comes back in time, so no second command waits for it.
  */
-export function connectRedis(url: string, log: Log): Redis {
+export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
   const client = open(url);
   let late = false;
   let slow = 0;
-  let told = false;
-  const tell = (usable: boolean, reason: string) => {
-    if (usable !== told) return;
-    told = !usable;
-    if (usable) log.info({}, "Redis is back in use");
-    else log.warn({ reason }, "Redis is not usable; going on without it");
-  };
-  client.on("error", (error: Error) => tell(false, "code" in error ? String(error.code) : error.name));
-  client.on("ready", () => tell(true, ""));
+  const away = createNotice<string>(
+    (reason) => log.warn({ reason }, "Redis is not usable; going on without it"),
+    () => log.info({}, "Redis is back in use"),
+  );
+  client.on("error", (error: Error) => away.begins("code" in error ? String(error.code) : error.name));
+  client.on("ready", () => away.ends());
   client.connect().catch(() => {});
 
   const inTime = <T>(work: Promise<T>): Promise<T> =>
-    within(work, DEADLINE_MS, () => {
+    withTimeout(work, DEADLINE_MS, () => {
       throw new TooLate();
     });
 
   const passOver = () => {
     if (late) return;
     late = true;
-    tell(false, "no answer in time");
+    away.begins("no answer in time");
     const ping = async () => {
       if (!client.isOpen) return;
       try {
         if (client.isReady) {
-          const askedAt = performance.now();
+          const sentAt = performance.now();
           await inTime(client.ping());
-          if (performance.now() - askedAt > SLOW_MS) throw new TooLate();
+          if (performance.now() - sentAt > SLOW_MS) throw new TooLate();
           late = false;
           slow = 0;
-          tell(true, "");
+          away.ends();
           return;
         }
       } catch {
@@ -105,9 +99,9 @@ export function connectRedis(url: string, log: Log): Redis {
       if (!usable()) return undefined;
       try {
         const work = command(client);
-        const askedAt = performance.now();
+        const sentAt = performance.now();
         const answer = await inTime(work);
-        slow = performance.now() - askedAt > SLOW_MS ? slow + 1 : 0;
+        slow = performance.now() - sentAt > SLOW_MS ? slow + 1 : 0;
         if (slow >= SLOW_IN_A_ROW) passOver();
         return answer;
       } catch (error) {

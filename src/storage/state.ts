@@ -1,59 +1,142 @@
-/** A document's place: its collection, and its id there. */
-export interface Place {
-  readonly collection: string;
-  readonly id: string;
-}
+import type { Log } from "../log.js";
+import {
+  type CollectionName,
+  collectionNames,
+  type DocumentOf,
+  definitionOf,
+  STATE_VERSION,
+} from "./catalogue.js";
+import { StateError, type Store, type Write } from "./store.js";
 
-/** One part of a commit; `document` is any JSON. */
-export type Write =
-  | (Place & { readonly op: "put"; readonly document: unknown })
-  /** Only where there is none yet; else it leaves what is there. */
-  | (Place & { readonly op: "add"; readonly document: unknown })
-  | (Place & { readonly op: "delete" })
-  /** Writes nothing: the commit fails unless exactly this document is there, or none where it is undefined. */
-  | (Place & { readonly op: "expect"; readonly document: unknown });
-
-/**
- * The durable state: documents in collections. Whatever belongs together is one commit; it is on the disk, or in
- * Redis, when its promise resolves.
- */
-export interface State {
-  get(collection: string, id: string): Promise<unknown>;
-  /** All documents of a collection by id. */
-  list(collection: string): Promise<Map<string, unknown>>;
-  /** The names of the collections that hold anything. */
-  collections(): Promise<string[]>;
-  /** Applies all the writes, or none: false where an expectation did not hold. */
-  commit(writes: readonly Write[]): Promise<boolean>;
-  close(): Promise<void>;
-}
-
-/** A document's text: what expectations compare. Keys keep their order, so equal documents have equal text. */
-export const toText = (document: unknown): string => JSON.stringify(document);
-
-/** The documents of one kind. */
+/** The documents of one collection, parsed by its schema. */
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   list(): Promise<Map<string, T>>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
+  /** Holds where the document is exactly as it was read or written, or where there is none for undefined. */
   expect(id: string, document: T | undefined): Write;
   delete(id: string): Write;
+  /** Moves a document that its schema lets pass, and nobody can use, to "unreadable". */
+  setAside(id: string, document: T, problem: string): Promise<void>;
 }
 
-/** A collection of the state as documents of one type: what only this bot has written there. */
-export function collectionOf<T>(state: State, collection: string): Collection<T> {
-  return {
-    get: async (id) => (await state.get(collection, id)) as T | undefined,
-    list: async () => (await state.list(collection)) as Map<string, T>,
-    put: (id, document) => ({ op: "put", collection, id, document }),
-    add: (id, document) => ({ op: "add", collection, id, document }),
-    expect: (id, document) => ({ op: "expect", collection, id, document }),
-    delete: (id) => ({ op: "delete", collection, id }),
+type Collections = { readonly [Name in CollectionName]: Collection<DocumentOf<Name>> };
+
+/** The durable state, collection by collection. Whatever belongs together is one commit. */
+export interface State extends Collections {
+  /** Applies all the writes, or none: false where an expectation did not hold. @throws {StateError} */
+  commit(writes: readonly Write[]): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Keys keep their order, so equal documents have equal text. */
+const toText = (document: unknown): string => JSON.stringify(document);
+
+interface StateOptions {
+  readonly log: Pick<Log, "error">;
+  /** Whether a document that cannot be read is moved out of the way (true): not by who only looks. */
+  readonly keepAside?: boolean;
+}
+
+/**
+ * The state over a store. A document that is no JSON, or does not fit its schema, costs itself: it is logged once, moved to
+ * the collection "unreadable" with its text, and counts as missing.
+ */
+export function createState(store: Store, { log, keepAside = true }: StateOptions): State {
+  const reported = new Set<string>();
+  /** The text that a document was read from: what was upgraded or had defaults filled in is expected as it stands. */
+  const textOf = new WeakMap<object, string>();
+
+  const heldText = (document: unknown): string =>
+    (typeof document === "object" && document !== null ? textOf.get(document) : undefined) ??
+    toText(document);
+
+  const setAside = async (collection: string, id: string, text: string, problem: string) => {
+    const name = `${collection}/${id}`;
+    if (reported.has(name)) return;
+    reported.add(name);
+    log.error({ collection, id, problem }, "A document of the state cannot be read; it is kept aside");
+    if (!keepAside) return;
+    const { unreadable } = collections;
+    const document = { collection, id, text, problem, at: Date.now() };
+    await store
+      .commit([
+        { op: "expect", collection, id, text },
+        unreadable.put(name, document),
+        { op: "delete", collection, id },
+      ])
+      .catch((err: unknown) =>
+        log.error({ err, collection, id }, "It could not be kept aside; it stays where it is"),
+      );
   };
+
+  const makeCollection = <Name extends CollectionName>(key: Name): Collection<DocumentOf<Name>> => {
+    const { name: collection, schema, upgrade } = definitionOf(key);
+    const read = async (id: string, text: string): Promise<DocumentOf<Name> | undefined> => {
+      let problem: string;
+      try {
+        const json: unknown = JSON.parse(text);
+        const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
+        const result = schema.safeParse(upgrade && isObject ? upgrade(id, { ...json }) : json);
+        if (result.success) {
+          if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
+          return result.data as DocumentOf<Name>;
+        }
+        const [issue] = result.error.issues;
+        problem = `${issue?.path.join(".") || "it"}: ${issue?.message}`;
+      } catch {
+        problem = "it is no JSON";
+      }
+      await setAside(collection, id, text, problem);
+      return undefined;
+    };
+    return {
+      async get(id) {
+        const text = await store.get(collection, id);
+        return text === undefined ? undefined : read(id, text);
+      },
+      async list() {
+        const documents = new Map<string, DocumentOf<Name>>();
+        for (const [id, text] of await store.list(collection)) {
+          const document = await read(id, text);
+          if (document !== undefined) documents.set(id, document);
+        }
+        return documents;
+      },
+      put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),
+      add: (id, document) => ({ op: "add", collection, id, text: toText(document) }),
+      expect: (id, document) => ({
+        op: "expect",
+        collection,
+        id,
+        text: document === undefined ? undefined : heldText(document),
+      }),
+      delete: (id) => ({ op: "delete", collection, id }),
+      setAside: (id, document, problem) => setAside(collection, id, heldText(document), problem),
+    };
+  };
+
+  // TypeScript does not see that each name has a collection of its own documents.
+  const collections = Object.fromEntries(
+    collectionNames.map((name) => [name, makeCollection(name)]),
+  ) as unknown as Collections;
+  return { ...collections, commit: store.commit, close: store.close };
 }
 
-/** The state cannot be used; the sentence is for the operator. */
-export class StateError extends Error {
-  override readonly name = "StateError";
+const VERSION_ID = "state";
+
+/**
+ * Checks that this bot can read the state, and marks it with the version that this one writes.
+ * @throws {StateError} where a newer bot has written it
+ */
+export async function claimVersion(state: State): Promise<void> {
+  const { version = 1 } = (await state.version.get(VERSION_ID)) ?? {};
+  if (version > STATE_VERSION) {
+    throw new StateError(
+      `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}): start that version again, or import an export of your own from before the upgrade`,
+    );
+  }
+  if (version < STATE_VERSION)
+    await state.commit([state.version.put(VERSION_ID, { version: STATE_VERSION })]);
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type State, StateError, type Write } from "./state.js";
+import { collectionNames, definitionOf } from "./catalogue.js";
+import { StateError, type Store, type Write } from "./store.js";
 
-/** The lease belongs to the store it is in; everything else moves. */
-const LEFT_BEHIND = new Set(["lease"]);
-/** How far the watch has come (src/watch/governance.ts). */
-const PROGRESS = "progress";
+const all = collectionNames.map(definitionOf);
+const stays = new Set(all.filter((each) => each.stays).map(({ name }) => name));
+const last = new Set(all.filter((each) => each.last).map(({ name }) => name));
 /** Documents written in one step. */
 const CHUNK = 2_000;
 
@@ -16,43 +16,55 @@ const exported = z.object({
 /** The whole state as one JSON value: documents by collection and id. */
 export type ExportedState = z.infer<typeof exported>;
 
-/** Reads everything that a state holds. @throws {StateError} */
-export async function exportState(state: State): Promise<ExportedState> {
+/** Reads everything that a store holds. @throws {StateError} */
+export async function exportState(store: Store): Promise<ExportedState> {
   const collections: ExportedState["collections"] = {};
-  for (const name of (await state.collections()).toSorted()) {
-    if (!LEFT_BEHIND.has(name)) collections[name] = Object.fromEntries(await state.list(name));
+  for (const name of (await store.collections()).toSorted()) {
+    if (stays.has(name)) continue;
+    const documents = [...(await store.list(name))].map(([id, text]) => [id, parsed(text)] as const);
+    collections[name] = Object.fromEntries(documents);
   }
   return { crier: 1, collections };
 }
 
+/** A document that is no JSON leaves as its text: what reads it will keep it aside. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /**
- * Writes an exported state into one that is empty, or in place of what it holds.
+ * Writes an exported state into a store that is empty, or in place of what it holds.
  * @returns how many documents were written
- * @throws {StateError} where the text is no export, or the state holds something and may not be replaced
+ * @throws {StateError} where the text is no export, or the store holds something and may not be replaced
  */
-export async function importState(state: State, json: unknown, replace: boolean): Promise<number> {
+export async function importState(store: Store, json: unknown, replace: boolean): Promise<number> {
   const result = exported.safeParse(json);
   if (!result.success)
     throw new StateError("That is no exported state: it wants what `npm run state -- export` wrote");
-  const held = (await state.collections()).filter((name) => !LEFT_BEHIND.has(name));
+  const held = (await store.collections()).filter((name) => !stays.has(name));
   if (held.length > 0 && !replace)
     throw new StateError("There is a state already. Give --replace to put the imported one in its place");
   const deletes: Write[] = [];
   for (const collection of held) {
-    for (const id of (await state.list(collection)).keys()) deletes.push({ op: "delete", collection, id });
+    for (const id of (await store.list(collection)).keys()) deletes.push({ op: "delete", collection, id });
   }
   const puts = Object.entries(result.data.collections).flatMap(([collection, documents]) =>
-    Object.entries(documents).map(([id, document]): Write => ({ op: "put", collection, id, document })),
+    Object.entries(documents).map(
+      ([id, document]): Write => ({ op: "put", collection, id, text: JSON.stringify(document) }),
+    ),
   );
-  // Cut off between two steps, it leaves a state that tells of no progress: a bot on it begins anew, silently, where
-  // progress without the requests would have it announce all that is open again.
-  const isProgress = ({ collection }: Write) => collection === PROGRESS;
+  const isLast = ({ collection }: Write) => last.has(collection);
   const writes = [
-    ...deletes.filter(isProgress),
-    ...deletes.filter((each) => !isProgress(each)),
-    ...puts.filter((each) => !isProgress(each)),
-    ...puts.filter(isProgress),
+    ...deletes.filter(isLast),
+    ...deletes.filter((each) => !isLast(each)),
+    ...puts.filter((each) => !isLast(each)),
+    ...puts.filter(isLast),
   ];
-  for (let at = 0; at < writes.length; at += CHUNK) await state.commit(writes.slice(at, at + CHUNK));
+  for (let from = 0; from < writes.length; from += CHUNK)
+    await store.commit(writes.slice(from, from + CHUNK));
   return puts.length;
 }

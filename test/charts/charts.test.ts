@@ -1,7 +1,7 @@
 import { createCanvas, loadImage } from "@napi-rs/canvas";
 import { describe, expect, it } from "vitest";
 import { createCharts } from "../../src/charts/charts.js";
-import type { PriceSample } from "../../src/explorer/prices.js";
+import type { PriceSample } from "../../src/ledger/prices.js";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;

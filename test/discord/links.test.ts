@@ -1,15 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { customId, decodeAddress, encodeAddress, type IdKeys } from "../../src/discord/links.js";
 import { address } from "../../src/screens/addresses.js";
-import { packId, readId } from "../../src/screens/ids.js";
-
-/** Keys in a Map: all that the codec asks of where they are kept. */
-function mapKeys(): IdKeys & { ids: Map<string, string> } {
-  const ids = new Map<string, string>();
-  return { ids, remember: (key, id) => void ids.set(key, id), resolve: async (key) => ids.get(key) };
-}
+import { packId, readId } from "../../src/text/ids.js";
+import { newLinks } from "../harness.js";
 
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
@@ -41,33 +35,33 @@ describe("an id", () => {
 
 describe("an address", () => {
   it("fits a custom_id whatever the id, and leads to the same place", async () => {
-    const keys = mapKeys();
+    const links = newLinks();
     await fc.assert(
       fc.asyncProperty(
         fc.tuple(hint, hex(64)),
         fc.integer({ min: 1, max: 510 }),
         async ([name, print], page) => {
           const to = address("rewards", { id: `${name}::1220${print}`, page });
-          const id = customId("A", to, keys);
+          const id = links.customId("A", to);
           expect(id.length).toBeLessThanOrEqual(100);
-          expect(await decodeAddress(id.slice(1), keys)).toEqual(to);
+          expect(await links.decode(id.slice(1))).toEqual(to);
         },
       ),
     );
-    expect(keys.ids.size).toBeGreaterThan(0);
+    expect(links.ids.size).toBeGreaterThan(0);
   });
 
   it("holds a contract id whole where it has no other parameter", () => {
-    const keys = mapKeys();
+    const links = newLinks();
     const id = `00${"ab".repeat(68)}`;
-    for (const screen of ["vr", "vv"] as const)
-      expect(customId("r", address(screen, { id }), keys).length).toBeLessThanOrEqual(100);
-    expect(keys.ids.size).toBe(0);
+    for (const screen of ["voteRequest", "votes"] as const)
+      expect(links.customId("r", address(screen, { id })).length).toBeLessThanOrEqual(100);
+    expect(links.ids.size).toBe(0);
   });
 
   it("is written like a URL, without its defaults", () => {
     const to = address("validators", { status: "ACTIVE", order: "DESC", page: 3 });
-    expect(encodeAddress(to, mapKeys(), 99)).toBe("validators?status=ACTIVE&page=3");
+    expect(newLinks().encode(to, 99)).toBe("validators?status=ACTIVE&page=3");
   });
 
   it.each([
@@ -79,14 +73,14 @@ describe("an address", () => {
     "party?id=^unknownkey000000",
     "price?%",
   ])("does not open from %s", async (text) => {
-    const parsed = await decodeAddress(text, mapKeys());
+    const parsed = await newLinks().decode(text);
     expect(parsed === undefined || parsed.screen === "price").toBe(true);
   });
 
   it("opens from every address ever released", async () => {
     const released = readFileSync(new URL("../addresses.txt", import.meta.url), "utf8").split("\n");
     for (const text of released.filter((line) => line && !line.startsWith("#"))) {
-      expect(await decodeAddress(text, mapKeys()), text).toBeDefined();
+      expect(await newLinks().decode(text), text).toBeDefined();
     }
   });
 });

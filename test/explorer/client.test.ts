@@ -123,7 +123,7 @@ describe("the explorer's client", () => {
   ] as const)("calls %j %s", async (fault, problem) => {
     sandbox.strike(fault);
     const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
-    expect(await problemOf(client.price({}, send(given)))).toBe(problem);
+    expect(await problemOf(createClient(send(given)).price({}))).toBe(problem);
     sandbox.heal();
   });
 

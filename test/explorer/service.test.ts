@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { createBudget } from "../../src/explorer/budget.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { findProposal } from "../../src/explorer/proposals.js";
-import { createQuota, createTokens } from "../../src/explorer/quota.js";
+import { createQueue } from "../../src/explorer/queue.js";
 import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
+import { findVoteRequest } from "../../src/ledger/vote-requests.js";
 import { createCache } from "../../src/storage/cache.js";
 import { SMALL } from "../harness.js";
 
@@ -37,12 +38,10 @@ describe("the explorer's service", () => {
     const log = { warn: () => {} };
     const upstream = createUpstream({
       get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
-      quota: createQuota({ tokens: createTokens(6_000), concurrency: 4 }),
-      news: {
-        onDown: () => news.push("down"),
-        onRefused: () => news.push("refused"),
-        onBack: () => news.push("back"),
-      },
+      queue: createQueue({ budget: createBudget(6_000), concurrency: 4 }),
+      onDown: () => news.push("down"),
+      onRefused: () => news.push("refused"),
+      onBack: () => news.push("back"),
     });
     service = createExplorerService({
       upstream,
@@ -117,7 +116,7 @@ describe("the explorer's service", () => {
   it("tells a vote request's tally by whichever of list and detail is newer, and asks for each detail once", async () => {
     const request = sandbox.ledger.openVoteRequest();
     const id = request.contractId;
-    const show = async (options = {}) => (await findProposal(service.for(ana, options), id)).data;
+    const show = async (options = {}) => (await findVoteRequest(service.for(ana, options), id)).data;
     const before = await show();
     const details = () => sandbox.requests.filter(({ path }) => path.endsWith("/details")).length;
     expect(details()).toBe(1);

@@ -1,10 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  clean,
-  cut,
   parseJson,
-  shortId,
   toCount,
   toDecimal,
   toFlag,
@@ -13,6 +10,8 @@ import {
   toTime,
   toUrl,
 } from "../../src/explorer/values.js";
+import { shortId } from "../../src/text/ids.js";
+import { clean, cut } from "../../src/text/plain.js";
 
 const MOMENT = Date.UTC(2026, 10, 21, 10, 0, 0);
 

@@ -44,7 +44,7 @@ describe("what is written for operators", () => {
   it("explains every line that the log may hold", () => {
     const lines = all(
       // What is put into a line is the start of a job's name, which is written out in the guide.
-      sources("src").replace(/The \$\{name\}/g, "The reading of the vote requests"),
+      sources("src").replace(/The \$\{name\}/g, "The poll of a feed"),
       /log\s*\.(?:info|warn|error)\([^;]*?["`]([A-Z][^"`]{8,})["`],?\s*\)/g,
     );
     expect(lines.size).toBeGreaterThan(15);

@@ -47,7 +47,10 @@ describe("a bot with an HTTP_PORT", () => {
     const sample = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? Number.NaN);
     await expect
       .poll(async () =>
-        sample((await get("/metrics")).text, /delivery_age_seconds_count\{outcome="delivered"\} (\d+)/),
+        sample(
+          (await get("/metrics")).text,
+          /delivery_age_seconds_count\{feed="governance",outcome="delivered"\} (\d+)/,
+        ),
       )
       .toBe(1);
     const { text } = await get("/metrics");
@@ -55,9 +58,9 @@ describe("a bot with an HTTP_PORT", () => {
     expect(sample(text, /interaction_seconds_count\{name="party show",outcome="missing"\} (\d+)/)).toBe(1);
     expect(sample(text, /interaction_seconds_count\{name="complete",outcome="answered"\} (\d+)/)).toBe(1);
     expect(sample(text, /reads_total\{endpoint="dashboard",source="memory"\} (\d+)/)).toBeGreaterThan(0);
-    expect(sample(text, /upstream_seconds_count\{status="200",lane="people"\} (\d+)/)).toBeGreaterThan(0);
-    expect(sample(text, /upstream_wait_seconds_count\{lane="background"\} (\d+)/)).toBeGreaterThan(0);
-    expect(sample(text, /poll_seconds_count\{outcome="done"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /upstream_seconds_count\{status="200",priority="people"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /upstream_wait_seconds_count\{priority="background"\} (\d+)/)).toBeGreaterThan(0);
+    expect(sample(text, /poll_seconds_count\{feed="governance",outcome="done"\} (\d+)/)).toBeGreaterThan(0);
     expect(sample(text, /crier_lease_held (\d)/)).toBe(1);
     expect(sample(text, /crier_shards_ready (\d)/)).toBe(1);
     expect(text).toMatch(/nodejs_eventloop_lag_seconds/);
@@ -66,7 +69,7 @@ describe("a bot with an HTTP_PORT", () => {
     harness.explorer.strike({ kind: "status", status: 500 });
     await expect
       .poll(async () => (await get("/metrics")).text, { timeout: 10_000 })
-      .toMatch(/poll_seconds_count\{outcome="failed"\}/);
+      .toMatch(/poll_seconds_count\{feed="governance",outcome="failed"\}/);
     // A gateway that is gone is a bot that is not ready.
     gateway.refuse = true;
     gateway.drop();

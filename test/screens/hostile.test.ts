@@ -3,14 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkMessage } from "../../sandbox/discord/validate.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createCharts } from "../../src/charts/charts.js";
-import { toMessage } from "../../src/discord/message.js";
-import { createDirectory } from "../../src/explorer/directory.js";
+import { createDirectory } from "../../src/directory/directory.js";
+import { createLinks } from "../../src/discord/links.js";
+import { createRenderer } from "../../src/discord/message.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
 import { type Address, address, type ScreenName, screenNames, takesId } from "../../src/screens/addresses.js";
 import { openScreen } from "../../src/screens/index.js";
 import { createCache } from "../../src/storage/cache.js";
+import { PersonError } from "../../src/util/person-error.js";
 import { SMALL } from "../harness.js";
 import { expectSafe, HOSTILE } from "./checks.js";
 
@@ -71,8 +73,12 @@ describe("whatever the explorer returns", () => {
     const party = ledger.validators[0]?.party.id ?? "";
     const request = ledger.voteRequests[0]?.firstContractId ?? "";
     const [update, token] = [ledger.updates[0], ledger.tokens[0]];
-    Object.assign(ids, { validator: party, party, rewards: party, vr: request, vv: request });
-    Object.assign(ids, { lookup: party, t: token?.contractId, c: ledger.contracts[0]?.contractId });
+    Object.assign(ids, { validator: party, party, rewards: party, voteRequest: request, votes: request });
+    Object.assign(ids, {
+      lookup: party,
+      token: token?.contractId,
+      contract: ledger.contracts[0]?.contractId,
+    });
     Object.assign(ids, { event: update?.events[0]?.eventId, update: update?.updateId });
     const names = HOSTILE.map((name, at) => ({ id: `${at}`, name, active: at % 2 === 0, version: name }));
     await screens.directory.replace("validator", names, Date.now());
@@ -92,7 +98,7 @@ describe("whatever the explorer returns", () => {
       resolve: async (key: string) => kept.get(key),
     };
     const { view, at } = await openScreen(to, { ...screens, explorer: service.for({ person: "ana" }) });
-    return toMessage(view, at, undefined, keys);
+    return createRenderer(createLinks(keys)).screen(view, at, undefined);
   };
 
   const check = async (to: Address) => {
@@ -100,7 +106,7 @@ describe("whatever the explorer returns", () => {
     try {
       message = await open(to);
     } catch (error) {
-      if (error instanceof ExplorerError) return;
+      if (error instanceof ExplorerError || error instanceof PersonError) return;
       throw error;
     }
     const files = message.files.map(({ name, attachment }) => ({ name, bytes: attachment.length }));

@@ -2,16 +2,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { createBudget } from "../../src/explorer/budget.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { createQuota, createTokens } from "../../src/explorer/quota.js";
+import { createQueue } from "../../src/explorer/queue.js";
 import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
-import { createSharedTokens } from "../../src/explorer/shared-tokens.js";
+import { createSharedBudget } from "../../src/explorer/shared-budget.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
+import { createPriceHistory } from "../../src/ledger/price-history.js";
 import { createCache } from "../../src/storage/cache.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
-import { createRedisState } from "../../src/storage/redis-state.js";
-import { createPriceHistory } from "../../src/watch/prices.js";
-import { SMALL } from "../harness.js";
+import { createRedisStore } from "../../src/storage/redis-store.js";
+import { createState } from "../../src/storage/state.js";
+import { quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
 describeWithRedis("Redis behind the cache", () => {
@@ -43,8 +45,10 @@ describeWithRedis("Redis behind the cache", () => {
     if (wait) await expect.poll(() => redis.usable()).toBe(true);
     const upstream = createUpstream({
       get: createHttp({ apiUrl: `${explorer.url}/v1`, apiKey: explorer.key }),
-      quota: createQuota({ tokens: createTokens(60_000), concurrency: 4 }),
-      news: { onDown: () => {}, onRefused: () => {}, onBack: () => {} },
+      queue: createQueue({ budget: createBudget(60_000), concurrency: 4 }),
+      onDown: () => {},
+      onRefused: () => {},
+      onBack: () => {},
     });
     return {
       redis,
@@ -115,8 +119,8 @@ describeWithRedis("Redis behind the cache", () => {
 
   it("keeps nobody waiting for the prices that it holds", async () => {
     const { redis } = await startBot();
-    const state = createRedisState(redis.client);
-    await state.commit([{ op: "put", collection: "prices", id: "samples", document: [[1, "0.1"]] }]);
+    const state = createState(createRedisStore(redis.client), { log: quiet });
+    await state.commit([state.prices.put("samples", [[1, "0.1"]])]);
     let time = 0;
     const prices = createPriceHistory(state, log, () => time);
     server.freeze();
@@ -145,13 +149,13 @@ describeWithRedis("Redis behind the cache", () => {
     const [one, two] = [await startBot(), await startBot()];
     const perMinute = 240;
     const take = async (ms: number, key: string) => {
-      const tokens = [one, two].map(({ redis }) =>
-        createSharedTokens(redis, perMinute, createTokens(perMinute), key),
+      const budgets = [one, two].map(({ redis }) =>
+        createSharedBudget(redis, perMinute, createBudget(perMinute), key),
       );
       const until = performance.now() + ms;
       let taken = 0;
       while (performance.now() < until) {
-        for (const each of tokens) if ((await each.take("people")) === 0) taken += 1;
+        for (const each of budgets) if ((await each.take("people")) === 0) taken += 1;
         await delay(5);
       }
       return taken;

@@ -140,7 +140,7 @@ describeWithChromium("the sandbox's page", () => {
     await be("Olga");
     await go("general");
     await type("subscribe governance", { role: "Super validators", thread: "True" });
-    await last().getByText("Subscribed").waitFor();
+    await last().getByText("Subscribed", { exact: true }).waitFor();
     await page.getByLabel("Title").fill("Feed the whales");
     await page.getByRole("button", { name: "Open a vote request" }).click();
     const announcement = page.locator("discord-message", { hasText: "New vote request: Feed the whales" });
@@ -165,7 +165,7 @@ describeWithChromium("the sandbox's page", () => {
     await be("Olga");
     await go("general");
     await type("subscribe governance", { channel: "vote-requests" });
-    await last().getByText("Subscribed").waitFor();
+    await last().getByText("Subscribed", { exact: true }).waitFor();
     await page.getByLabel("Title").fill("A post of its own");
     await page.getByRole("button", { name: "Open a vote request" }).click();
     await go("vote-requests");

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit";
 import type { Component } from "../../discord/world.js";
-import { mended } from "./mend.js";
+import { mended } from "./repair.js";
 
 const box = (menu: Element) => menu.shadowRoot?.querySelector<HTMLElement>(".discord-string-select-menu");
 const list = (menu: Element) => menu.shadowRoot?.querySelector(".discord-string-select-menu-option-slot");

@@ -3,8 +3,8 @@ import { repeat } from "lit/directives/repeat.js";
 import type { ActionRow, Attachment, Component, Message } from "../../discord/world.js";
 import { avatarOf, ELSEWHERE } from "./look.js";
 import { type Context, markdown, withoutMarks } from "./markdown.js";
-import { mended } from "./mend.js";
 import { menu } from "./menus.js";
+import { mended } from "./repair.js";
 
 /** What can be done on a message. */
 export interface Handlers extends Context {

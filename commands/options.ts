@@ -1,0 +1,91 @@
+import {
+  SlashCommandBuilder,
+  type SlashCommandOptionsOnlyBuilder,
+  SlashCommandSubcommandBuilder,
+} from "@discordjs/builders";
+import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
+import { PRIVATE_OPTION, type ReadingCommand } from "../src/discord/command.js";
+import type { ScreenName } from "../src/screens/addresses.js";
+
+/** A command that reads: it works in servers, in direct messages, and as an app that a person installs for themselves. */
+export const readingCommand = (name: string, description: string): SlashCommandBuilder =>
+  new SlashCommandBuilder()
+    .setName(name)
+    .setDescription(description)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
+    .setContexts(
+      InteractionContextType.Guild,
+      InteractionContextType.BotDM,
+      InteractionContextType.PrivateChannel,
+    );
+
+export const subcommand = (name: string, description: string): SlashCommandSubcommandBuilder =>
+  new SlashCommandSubcommandBuilder().setName(name).setDescription(description);
+
+type Optionable = SlashCommandBuilder | SlashCommandSubcommandBuilder | SlashCommandOptionsOnlyBuilder;
+
+/** The longest text that an id may be pasted in, with a link around it. */
+const MAX_PASTE = 600;
+
+/** Adds the option that holds an id, completed while it is typed where there is something to complete it with. */
+export function withId<Builder extends Optionable>(
+  builder: Builder,
+  name: string,
+  description: string,
+  completed: boolean,
+): Builder {
+  builder.addStringOption((option) =>
+    option
+      .setName(name)
+      .setDescription(description)
+      .setRequired(true)
+      .setMaxLength(MAX_PASTE)
+      .setAutocomplete(completed),
+  );
+  return builder;
+}
+
+/** Adds a choice of which end of a list comes first. */
+export function withOrder<Builder extends Optionable>(
+  builder: Builder,
+  latest = "newest first",
+  earliest = "oldest first",
+): Builder {
+  builder.addStringOption((option) =>
+    option
+      .setName("order")
+      .setDescription(`Which first (${latest.replace(" first", "")})`)
+      .addChoices({ name: latest, value: "DESC" }, { name: earliest, value: "ASC" }),
+  );
+  return builder;
+}
+
+/** Adds the `private` option. */
+export function withPrivate<Builder extends Optionable>(builder: Builder): Builder {
+  builder.addBooleanOption((option) =>
+    option.setName(PRIVATE_OPTION).setDescription("Only you see the answer"),
+  );
+  return builder;
+}
+
+interface ListAndShow {
+  readonly description: string;
+  readonly list: string;
+  readonly show: string;
+  /** What the option that holds the id wants. */
+  readonly id: string;
+  readonly opens: { readonly list: ScreenName; readonly show: ScreenName };
+}
+
+/** A command for things that are listed by age, and shown one by one. */
+export const listAndShow = (
+  name: string,
+  { description, list, show, id, opens }: ListAndShow,
+): ReadingCommand => ({
+  definition: readingCommand(name, description)
+    .addSubcommand(withPrivate(withOrder(subcommand("list", list))))
+    .addSubcommand(withPrivate(withId(subcommand("show", show), name, id, false)))
+    .toJSON(),
+  opens: { ...opens },
+  idOption: name,
+});

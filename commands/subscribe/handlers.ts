@@ -1,0 +1,257 @@
+import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { Subscriptions } from "../../src/delivery/subscriptions.js";
+import type { MessagePayload, Renderer } from "../../src/discord/message.js";
+import { checkSubscription, type Place, readPlace } from "../../src/discord/permissions.js";
+import { postMessage, postToForum, setArchived } from "../../src/discord/post.js";
+import { wordsFor } from "../../src/discord/problems.js";
+import type { ExplorerService } from "../../src/explorer/service.js";
+import type { Health, Subscription } from "../../src/storage/catalogue.js";
+import type { State } from "../../src/storage/state.js";
+import { channelMention, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { SECOND } from "../../src/util/units.js";
+import { chosenSettings, chosenSubscription } from "./choice.js";
+
+/** What /subscribe works with. */
+export interface SubscribeServices {
+  readonly explorer: ExplorerService;
+  readonly subscriptions: Subscriptions;
+  readonly state: State;
+  readonly renderer: Renderer;
+  /** For what is not the answer to the interaction. */
+  readonly rest: REST;
+}
+
+/** The same, with what can be subscribed to. */
+interface FeedServices extends SubscribeServices {
+  readonly feeds: readonly FeedDefinition[];
+}
+
+const say = (
+  { renderer }: SubscribeServices,
+  title: Markdown,
+  body: readonly Markdown[],
+  tone: "good" | "neutral" = "good",
+): MessagePayload => renderer.message({ title, tone, body, readings: [] });
+
+function serverOf({ guildId }: ChatInputCommandInteraction): string {
+  if (!guildId) throw new PersonError("Subscriptions belong to a server: use this command in one.");
+  return guildId;
+}
+
+const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
+  options.getChannel("channel")?.id ?? channelId;
+
+const placeOf = (interaction: ChatInputCommandInteraction, { rest }: SubscribeServices): Promise<Place> =>
+  readPlace(rest, serverOf(interaction), channelIdOf(interaction));
+
+const REQUIRE_TAG = 1 << 4;
+
+/** The tag that a forum demands: one that suits the feed, else its first. @throws {PersonError} where it has none */
+function tagFor({ channel }: Place, feed: FeedDefinition): string | null {
+  if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
+  const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
+  if (!tag)
+    throw new PersonError(
+      `<#${channel.id}> demands a tag on each post and has none. Add a tag to it, and try again.`,
+    );
+  return tag.id;
+}
+
+const check = (
+  { client, user }: ChatInputCommandInteraction,
+  { rest }: SubscribeServices,
+  place: Place,
+  { roleId, thread }: Pick<Subscription, "roleId" | "thread">,
+): Promise<void> => checkSubscription(rest, client.user.id, user.id, { place, roleId, thread });
+
+/** What a subscription is told, in words. */
+function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
+  const { topics, roleId, thread, publish, forum } = subscription;
+  const names = Object.entries(feed.topics)
+    .filter(([name]) => topics[name])
+    .map(([, { words }]) => words(subscription));
+  return [
+    md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
+    ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),
+    ...(forum ? [md`A post for each ${feed.thing}`] : thread ? [md`A thread under each announcement`] : []),
+    ...(publish ? [md`Published to following channels`] : []),
+  ];
+}
+
+async function save(
+  interaction: ChatInputCommandInteraction,
+  services: SubscribeServices,
+  place: Place,
+  feed: FeedDefinition,
+  before: Subscription | undefined,
+): Promise<MessagePayload> {
+  const { subscriptions, explorer } = services;
+  const { channel } = place;
+  const settings = chosenSettings(interaction, feed, before);
+  if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
+    throw new PersonError(
+      `<#${channel.id}> is not an announcement channel: only there can messages be published. Leave \`publish\` out.`,
+    );
+  }
+  await check(interaction, services, place, settings);
+  const subscription: Subscription = {
+    ...settings,
+    channelId: channel.id,
+    feed: feed.name,
+    subject: before?.subject ?? null,
+    guildId: place.guild.id,
+    forum: channel.type === ChannelType.GuildForum,
+    tagId: tagFor(place, feed),
+    since: before?.since || Date.now(),
+  };
+  await subscriptions.put(subscription);
+  await subscriptions.setHealth(channel.id, {
+    ...(await subscriptions.health(channel.id)),
+    paused: false,
+  });
+  const title = before ? md`Subscription changed` : md`Subscribed`;
+  const bound = explorer.for({ person: interaction.user.id });
+  const standing = before ? [] : [md``, ...(await feed.standing(bound, Date.now()))];
+  return say(services, title, [channelMention(channel.id), ...described(subscription, feed), ...standing]);
+}
+
+/** Subscribes a channel to a feed; one that is subscribed already is edited. */
+export async function subscribe(
+  interaction: ChatInputCommandInteraction,
+  services: SubscribeServices,
+  feed: FeedDefinition,
+): Promise<MessagePayload> {
+  const place = await placeOf(interaction, services);
+  const key = { channelId: place.channel.id, feed: feed.name, subject: null };
+  return save(interaction, services, place, feed, await services.subscriptions.get(key));
+}
+
+const chosenIn = (
+  interaction: ChatInputCommandInteraction,
+  { subscriptions, feeds }: FeedServices,
+  channelId: string,
+) => chosenSubscription(interaction, subscriptions, feeds, channelId);
+
+export async function edit(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const place = await placeOf(interaction, services);
+  const { feed, subscription } = await chosenIn(interaction, services, place.channel.id);
+  return save(interaction, services, place, feed, subscription);
+}
+
+export async function remove(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const guildId = serverOf(interaction);
+  const channelId = channelIdOf(interaction);
+  // The channel itself may be gone: what counts is whose subscription it is.
+  const { subscription } = await chosenIn(interaction, services, channelId);
+  if (subscription.guildId !== null && subscription.guildId !== guildId)
+    throw new PersonError(`<#${channelId}> is not subscribed.`);
+  if (services.subscriptions.isFixed(subscription)) {
+    throw new PersonError(
+      "This subscription is set in the bot's environment (GOVERNANCE_CHANNEL_ID) and cannot be removed by a command: its operator can.",
+    );
+  }
+  await services.subscriptions.remove(subscription);
+  return say(services, md`Subscription ended`, [channelMention(channelId)]);
+}
+
+export async function resume(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const { subscriptions } = services;
+  const place = await placeOf(interaction, services);
+  const { channel } = place;
+  const { subscription, feed } = await chosenIn(interaction, services, channel.id);
+  await check(interaction, services, place, subscription);
+  const { paused, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
+  await subscriptions.setHealth(channel.id, rest);
+  return say(services, paused ? md`Resumed` : md`It was not paused`, [
+    channelMention(channel.id),
+    ...described(subscription, feed),
+  ]);
+}
+
+const SEND_MS = 8 * SECOND;
+
+/** Posts a sample, marked as one. */
+export async function test(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const { rest, renderer } = services;
+  const place = await placeOf(interaction, services);
+  const { channel } = place;
+  const { subscription, feed } = await chosenIn(interaction, services, channel.id);
+  await check(interaction, services, place, subscription);
+  const payload = renderer.message({ ...feed.sample(Date.now()), readings: [] });
+  const post = { payload, nonce: interaction.id };
+  const signal = AbortSignal.timeout(SEND_MS);
+  try {
+    if (subscription.forum) {
+      const threadId = await postToForum(rest, channel.id, "🧪 Sample", post, subscription.tagId, signal);
+      await setArchived(rest, threadId, true);
+    } else await postMessage(rest, channel.id, post, signal);
+  } catch (error) {
+    throw new PersonError(`The sample could not be posted: ${wordsFor(error)}.`);
+  }
+  return say(services, md`Sample posted`, [channelMention(channel.id)]);
+}
+
+function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdown[] {
+  return [
+    paused ? md`⏸️ **paused**: \`/subscribe resume\` resumes it` : md`▶️ active`,
+    md`Last delivery: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
+    ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : ""}: ${error}`] : []),
+  ];
+}
+
+/** Every subscription of the server with its state. */
+export async function list(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const { subscriptions, feeds, state } = services;
+  const guildId = serverOf(interaction);
+  const entries: Markdown[] = [];
+  for (const each of await subscriptions.all()) {
+    const feed = feeds.find(({ name }) => name === each.feed);
+    const isOurs =
+      each.guildId === guildId ||
+      (each.guildId === null && (await isHere(services, each.channelId, guildId)));
+    if (!feed || !isOurs) continue;
+    entries.push(
+      feeds.length > 1
+        ? md`${channelMention(each.channelId)} · ${feed.name}`
+        : channelMention(each.channelId),
+      ...described(each, feed),
+      ...(subscriptions.isFixed(each)
+        ? [md`Set in the bot's environment; it cannot be removed by a command.`]
+        : []),
+      ...healthLines(await subscriptions.health(each.channelId)),
+      md``,
+    );
+  }
+  const read = await Promise.all(feeds.map((feed) => feed.lastRead(state)));
+  if (entries.length > 0) return say(services, md`Subscriptions`, [...entries, ...read], "neutral");
+  const hint = md`${feeds.map(({ name }) => `/subscribe ${name}`).join(", ")} subscribes a channel.`;
+  return say(services, md`No subscriptions`, [hint, ...read], "neutral");
+}
+
+/** Whether the environment's channel is in this server. */
+async function isHere({ rest }: SubscribeServices, channelId: string, guildId: string): Promise<boolean> {
+  return readPlace(rest, guildId, channelId).then(
+    ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
+    (error: unknown) => {
+      if (error instanceof PersonError) return false;
+      throw error;
+    },
+  );
+}

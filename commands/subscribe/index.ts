@@ -1,0 +1,110 @@
+import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import {
+  ApplicationIntegrationType,
+  ChannelType,
+  InteractionContextType,
+  PermissionFlagsBits,
+} from "discord-api-types/v10";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { ActingCommand } from "../../src/discord/command.js";
+import { FEED_OPTION } from "./choice.js";
+import { edit, list, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
+
+const CHANNELS = [
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+  ChannelType.GuildForum,
+] as const;
+
+/** Switches that every feed's subscriptions have. */
+const DELIVERY_FLAGS = {
+  thread: "Open a thread under each announcement",
+  publish: "Publish in announcement channels",
+} as const;
+
+const ofChannel = (name: string, description: string) =>
+  new SlashCommandSubcommandBuilder()
+    .setName(name)
+    .setDescription(description)
+    .addChannelOption((option) =>
+      option
+        .setName("channel")
+        .setDescription("Which channel (this one)")
+        .addChannelTypes(...CHANNELS),
+    );
+
+/** Adds what a subscription to these feeds can be set to; what several of them share stands once. */
+function withOptions(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
+  builder.addRoleOption((option) =>
+    option.setName("role").setDescription("A role to ping with each announcement"),
+  );
+  const topics = Object.assign({}, ...feeds.map((feed) => feed.topics)) as FeedDefinition["topics"];
+  const flags = [
+    ...Object.entries(topics).map(([name, topic]) => [name, topic.description, topic.byDefault] as const),
+    ...Object.entries(DELIVERY_FLAGS).map(([name, description]) => [name, description, false] as const),
+  ];
+  for (const [name, description, byDefault] of flags) {
+    builder.addBooleanOption((option) =>
+      option.setName(name).setDescription(`${description} (${byDefault ? "on" : "off"})`),
+    );
+  }
+  const options = Object.assign({}, ...feeds.map((feed) => feed.options)) as FeedDefinition["options"];
+  for (const [name, { description, maxLength }] of Object.entries(options)) {
+    builder.addStringOption((option) =>
+      option.setName(name).setDescription(description).setMaxLength(maxLength),
+    );
+  }
+  return builder;
+}
+
+/** Where a channel may be subscribed to several feeds, a subcommand wants to know which. */
+function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
+  if (feeds.length < 2) return builder;
+  return builder.addStringOption((option) =>
+    option
+      .setName(FEED_OPTION)
+      .setDescription("Which of the channel's subscriptions, where it has several")
+      .addChoices(...feeds.map(({ name }) => ({ name, value: name }))),
+  );
+}
+
+/** /subscribe, with a subcommand for each feed. */
+export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
+  const builder = new SlashCommandBuilder()
+    .setName("subscribe")
+    .setDescription(`Have a channel told of ${feeds.map(({ name }) => name).join(", ")}`)
+    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
+    .setContexts(InteractionContextType.Guild)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
+  for (const feed of feeds)
+    builder.addSubcommand(withOptions(ofChannel(feed.name, feed.description), [feed]));
+  builder
+    .addSubcommand(
+      withOptions(
+        ofSubscription(ofChannel("edit", "Change what a subscribed channel is told"), feeds),
+        feeds,
+      ).addBooleanOption((option) => option.setName("no-role").setDescription("Ping nobody any more")),
+    )
+    .addSubcommand((sub) =>
+      sub.setName("list").setDescription("This server's subscriptions, and how they are doing"),
+    )
+    .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))
+    .addSubcommand(ofSubscription(ofChannel("test", "Post a sample announcement, marked as one"), feeds))
+    .addSubcommand(ofSubscription(ofChannel("resume", "Resume a paused subscription"), feeds));
+
+  const actions = new Map(Object.entries({ edit, list, remove, test, resume }));
+  return {
+    definition: builder.toJSON(),
+    async run(interaction, services) {
+      const name = interaction.options.getSubcommand();
+      const feed = feeds.find((each) => each.name === name);
+      const action = actions.get(name);
+      return feed
+        ? subscribe(interaction, services, feed)
+        : (action ?? list)(interaction, { ...services, feeds });
+    },
+  };
+}

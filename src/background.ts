@@ -1,0 +1,120 @@
+import type { REST } from "discord.js";
+import type { OnDelivered } from "./delivery/deliver.js";
+import type { FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
+import { createOutbox } from "./delivery/outbox.js";
+import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
+import { createUpkeep } from "./delivery/upkeep.js";
+import type { Directory } from "./directory/directory.js";
+import { createDirectoryFiller, DIRECTORY_MS } from "./directory/fill.js";
+import type { Renderer } from "./discord/message.js";
+import { createPacer } from "./discord/pacer.js";
+import type { ExplorerService } from "./explorer/service.js";
+import { samplePrice } from "./ledger/price-history.js";
+import { SAMPLE_MS } from "./ledger/prices.js";
+import type { Log } from "./log.js";
+import { type Lease, type LeasedState, type LeasedWork, LeaseLost } from "./storage/lease.js";
+import { repeat } from "./util/repeat.js";
+import { SECOND } from "./util/units.js";
+
+interface BackgroundDeps {
+  readonly feeds: readonly FeedModule[];
+  readonly explorer: ExplorerService;
+  readonly directory: Directory;
+  /** Of its own, so that a thousand announcements do not stand before a person's answer. */
+  readonly rest: REST;
+  readonly environment: readonly FixedSubscription[];
+  readonly renderer: Renderer;
+  readonly pollMs: number;
+  readonly log: Log;
+  readonly onDelivered: OnDelivered;
+  readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
+  readonly onLease: (held: boolean) => void;
+}
+
+/** How often delivered messages are looked after, in ms: where nothing has changed, that takes no request. */
+const UPKEEP_MS = SECOND;
+
+/** The background work, as whoever holds the lease does it: read, compare, announce. Everything is built anew with each lease. */
+export function createBackground(deps: BackgroundDeps): LeasedWork {
+  let stop = async () => {};
+  return {
+    async start(state, lease) {
+      deps.onLease(true);
+      const work = startWork(deps, state, lease);
+      stop = async () => {
+        deps.onLease(false);
+        await work.stop();
+      };
+    },
+    stop: () => stop(),
+  };
+}
+
+function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
+  const { explorer, directory, rest, renderer, pollMs, log, onDelivered, onPoll } = deps;
+  const now = Date.now;
+  const running = deps.feeds.map((feed) =>
+    feed.create({ explorer, state, renderer, rest, log, now }, pollMs),
+  );
+  const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
+  const subscriptions = createSubscriptions(state, deps.environment);
+  const shared = { state, lease, rest, pacer: createPacer(), feeds, subscriptions, log, now };
+  const outbox = createOutbox({ ...shared, onDelivered, onFollowUp: () => upkeep.touch() });
+  const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
+  outbox.wake();
+
+  /** A job that ends quietly where the lease is lost: whoever lost it says so, and stops them all. */
+  const job = (work: () => Promise<void>, everyMs: number, name?: string) =>
+    repeat(work, everyMs, log, {
+      ...(name === undefined ? {} : { name }),
+      onError: (err) => {
+        if (!(err instanceof LeaseLost))
+          log.error({ err }, "A background job failed; it runs again at its time");
+      },
+    });
+  const pollJob = ({ feed, poll }: RunningFeed) => {
+    const { name } = feed.definition;
+    const publisher: Publisher = {
+      subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
+      prepare: (events) => outbox.prepare(feed, events),
+      touch: upkeep.touch,
+    };
+    return job(
+      async () => {
+        const startedAt = performance.now();
+        let outcome: PollOutcome = "failed";
+        try {
+          outcome = await poll(publisher);
+        } finally {
+          onPoll(name, outcome, performance.now() - startedAt);
+        }
+      },
+      pollMs,
+      `poll of ${name}`,
+    );
+  };
+
+  const ending = new AbortController();
+  const fill = createDirectoryFiller({
+    directory,
+    // What people or the feeds have just read will do; fifty pages that nobody wants are not kept.
+    explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
+    state,
+    log,
+    ended: ending.signal,
+  });
+  const newest = explorer.for("background", { maxAgeMs: 0 });
+  const jobs = [
+    ...running.map(pollJob),
+    job(upkeep.run, UPKEEP_MS),
+    job(() => samplePrice(newest, state), SAMPLE_MS),
+    job(fill, DIRECTORY_MS),
+    outbox,
+  ];
+  return {
+    async stop() {
+      ending.abort();
+      await Promise.all(jobs.map((each) => each.stop()));
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import type { REST } from "discord.js";
+import type { Pacer } from "../discord/pacer.js";
+import { isMember } from "../discord/post.js";
+import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
+import type { Log } from "../log.js";
+import {
+  type Announced,
+  announcedId,
+  type Delivery,
+  newsId,
+  type Subscription,
+} from "../storage/catalogue.js";
+import { type Lease, LeaseLost } from "../storage/lease.js";
+import type { State } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
+import { DAY, MINUTE } from "../util/units.js";
+import { type Feed, markOf } from "./feed.js";
+import type { createSender, Sent } from "./send.js";
+import type { Subscriptions } from "./subscriptions.js";
+
+/** A claim lasts this long: the send is aborted then, and nobody else touches it before. */
+const CLAIM_MS = 8_000;
+/** Temporary errors are retried with backoff for a day. */
+const GIVE_UP_MS = DAY;
+/** News waits this long for the thread of its announcement, in ms. */
+const THREAD_MS = 10_000;
+/** How often a paused channel is looked at again, in ms. */
+const PAUSED_MS = 8_000;
+const RETRY_MS = { first: 1_000, most: 15 * MINUTE };
+
+/** Called with what came of a delivery, and how old it was then, in ms. */
+export type OnDelivered = (feed: string, outcome: "delivered" | "given-up" | "paused", ageMs: number) => void;
+
+interface DeliverDeps {
+  readonly state: State;
+  readonly lease: Lease;
+  readonly rest: REST;
+  readonly pacer: Pacer;
+  readonly feeds: ReadonlyMap<string, Feed>;
+  readonly subscriptions: Subscriptions;
+  readonly sender: ReturnType<typeof createSender>;
+  /** Writes what was learnt of a delivery, or that it is done. @throws {LeaseLost} */
+  readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<void>;
+  readonly load: () => Promise<Map<string, Delivery>>;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly onDelivered: OnDelivered;
+  readonly onFollowUp: () => void;
+}
+
+/** What is still to be done about a message once it stands. */
+function followUps(
+  { thread, publish, forum }: Subscription,
+  beginsOne: boolean,
+): NonNullable<Announced["todo"]> {
+  if (forum) return [];
+  return [...(beginsOne && thread ? (["thread"] as const) : []), ...(publish ? (["publish"] as const) : [])];
+}
+
+/** One delivery from its claim to its record, and what each failure means. */
+export function createDeliver(deps: DeliverDeps) {
+  const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, load, stopping, log, now } = deps;
+  const { onDelivered, onFollowUp } = deps;
+  const { announced } = state;
+
+  /** The documents that a message leaves: one for each subject that it begins, or for news that needs more done. */
+  const documentsOf = (
+    feed: Feed,
+    { event, channelId }: Delivery,
+    subscription: Subscription,
+    sent: Arrived,
+  ) => {
+    const subjects = feed.subjectsOf(event);
+    const begins = feed.begins(event);
+    const beginsOne = begins && subjects.length === 1;
+    const todo = sent.gone ? [] : followUps(subscription, beginsOne);
+    const message = {
+      feed: feed.definition.name,
+      channelId,
+      messageId: sent.messageId,
+      in: sent.threadId ?? channelId,
+      at: now(),
+      ...(sent.threadId ? { threadId: sent.threadId } : {}),
+      ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
+      ...(sent.gone ? { gone: true } : {}),
+    };
+    const withTodo = todo.length > 0 ? { todo } : {};
+    const kept = begins ? subjects : todo.length > 0 ? subjects.slice(0, 1) : [];
+    const writes = kept.map((subject, index) => {
+      // One message for several subjects: what is to be done about it is done once.
+      const document: Announced = { ...message, subject, news: !begins, ...(index === 0 ? withTodo : {}) };
+      const id = begins
+        ? announcedId(message.feed, subject, channelId)
+        : newsId(message.feed, subject, channelId, feed.idOf(event));
+      return announced.put(id, document);
+    });
+    return { writes, hasFollowUp: todo.length > 0 };
+  };
+
+  /** Records a delivery that has arrived. */
+  const record = async (
+    id: string,
+    feed: Feed,
+    delivery: Delivery,
+    subscription: Subscription,
+    sent: Arrived,
+  ) => {
+    const { channelId } = delivery;
+    if (!(await subscriptions.get(delivery))) {
+      // Removed meanwhile: nothing is kept of it.
+      await commit(id, undefined);
+      return;
+    }
+    const { writes, hasFollowUp } = documentsOf(feed, delivery, subscription, sent);
+    await commit(id, undefined, [...writes, subscriptions.healthWrite(channelId, { deliveredAt: now() })]);
+    if (hasFollowUp) onFollowUp();
+    onDelivered(delivery.feed, "delivered", now() - delivery.at);
+    log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
+  };
+
+  const complain = async (channelId: string, error: string, more: object = {}) => {
+    const health = await subscriptions.health(channelId);
+    await subscriptions.setHealth(channelId, { ...health, error, erroredAt: now(), ...more });
+  };
+
+  const dropChannel = async (channelId: string) => {
+    for (const [id, each] of await load()) if (each.channelId === channelId) await commit(id, undefined);
+    await subscriptions.removeChannel(channelId);
+    log.info({ channel: channelId }, "A subscribed channel was deleted; its subscription is removed");
+  };
+
+  /** Pauses a channel that is closed to the bot: the delivery waits, with what is behind it, until it is resumed or a day has passed. */
+  const pause = async (id: string, waiting: Delivery, { guildId }: Subscription, error: unknown) => {
+    const left =
+      problemOf(error) === "no-access" &&
+      guildId !== null &&
+      !(await isMember(rest, guildId).catch(() => true));
+    await commit(id, waiting);
+    onDelivered(waiting.feed, "paused", now() - waiting.at);
+    await complain(waiting.channelId, left ? "the bot is no longer in the server" : wordsFor(error), {
+      paused: true,
+      ...(left ? { goneSince: now() } : {}),
+    });
+  };
+
+  /** What a failure means: wait and try again, pause the subscription, or forget the channel. */
+  const fail = async (
+    id: string,
+    feed: Feed,
+    delivery: Delivery,
+    subscription: Subscription,
+    error: unknown,
+    { sending, known }: { sending: boolean; known: Announced | undefined },
+  ) => {
+    const { channelId, event } = delivery;
+    const problem = problemOf(error);
+    log.warn({ err: error, delivery: id, channel: channelId, problem }, "A delivery failed");
+    const { claim, ...unclaimed } = delivery;
+    const later = (ms: number) => ({ ...unclaimed, attempts: delivery.attempts + 1, notBefore: now() + ms });
+    if (problem === "deleted-by-somebody" && sending) {
+      await record(id, feed, delivery, subscription, { messageId: "", gone: true });
+      return;
+    }
+    const closedToUs = problem === "channel-deleted" || problem === "permanent" || problem === "no-access";
+    const [subject] = feed.subjectsOf(event);
+    if (closedToUs && known?.threadId && subject !== undefined) {
+      // Its thread was deleted or locked: the news stands alone, and the subscription is well.
+      const place = announcedId(delivery.feed, subject, channelId);
+      await commit(id, unclaimed, [announced.put(place, { ...known, gone: true })]);
+      return;
+    }
+    if (problem === "channel-deleted") {
+      await commit(id, undefined);
+      await dropChannel(channelId);
+      return;
+    }
+    if (problem === "invalid" || now() - delivery.at > GIVE_UP_MS) {
+      await commit(id, undefined);
+      onDelivered(delivery.feed, "given-up", now() - delivery.at);
+      log.error({ err: error, delivery: id, channel: channelId }, "A delivery is given up");
+      await complain(channelId, problem === "invalid" ? wordsFor(error) : "given up after a day of trying");
+      return;
+    }
+    if (closedToUs) {
+      await pause(id, later(PAUSED_MS), subscription, error);
+      return;
+    }
+    const backoff =
+      Math.min(RETRY_MS.first * 2 ** delivery.attempts, RETRY_MS.most) * (0.75 + Math.random() / 2);
+    const next = later(retryAfterOf(error) ?? backoff);
+    // Not known to have failed, or not looked up yet: the claim stays, so that it is looked up first.
+    const doubtful = claim !== undefined && (problem === "unknown" || !sending);
+    await commit(id, doubtful ? { ...next, claim } : next);
+    await complain(channelId, wordsFor(error));
+  };
+
+  return async (id: string, delivery: Delivery): Promise<void> => {
+    const feed = feeds.get(delivery.feed);
+    const subscription = await subscriptions.get(delivery);
+    const health = await subscriptions.health(delivery.channelId);
+    if (!feed || !subscription || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
+      await commit(id, undefined);
+      return;
+    }
+    if (health.paused) {
+      await commit(id, { ...delivery, notBefore: now() + PAUSED_MS });
+      return;
+    }
+    let current = delivery;
+    let known: Announced | undefined;
+    let sending = false;
+    try {
+      const arrived = delivery.claim && (await sender.find(id, feed, delivery, subscription));
+      if (arrived) {
+        await record(id, feed, delivery, subscription, arrived);
+        return;
+      }
+      const rendered = await feed.render(delivery.event, markOf(id));
+      known = await sender.announcedFor(feed, delivery);
+      if (known?.todo?.includes("thread") && now() - known.at < THREAD_MS) {
+        await commit(id, { ...delivery, notBefore: now() + 1_000 });
+        return;
+      }
+      await pacer.turn();
+      const deadline = now() + CLAIM_MS;
+      current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };
+      await commit(id, current);
+      sending = true;
+      const message = { rendered, known, pings: feed.begins(delivery.event) };
+      const sent = await sender.send(id, current, subscription, message, deadline);
+      await record(id, feed, current, subscription, sent);
+    } catch (error) {
+      if (error instanceof LeaseLost || stopping.aborted) throw error;
+      await fail(id, feed, current, subscription, error, { sending, known });
+    }
+  };
+}
+
+type Arrived = Sent & { readonly gone?: boolean };

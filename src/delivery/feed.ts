@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import type { REST } from "discord.js";
+import type * as z from "zod";
+import type { MessagePayload, Renderer } from "../discord/message.js";
+import type { Explorer, ExplorerService } from "../explorer/service.js";
+import type { Log } from "../log.js";
+import type { View } from "../screens/view.js";
+import type { Subscription } from "../storage/catalogue.js";
+import type { LeasedState } from "../storage/lease.js";
+import type { State } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
+import type { Markdown } from "../text/markdown.js";
+
+/** What a subscription of a feed switches on and off. The slash option, its default and the words in lists derive from it. */
+export interface Topic {
+  /** Of the slash option (Discord: 100 characters, with the default behind it). */
+  readonly description: string;
+  readonly byDefault: boolean;
+  /** In a list of what a channel is subscribed to, such as "outages". */
+  readonly words: (subscription: Subscription) => string;
+}
+
+/** Something else that a subscription of a feed can be set to, typed as text. */
+export interface FeedOption<Value = unknown> {
+  readonly description: string;
+  /** The longest text that may be typed. */
+  readonly maxLength: number;
+  readonly byDefault: Value;
+  readonly schema: z.ZodType<Value>;
+  /** What a person typed; undefined where it cannot be read. */
+  parse(text: string): Value | undefined;
+  /** What the person is told then. */
+  readonly problem: string;
+}
+
+/** What a feed is to those who subscribe: known without a connection to anything. */
+export interface FeedDefinition {
+  /** Also the name of its subcommand of /subscribe, and of its part of the state: it is for ever. */
+  readonly name: string;
+  /** Of the subcommand. */
+  readonly description: string;
+  /** What begins a message, such as "outage". */
+  readonly thing: string;
+  readonly topics: Readonly<Record<string, Topic>>;
+  readonly options: Readonly<Record<string, FeedOption>>;
+  /** Names of forum tags that suit it, where a forum demands one. */
+  readonly tagName: RegExp;
+  /** A message as it would be announced, for a channel to try. */
+  sample(now: number): Omit<View, "readings">;
+  /** What a new subscriber should know of what began before, and is not announced. */
+  standing(explorer: Explorer, now: number): Promise<readonly Markdown[]>;
+  /** When what it tells of was last read, for the list of subscriptions. */
+  lastRead(state: State): Promise<Markdown>;
+}
+
+/** An event's message, and what it shows of its subject. */
+export interface Rendered {
+  readonly payload: MessagePayload;
+  /** Of the thread or the forum's post that it begins. */
+  readonly title: string;
+  readonly revision: number;
+}
+
+/** A subject as it is now: whether a message about it is up to date, and whether it is over. */
+export interface SubjectState {
+  /** Goes up with whatever its message shows. */
+  readonly revision: number;
+  readonly ended: boolean;
+}
+
+/**
+ * One kind of thing that can be announced. Its events are its own; the outbox keeps them as JSON, and gives each back as
+ * `readEvent` reads it.
+ */
+export interface Feed<Event = unknown> {
+  readonly definition: FeedDefinition;
+  /** An event from JSON; undefined where it is none. */
+  readEvent(json: unknown): Event | undefined;
+  /** The same event always has the same id. */
+  idOf(event: Event): string;
+  /** One of the definition's topics. */
+  topicOf(event: Event): string;
+  /** What it is about; an event about several begins one message for all of them, which is never edited. */
+  subjectsOf(event: Event): readonly string[];
+  /** Whether it begins a message that later news of its subjects refers to. */
+  begins(event: Event): boolean;
+  /** Whether a subscription to its topic wants it. */
+  wants(subscription: Subscription, event: Event): boolean;
+  /** @param mark stands in one of the message's links, so that the message is recognized */
+  render(event: Event, mark: string): Promise<Rendered>;
+  /** Undefined where nothing is known of it any more. */
+  stateOf(subject: string): Promise<SubjectState | undefined>;
+  /** The message that began a subject as it should stand now. */
+  current(subject: string, mark: string): Promise<MessagePayload>;
+  /** What a thread about it is called. */
+  titleOf(subject: string): Promise<string>;
+  /** The id of the event that begins a subject's message. */
+  beginningOf(subject: string): string;
+}
+
+/** What makes a message recognizable by one of its links; also its nonce (Discord: 25 characters). */
+export const markOf = (deliveryId: string): string =>
+  createHash("sha256").update(deliveryId).digest("base64url").slice(0, 25);
+
+/** How a read went: as far as it can bring news, in part, or not at all. */
+export type PollOutcome = "done" | "partial" | "failed";
+
+/** What a feed is built from, anew with each lease. */
+export interface FeedDeps {
+  readonly explorer: ExplorerService;
+  readonly state: LeasedState;
+  readonly renderer: Renderer;
+  /** For what a feed itself asks of Discord. */
+  readonly rest: REST;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** What a feed hands its events to, and asks who is subscribed. */
+export interface Publisher {
+  subscriptions(): Promise<readonly Subscription[]>;
+  /**
+   * The writes that make events' deliveries due, for the subscriptions that want them.
+   * @returns also what makes them be sent, to be called once the writes are committed
+   */
+  prepare(events: readonly unknown[]): Promise<{
+    readonly writes: readonly Write[];
+    readonly release: () => void;
+  }>;
+  /** A subject's revision went up. */
+  touch(): void;
+}
+
+/** A feed at work: how its events are shown, and how they are found. */
+export interface RunningFeed {
+  readonly feed: Feed;
+  /** Reads once, and publishes what is new. */
+  poll(publisher: Publisher): Promise<PollOutcome>;
+}
+
+/** A feed as src/feeds/index.ts lists it. */
+export interface FeedModule {
+  readonly definition: FeedDefinition;
+  create(deps: FeedDeps, pollMs: number): RunningFeed;
+}
+
+/** A subscription's value of an option; its default where it has none that can be read. */
+export function optionOf<Value>(subscription: Subscription, name: string, option: FeedOption<Value>): Value {
+  const result = option.schema.safeParse(subscription[name]);
+  return result.success ? result.data : option.byDefault;
+}
+
+/** What a subscription is set to where nobody says otherwise. */
+export const defaultsOf = ({ topics, options }: FeedDefinition) => ({
+  topics: Object.fromEntries(Object.entries(topics).map(([name, { byDefault }]) => [name, byDefault])),
+  ...Object.fromEntries(Object.entries(options).map(([name, { byDefault }]) => [name, byDefault])),
+  roleId: null,
+  thread: false,
+  publish: false,
+});

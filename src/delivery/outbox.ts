@@ -1,0 +1,187 @@
+import type { REST } from "discord.js";
+import type { Pacer } from "../discord/pacer.js";
+import type { Log } from "../log.js";
+import { type Delivery, deliveryId } from "../storage/catalogue.js";
+import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
+import type { Write } from "../storage/store.js";
+import { lazy } from "../util/single-flight.js";
+import { DAY } from "../util/units.js";
+import { createDeliver, type OnDelivered } from "./deliver.js";
+import type { Feed } from "./feed.js";
+import { createSender } from "./send.js";
+import type { Subscriptions } from "./subscriptions.js";
+
+/** How far the clocks of two processes may be apart. */
+const CLOCK_SKEW_MS = 2_000;
+/** When a channel has been served, the queue is looked at again after so many ms. */
+const AGAIN_MS = 250;
+/** A server that the bot has left keeps its subscriptions for this long. */
+const LEFT_MS = 30 * DAY;
+
+interface OutboxDeps {
+  readonly state: LeasedState;
+  readonly lease: Lease;
+  /** Without retries inside: what to do about a failure is decided here. */
+  readonly rest: REST;
+  readonly pacer: Pacer;
+  readonly subscriptions: Subscriptions;
+  readonly feeds: ReadonlyMap<string, Feed>;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly onDelivered: OnDelivered;
+  /** A message was delivered that something is still to be done about. */
+  readonly onFollowUp: () => void;
+}
+
+/** Deliveries: written together with what they tell of, and sent until they have arrived. */
+export interface Outbox {
+  /** See Publisher in feed.ts. */
+  prepare(
+    feed: Feed,
+    events: readonly unknown[],
+  ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
+  /** Sends what is due, soon. */
+  wake(): void;
+  /** Whether nothing waits to be sent at this moment. */
+  idle(): boolean;
+  stop(): Promise<void>;
+}
+
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { state, lease, subscriptions, feeds, log, now, onDelivered, onFollowUp } = deps;
+  const { outbox } = state;
+  const stopping = new AbortController();
+  /** Channels that are being served, each by one loop. */
+  const serving = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  let orders = now();
+
+  /** What waits, with its events as their feeds read them. One that its feed cannot read costs itself. */
+  const load = lazy(async () => {
+    const queue = new Map<string, Delivery>();
+    for (const [id, delivery] of await outbox.list()) {
+      const event = feeds.get(delivery.feed)?.readEvent(delivery.event);
+      if (event === undefined)
+        await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
+      else queue.set(id, { ...delivery, event });
+    }
+    return queue;
+  });
+  const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
+    await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]);
+    const held = await load();
+    if (next) held.set(id, next);
+    else held.delete(id);
+  };
+
+  const shared = { ...deps, stopping: stopping.signal };
+  const sender = createSender(shared);
+  const deliver = createDeliver({ ...shared, sender, commit, load, onDelivered, onFollowUp });
+
+  /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
+  const dueAt = ({ notBefore, claim }: Delivery): number =>
+    Math.max(notBefore, claim && claim.epoch !== lease.epoch ? claim.deadline + CLOCK_SKEW_MS : 0);
+
+  /** Serves one channel, in the order of what happened, until nothing is due there. */
+  const serve = async (channelId: string) => {
+    for (;;) {
+      if (stopping.signal.aborted) return;
+      const own = [...(await load())]
+        .filter(([, each]) => each.channelId === channelId)
+        .sort(([, a], [, b]) => a.order - b.order);
+      const [next] = own;
+      if (!next || dueAt(next[1]) > now()) return;
+      await deliver(...next);
+    }
+  };
+
+  const start = async () => {
+    clearTimeout(timer);
+    const first = new Map<string, Delivery>();
+    for (const each of (await load()).values()) {
+      const earliest = first.get(each.channelId);
+      if (!earliest || each.order < earliest.order) first.set(each.channelId, each);
+    }
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const [channelId, delivery] of first) {
+      const due = dueAt(delivery);
+      if (due > now()) soonest = Math.min(soonest, due);
+      else if (!serving.has(channelId)) {
+        // Side by side: a channel that is slow, limited or forbidden holds up no other.
+        const work = serve(channelId)
+          .catch((err: unknown) => {
+            if (err instanceof LeaseLost || stopping.signal.aborted) return;
+            log.error({ err, channel: channelId }, "A channel could not be served; it is tried again");
+          })
+          .finally(() => {
+            serving.delete(channelId);
+            if (!stopping.signal.aborted) soon ??= setTimeout(wake, AGAIN_MS);
+          });
+        serving.set(channelId, work);
+      }
+    }
+    timer =
+      soonest === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, Math.max(50, soonest - now()));
+  };
+
+  function wake(): void {
+    clearTimeout(soon);
+    soon = undefined;
+    if (stopping.signal.aborted) return;
+    start().catch((err: unknown) => {
+      log.error({ err }, "The outbox could not be read; trying again");
+      soon ??= setTimeout(wake, 2_000);
+    });
+  }
+
+  /** The subscriptions to a feed that may be sent something; those of servers that the bot left long ago are removed. */
+  const listening = async (feed: Feed) => {
+    const own = (await subscriptions.all()).filter((each) => each.feed === feed.definition.name);
+    const doing = await Promise.all(own.map(({ channelId }) => subscriptions.health(channelId)));
+    const left = own.filter((_, index) => now() - (doing[index]?.goneSince ?? now()) > LEFT_MS);
+    for (const each of left) await subscriptions.removeChannel(each.channelId);
+    return own.filter((each, index) => !doing[index]?.paused && !left.includes(each));
+  };
+
+  return {
+    async prepare(feed, events) {
+      const prepared = new Map<string, Delivery>();
+      const listeners = events.length === 0 ? [] : await listening(feed);
+      const held = await load();
+      for (const event of events) {
+        for (const subscription of listeners) {
+          const { channelId, subject } = subscription;
+          if (!subscription.topics[feed.topicOf(event)] || !feed.wants(subscription, event)) continue;
+          const id = deliveryId(feed.definition.name, feed.idOf(event), channelId);
+          orders += 1;
+          prepared.set(id, {
+            feed: feed.definition.name,
+            event,
+            channelId,
+            subject,
+            at: now(),
+            order: orders,
+            attempts: 0,
+            notBefore: 0,
+          });
+        }
+      }
+      return {
+        writes: [...prepared].map(([id, delivery]) => outbox.add(id, delivery)),
+        release: () => {
+          for (const [id, delivery] of prepared) held.set(id, delivery);
+          if (prepared.size > 0) wake();
+        },
+      };
+    },
+    wake,
+    idle: () => serving.size === 0,
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      clearTimeout(soon);
+      await Promise.allSettled(serving.values());
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { DiscordAPIError, type REST } from "discord.js";
+import { DISCORD, hasCode } from "../discord/errors.js";
+import type { MessagePayload } from "../discord/message.js";
+import type { Pacer } from "../discord/pacer.js";
+import { crosspost, editMessage, openThread, setArchived } from "../discord/post.js";
+import { problemOf, retryAfterOf } from "../discord/problems.js";
+import type { Log } from "../log.js";
+import { type Announced, deliveryId } from "../storage/catalogue.js";
+import type { Lease, LeasedState } from "../storage/lease.js";
+import { DAY, HOUR, MINUTE } from "../util/units.js";
+import { type Feed, markOf, type SubjectState } from "./feed.js";
+
+/** A message is edited at most this often, in ms, but for the end of its subject. */
+const EVERY_MS = 5 * MINUTE;
+/** What follows a message is tried for this long. */
+const FOLLOW_UP_MS = DAY;
+
+interface UpkeepDeps {
+  readonly state: LeasedState;
+  readonly lease: Lease;
+  readonly rest: REST;
+  readonly pacer: Pacer;
+  readonly feeds: ReadonlyMap<string, Feed>;
+  /** Edits give way to new messages. */
+  readonly mayEdit: () => boolean;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** Looks after messages that were delivered: their threads, their publishing, and what they show of their subjects. */
+export interface Upkeep {
+  /** A subject's revision went up, or a message needs something done. */
+  touch(): void;
+  run(): Promise<void>;
+}
+
+/** Something to be done about one message. */
+interface Chore {
+  /** The subject is over: its outcome is what people look for. */
+  readonly final: boolean;
+  readonly work: () => Promise<void>;
+}
+
+export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, now }: UpkeepDeps): Upkeep {
+  const { announced } = state;
+
+  /** What is written of a message that could not be edited. */
+  const afterFailure = (document: Announced, error: unknown): Announced => {
+    const problem = problemOf(error);
+    // Discord limits edits of messages over an hour old, and means to wait that long.
+    const old = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
+    // Without a revision it is left as it is from now on.
+    const { revision, ...left } = document;
+    if (old) return { ...document, notBefore: now() + HOUR };
+    if (problem === "refused-for-now")
+      return { ...document, notBefore: now() + Math.max(retryAfterOf(error) ?? 0, 5_000) };
+    if (problem === "unknown") return { ...document, notBefore: now() + 30_000 };
+    return problem === "deleted-by-somebody" ? { ...left, gone: true } : left;
+  };
+
+  /** A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
+  const editWhereItStands = async (document: Announced, payload: MessagePayload) => {
+    try {
+      await editMessage(rest, document.in, document.messageId, payload);
+    } catch (error) {
+      if (!hasCode(error, DISCORD.threadArchived)) throw error;
+      await setArchived(rest, document.in, false);
+      await editMessage(rest, document.in, document.messageId, payload);
+      await setArchived(rest, document.in, true);
+    }
+  };
+
+  const edit = async (id: string, document: Announced, feed: Feed, { revision, ended }: SubjectState) => {
+    const { subject, channelId, messageId } = document;
+    const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
+    const payload = await feed.current(subject, markOf(beginning));
+    await pacer.turn("edit");
+    if (lease.validUntil() <= now()) return;
+    let next: Announced = { ...document, revision, editedAt: now() };
+    try {
+      await editWhereItStands(document, payload);
+      if (ended && document.threadId) await setArchived(rest, document.threadId, true);
+    } catch (error) {
+      next = afterFailure(document, error);
+      log.debug(
+        { err: error, channel: channelId, message: messageId },
+        "An announcement could not be edited",
+      );
+    }
+    // Not where it was forgotten meanwhile.
+    await state.commit([announced.expect(id, document), announced.put(id, next)]);
+  };
+
+  /** Opens the thread under a message, or publishes it: one step, which is done for good or tried again later. */
+  const followUp = async (id: string, document: Announced, feed: Feed) => {
+    const { subject, channelId, messageId } = document;
+    const [step, ...left] = document.todo ?? [];
+    const { todo, ...done } = document;
+    let next: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
+    await pacer.turn("edit");
+    try {
+      if (step === "thread") {
+        await openThread(rest, channelId, messageId, await feed.titleOf(subject));
+        next = { ...next, threadId: messageId };
+      } else await crosspost(rest, channelId, messageId);
+    } catch (error) {
+      const problem = problemOf(error);
+      const again =
+        (problem === "refused-for-now" || problem === "unknown") && now() - document.at < FOLLOW_UP_MS;
+      log.warn(
+        { err: error, channel: channelId, message: messageId, step, again },
+        "A thread or a crosspost could not be made",
+      );
+      if (again) next = { ...document, notBefore: now() + (retryAfterOf(error) ?? MINUTE) };
+    }
+    await state.commit([
+      announced.expect(id, document),
+      document.news && !next.todo ? announced.delete(id) : announced.put(id, next),
+    ]);
+    touched = true;
+  };
+
+  /** What is to be done about a message now: a chore, "later", or nothing. */
+  const choreOf = async (id: string, document: Announced): Promise<Chore | "later" | undefined> => {
+    const feed = feeds.get(document.feed);
+    if (!feed) return undefined;
+    const subject = document.revision === undefined ? undefined : await feed.stateOf(document.subject);
+    const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);
+    if (!document.todo && !isBehind) return undefined;
+    if ((document.notBefore ?? 0) > now()) return "later";
+    const final = subject?.ended ?? false;
+    if (document.todo) return { final, work: () => followUp(id, document, feed) };
+    const mayNow = mayEdit() && (final || now() - (document.editedAt ?? 0) >= EVERY_MS);
+    return subject && mayNow ? { final, work: () => edit(id, document, feed, subject) } : "later";
+  };
+
+  let touched = true;
+  return {
+    touch() {
+      touched = true;
+    },
+    async run() {
+      if (!touched) return;
+      touched = false;
+      /** By channel: side by side, and one after another within each. */
+      const due = new Map<string, Chore[]>();
+      for (const [id, document] of await announced.list()) {
+        const chore = await choreOf(id, document);
+        if (chore === undefined) continue;
+        // Whatever is not done in this run is looked at again in the next.
+        touched = true;
+        if (chore === "later") continue;
+        const own = due.get(document.channelId) ?? [];
+        due.set(document.channelId, own);
+        own.push(chore);
+      }
+      await Promise.all(
+        [...due.values()].map(async (own) => {
+          for (const { work } of own.sort((a, b) => Number(b.final) - Number(a.final))) await work();
+        }),
+      );
+    },
+  };
+}

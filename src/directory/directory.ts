@@ -1,0 +1,182 @@
+import MiniSearch from "minisearch";
+import type { Entry } from "../storage/catalogue.js";
+import { shortId } from "../text/ids.js";
+import { cut } from "../text/plain.js";
+
+/** What the directory knows: kinds of things that have a name. */
+export const KINDS = ["validator", "party", "proposal", "token"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** An entry with what it is. */
+export interface Match {
+  readonly kind: Kind;
+  readonly entry: Entry;
+}
+
+/** Things by name and id, in memory: what completion and lookups search, without a request. */
+export interface Directory {
+  /** When the list of a kind was read, epoch ms; undefined before it ever was. */
+  readAt(kind: Kind): number | undefined;
+  /** In the list's order: the most relevant first. */
+  entries(kind: Kind): readonly Entry[];
+  /** The best matches first, and among equals the active ones. An empty text gives the most relevant. */
+  search(kinds: readonly Kind[], text: string, max: number): Match[];
+  /** Those whose name, id or shortened id is exactly this, whatever its case. */
+  named(kinds: readonly Kind[], text: string): Match[];
+  replace(kind: Kind, entries: readonly Entry[], readAt: number): Promise<void>;
+  /** Adds one that was met on the way. */
+  add(kind: Kind, entry: Entry): void;
+  /** Called with each entry that `add` brought anew. */
+  onAdded: ((kind: Kind, entry: Entry) => void) | undefined;
+}
+
+/** An entry's words: its name, and its id's hint. The rest of an id is looked for as it stands. */
+interface Words {
+  readonly index: number;
+  readonly name: string;
+  readonly hint: string;
+}
+
+interface List {
+  readonly entries: Entry[];
+  readonly words: MiniSearch<Words>;
+  readonly byId: Map<string, Entry>;
+  readonly readAt: number | undefined;
+}
+
+const SEPARATORS = /[\s\p{P}\p{S}]+/u;
+const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+
+const toWords = ({ id, name }: Entry, index: number): Words => ({
+  index,
+  name: name ?? "",
+  hint: id.includes("::") ? (id.split("::")[0] ?? "") : "",
+});
+
+/** What is typed of an id, rather than of a name: with a separator in it, or a run of hex. */
+const LIKE_AN_ID = /::|^[0-9a-f]{4,}/;
+
+const isBeginningOf = (text: string, id: string): boolean =>
+  id.startsWith(text) || id.slice(id.lastIndexOf("::") + 2).startsWith(text);
+
+const newSearch = () =>
+  new MiniSearch<Words>({
+    idField: "index",
+    fields: ["name", "hint"],
+    tokenize: (text) => plain(text).split(SEPARATORS).filter(Boolean),
+    searchOptions: {
+      combineWith: "AND",
+      prefix: true,
+      // Edits forgiven: two letters that changed places are two. Hex is copied, not typed.
+      fuzzy: (term) => (term.length < 4 || /^[0-9a-f]{8,}$/.test(term) ? false : term.length < 5 ? 1 : 2),
+      boost: { name: 3, hint: 2 },
+    },
+  });
+
+const emptyList = (): List => ({ entries: [], words: newSearch(), byId: new Map(), readAt: undefined });
+
+/** How well an entry fits, 0 the best: by its name, by its hint, by the start of an id, by a word in it, by guess. */
+function rank(entry: Entry, text: string, exactWords: boolean): number {
+  const name = plain(entry.name ?? "");
+  const id = plain(entry.id);
+  if (name === text || id === text) return 0;
+  if (name.startsWith(text)) return 1;
+  if (id.startsWith(text)) return 2;
+  if (id.split("::").at(-1)?.startsWith(text)) return 3;
+  return exactWords ? 4 : 5;
+}
+
+/** Rows indexed between two turns of the event loop. */
+const CHUNK = 250;
+/** Matches that are ranked; a short text fits thousands. */
+const MAX_RANKED = 400;
+
+/** Those that have exactly this id, shortened id, or name. */
+function namedIn({ entries, byId, words }: List, text: string, typed: string): readonly Entry[] {
+  const whole = byId.get(text) ?? byId.get(typed);
+  if (whole) return [whole];
+  // NFKC makes three dots of "…". Whoever copies a shortened id is rare: all are looked through.
+  if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
+  return words
+    .search(text, { fields: ["name"], prefix: false, fuzzy: false })
+    .flatMap(({ id }) => entries[Number(id)] ?? [])
+    .filter(({ name }) => name !== null && plain(name) === typed);
+}
+
+export function createDirectory(): Directory {
+  const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
+  const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
+
+  const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
+    const { entries, words } = listOf(kind);
+    if (!text) {
+      const sorted = entries.toSorted((a, b) => Number(b.active === true) - Number(a.active === true));
+      return sorted.slice(0, max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
+    }
+    const typed = text.split(SEPARATORS).filter(Boolean);
+    const byId = LIKE_AN_ID.test(text)
+      ? entries.filter(({ id }) => isBeginningOf(text, plain(id))).slice(0, MAX_RANKED)
+      : [];
+    const byWords = words
+      .search(text)
+      .slice(0, MAX_RANKED)
+      .flatMap(({ id, terms }) => {
+        const entry = entries[Number(id)];
+        const exact = typed.every((word) => terms.some((term) => term.startsWith(word)));
+        return entry && !byId.includes(entry)
+          ? [{ match: { kind, entry }, rank: rank(entry, text, exact) }]
+          : [];
+      });
+    return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
+  };
+
+  const directory: Directory = {
+    onAdded: undefined,
+    readAt: (kind) => listOf(kind).readAt,
+    entries: (kind) => listOf(kind).entries,
+
+    search(kinds, text, max) {
+      const typed = plain(text).replace(/\s+/g, " ").trim();
+      return kinds
+        .flatMap((kind) => matches(kind, typed, max))
+        .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
+        .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.index - b.index)
+        .slice(0, max)
+        .map(({ match }) => match);
+    },
+
+    named(kinds, text) {
+      const typed = plain(text).trim();
+      return kinds.flatMap((kind) =>
+        namedIn(listOf(kind), text.trim(), typed).map((entry) => ({ kind, entry })),
+      );
+    },
+
+    async replace(kind, entries, readAt) {
+      const words = newSearch();
+      // In small turns, so that nobody waits for thousands of rows.
+      await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
+      lists.set(kind, {
+        entries: [...entries],
+        words,
+        byId: new Map(entries.map((entry) => [entry.id, entry])),
+        readAt,
+      });
+    },
+
+    add(kind, entry) {
+      const list = listOf(kind);
+      if (list.byId.has(entry.id)) return;
+      list.byId.set(entry.id, entry);
+      list.words.add(toWords(entry, list.entries.push(entry) - 1));
+      directory.onAdded?.(kind, entry);
+    },
+  };
+  return directory;
+}
+
+/** An entry in words: its name before what tells it from others, at most so many UTF-16 units. */
+export function entryLabel({ id, name, note }: Entry, max: number): string {
+  const aside = cut(note ?? shortId(id), 60);
+  return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
+}

@@ -1,0 +1,132 @@
+import { readPages } from "../explorer/paging.js";
+import { distinct } from "../explorer/schema/page.js";
+import type { Explorer } from "../explorer/service.js";
+import { toTitle } from "../ledger/actions.js";
+import { identityOf, statusGroup } from "../ledger/vote-requests.js";
+import type { Log } from "../log.js";
+import type { Entry } from "../storage/catalogue.js";
+import type { State } from "../storage/state.js";
+import { MINUTE } from "../util/units.js";
+import { type Directory, KINDS, type Kind } from "./directory.js";
+
+interface Listed {
+  readonly entries: readonly Entry[];
+  /** Whether every page was read; a row that cannot be read is no reason to have none. */
+  readonly whole: boolean;
+}
+
+type Source = (explorer: Explorer, ended: () => boolean) => Promise<Listed>;
+
+/** How each kind is read, and how often, in ms: every page is a request. Tokens have no list: those met are kept. */
+const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
+  validator: {
+    everyMs: 30 * MINUTE,
+    async read(explorer, ended) {
+      const { data, problem } = await readPages("validators", (page) => explorer.validators(page), ended);
+      return {
+        whole: problem === undefined,
+        entries: data.flatMap(({ validator: id, validatorName: name, active, version }) =>
+          id === null ? [] : [{ id, name, active, version }],
+        ),
+      };
+    },
+  },
+  proposal: {
+    everyMs: 10 * MINUTE,
+    async read(explorer, ended) {
+      const { data, problem } = await readPages("voteRequests", (page) => explorer.voteRequests(page), ended);
+      const entries = data.flatMap((row) => {
+        const id = identityOf(row);
+        const open = statusGroup(row.status) === "open";
+        const until =
+          row.voteBefore === null ? "" : `, until ${new Date(row.voteBefore).toISOString().slice(0, 10)}`;
+        const note = `${row.status ?? "status not known"}${until}`;
+        return id === null ? [] : [{ id, name: toTitle(row.title), active: open, note }];
+      });
+      return { whole: problem === undefined, entries: distinct(entries, ({ id }) => id) };
+    },
+  },
+  party: {
+    everyMs: 6 * 60 * MINUTE,
+    async read(explorer, ended) {
+      const active = await readPages("parties", (page) => explorer.parties(page), ended);
+      // The largest that have not been active lately are one page more, and none is reason to do without the rest.
+      const top = await explorer.topParties({ page: 0, size: 100 }).then(
+        ({ data }) => data.content,
+        () => [],
+      );
+      const entries = [...active.data, ...top].flatMap(({ partyAddress: id, partyName: name }) =>
+        id === null ? [] : [{ id, name, active: null }],
+      );
+      const whole = active.problem === undefined && active.data.length > 0;
+      return { whole, entries: distinct(entries, ({ id }) => id) };
+    },
+  },
+};
+
+/** How often the kept lists are looked at, in ms. */
+export const DIRECTORY_MS = MINUTE;
+
+/**
+ * Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process
+ * has met. From then on, tokens met here are kept too.
+ */
+export async function loadDirectory(directory: Directory, state: State, log: Log): Promise<void> {
+  directory.onAdded ??= (kind, entry) => {
+    if (kind !== "token") return;
+    state
+      .commit([state.tokens.add(entry.id, entry)])
+      .catch((err: unknown) => log.warn({ err }, "A token's name could not be kept"));
+  };
+  const times = await state.directoryTimes.list();
+  for (const kind of KINDS) {
+    const readAt = times.get(kind)?.readAt;
+    if (readAt === undefined || readAt <= (directory.readAt(kind) ?? 0)) continue;
+    const kept = await state.directory.get(kind);
+    if (kept) await directory.replace(kind, kept.entries, kept.readAt);
+  }
+  const tokens = await state.tokens.list();
+  if (directory.readAt("token") === undefined || tokens.size > directory.entries("token").length) {
+    await directory.replace("token", [...tokens.values()], 0);
+  }
+}
+
+interface FillDeps {
+  readonly directory: Directory;
+  readonly explorer: Explorer;
+  readonly state: State;
+  readonly log: Log;
+  /** Ends the reading between two pages. */
+  readonly ended: AbortSignal;
+  readonly now?: () => number;
+}
+
+/** A list that could not be taken over is read again after so many ms: it may be fifty requests. */
+const RETRY_MS = 10 * MINUTE;
+
+/** A function that reads the lists that are due, one after another, and keeps them. */
+export function createDirectoryFiller({ directory, explorer, state, log, ended, now = Date.now }: FillDeps) {
+  const triedAt = new Map<Kind, number>();
+  const dueAt = (kind: Kind, everyMs: number) =>
+    Math.max((directory.readAt(kind) ?? 0) + everyMs, (triedAt.get(kind) ?? 0) + RETRY_MS);
+
+  return async (): Promise<void> => {
+    // Who held the lease before may have read them a minute ago.
+    await loadDirectory(directory, state, log);
+    for (const kind of KINDS) {
+      const source = SOURCES[kind];
+      if (!source || now() < dueAt(kind, source.everyMs)) continue;
+      const readAt = now();
+      triedAt.set(kind, readAt);
+      const { entries, whole } = await source.read(explorer, () => ended.aborted);
+      if (ended.aborted) return;
+      // An empty or a broken list is no news: what is known stays, and it is read again soon.
+      if (!whole || entries.length === 0) continue;
+      await directory.replace(kind, entries, readAt);
+      await state.commit([
+        state.directory.put(kind, { readAt, entries }),
+        state.directoryTimes.put(kind, { readAt }),
+      ]);
+    }
+  };
+}

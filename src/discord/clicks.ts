@@ -1,0 +1,136 @@
+import { ActionRowBuilder, ModalBuilder, TextInputBuilder } from "@discordjs/builders";
+import {
+  type ButtonInteraction,
+  ComponentType,
+  type Message,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  type StringSelectMenuInteraction,
+  TextInputStyle,
+} from "discord.js";
+import { type Address, LAST_PAGE, withParameter } from "../screens/addresses.js";
+import { StateError } from "../storage/store.js";
+import { PersonError } from "../util/person-error.js";
+import { withTimeout } from "../util/timeouts.js";
+import { LIMITS } from "./limits.js";
+import { type Links, SLOT } from "./links.js";
+
+const OLDER_VERSION =
+  "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
+const JUMP_INPUT = "page";
+/** A dialog whose address is not read by then is given up, in ms: it can only be the first answer. */
+const DIALOG_MS = 2_000;
+
+/** Something that was clicked, chosen or filled in, and that follows a link. */
+export type Click = ButtonInteraction | StringSelectMenuInteraction | ModalSubmitInteraction;
+
+/** A link as a click follows it. */
+export interface Followed {
+  readonly to: Address;
+  /** Where its way back leads. */
+  readonly back: Address | undefined;
+  readonly refresh: boolean;
+}
+
+interface Clicked {
+  readonly link: string;
+  readonly slot: string;
+  /** What was typed into the dialog for a page number. */
+  readonly page?: string;
+}
+
+function clickedOn(click: Click): Clicked {
+  if (click.isStringSelectMenu()) return { link: click.values[0] ?? "", slot: click.customId };
+  const clicked = { link: click.customId.slice(1), slot: click.customId.charAt(0) };
+  return click.isModalSubmit()
+    ? { link: clicked.link, slot: SLOT.jump, page: click.fields.getTextInputValue(JUMP_INPUT) }
+    : clicked;
+}
+
+/** Whether a button opens the dialog for a page number. */
+export const opensDialog = (click: Click): click is ButtonInteraction =>
+  click.isButton() && click.customId.startsWith(SLOT.jump);
+
+/** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
+export const mayUpdate = (message: Message, userId: string): boolean =>
+  message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
+
+/** How many pages a message's list has, as its page button says ("3 / 12"). */
+function pagesOn(message: Message | null): string {
+  const buttons = (message?.components ?? []).flatMap((row) =>
+    row.type === ComponentType.ActionRow ? row.components : [],
+  );
+  const jump = buttons.find(
+    (each) => each.type === ComponentType.Button && each.customId?.startsWith(SLOT.jump),
+  );
+  const label = jump && "label" in jump ? jump.label : undefined;
+  return label?.split("/").at(-1)?.trim() ?? String(LAST_PAGE);
+}
+
+const linksOn = (message: Message): string[] =>
+  message.components.flatMap((row) =>
+    row.type === ComponentType.ActionRow
+      ? row.components.flatMap((component) =>
+          "customId" in component && component.customId ? [component.customId] : [],
+        )
+      : [],
+  );
+
+/** Whether two addresses are the same thing on another page, or in another order. */
+function isSameThing(a: Address, b: Address): boolean {
+  const idOf = ({ parameters }: Address) => ("id" in parameters ? parameters.id : undefined);
+  return a.screen === b.screen && idOf(a) === idOf(b);
+}
+
+/** Back leads to the message that was clicked; within one screen's pages it stays what it was. */
+async function backFrom(
+  message: Message,
+  slot: string,
+  to: Address,
+  links: Links,
+): Promise<Address | undefined> {
+  if (slot === SLOT.back) return undefined;
+  const onMessage = linksOn(message);
+  const linkIn = async (wanted: string) => {
+    const link = onMessage.find((id) => id.startsWith(wanted));
+    return link === undefined ? undefined : links.decode(link.slice(1));
+  };
+  const current = await linkIn(SLOT.refresh);
+  return current && isSameThing(current, to) ? linkIn(SLOT.back) : current;
+}
+
+/** Where a click leads. @throws {PersonError} where its link no longer opens, or no page has the number that was typed */
+export async function followed(click: Click, links: Links): Promise<Followed> {
+  const { message } = click;
+  const { link, slot, page } = clickedOn(click);
+  const linked = await links.decode(link);
+  if (!linked) throw new PersonError(OLDER_VERSION);
+  const to = page === undefined ? linked : withParameter(linked, "page", page.trim());
+  if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${pagesOn(message)}.`);
+  const back = message ? await backFrom(message, slot, to, links) : undefined;
+  return { to, back, refresh: slot === SLOT.refresh };
+}
+
+/**
+ * Opens the dialog for a page number. It can only be the first answer: there is no deferring it.
+ * @throws {PersonError} where the link no longer opens
+ * @throws {StateError} where the state does not answer in time
+ */
+export async function showPageDialog(button: ButtonInteraction, links: Links): Promise<void> {
+  const linked = await withTimeout(links.decode(button.customId.slice(1)), DIALOG_MS, () => {
+    throw new StateError("The state does not answer in time");
+  });
+  if (!linked) throw new PersonError(OLDER_VERSION);
+  const input = new TextInputBuilder()
+    .setCustomId(JUMP_INPUT)
+    .setLabel(`Page, from 1 to ${pagesOn(button.message)}`.slice(0, LIMITS.inputLabel))
+    .setStyle(TextInputStyle.Short)
+    .setMinLength(1)
+    .setMaxLength(5)
+    .setRequired(true);
+  const dialog = new ModalBuilder()
+    .setCustomId(links.customId(SLOT.jump, linked))
+    .setTitle("Go to a page")
+    .addComponents(new ActionRowBuilder<TextInputBuilder>().addComponents(input));
+  await button.showModal(dialog.toJSON());
+}

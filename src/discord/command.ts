@@ -1,0 +1,33 @@
+import type {
+  ChatInputCommandInteraction,
+  RESTPostAPIChatInputApplicationCommandsJSONBody,
+} from "discord.js";
+import type { Kind } from "../directory/directory.js";
+import type { ScreenName } from "../screens/addresses.js";
+import type { MessagePayload } from "./message.js";
+
+/** A command as it is registered. */
+export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+
+/** A slash command that reads: its definition, and the screen that each of its subcommands opens. */
+export interface ReadingCommand {
+  readonly definition: CommandDefinition;
+  /** By subcommand; under "" for a command without any. Options are named as the screen's parameters, or mapped. */
+  readonly opens: Readonly<Record<string, ScreenName>>;
+  /** The option that holds the screen's id, where it has a name that says more. */
+  readonly idOption?: string;
+  /** What that option is completed with, and may be named by. */
+  readonly suggests?: readonly Kind[];
+}
+
+/** A slash command that changes something, with what it needs; its answers are private. */
+export interface ActingCommand<Services> {
+  readonly definition: CommandDefinition;
+  /** @throws {PersonError} with a sentence for the person */
+  run(interaction: ChatInputCommandInteraction, services: Services): Promise<MessagePayload>;
+}
+
+export type Command<Services> = ReadingCommand | ActingCommand<Services>;
+
+/** The option that every reading command has. */
+export const PRIVATE_OPTION = "private";

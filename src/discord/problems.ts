@@ -1,0 +1,67 @@
+import { DiscordAPIError } from "discord.js";
+import { DISCORD } from "./errors.js";
+
+/** What a failed request to a channel means for it. */
+export type PostProblem =
+  /** Gone for good. */
+  | "channel-deleted"
+  /** The bot cannot see it: taken from it, or the bot has left the server. */
+  | "no-access"
+  /** A person must change something first. */
+  | "permanent"
+  /** Discord will never take this message, whatever anybody changes. */
+  | "invalid"
+  /** An earlier message with this nonce was delivered and then deleted. */
+  | "deleted-by-somebody"
+  /** Discord did not take it; the same may be sent again. */
+  | "refused-for-now"
+  /** Nobody knows whether it arrived. */
+  | "unknown";
+
+/** What a failure of a request to a channel means for it. */
+export function problemOf(error: unknown): PostProblem {
+  if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
+  switch (error.code) {
+    case DISCORD.unknownChannel:
+      return "channel-deleted";
+    case DISCORD.unknownMessage:
+      return "deleted-by-somebody";
+    case DISCORD.missingAccess:
+      return "no-access";
+    case DISCORD.invalidForm:
+      return "invalid";
+    default:
+      if (error.status >= 500) return "unknown";
+      // Without a code of Discord's own it speaks for the whole bot (a token reset, a ban of its address), not for a channel.
+      if (
+        error.status === 429 ||
+        error.status === 401 ||
+        !error.code ||
+        error.code === DISCORD.tooManyThreads
+      )
+        return "refused-for-now";
+      return "permanent";
+  }
+}
+
+const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
+  error instanceof Error && /RateLimit/.test(error.name);
+
+/** How long Discord asks to wait, in ms, where it does. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
+}
+
+/** What went wrong, in words for people. */
+export function wordsFor(error: unknown): string {
+  if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
+  const words: Partial<Record<number | string, string>> = {
+    [DISCORD.unknownChannel]: "the channel was deleted",
+    [DISCORD.missingAccess]: "the bot cannot see the channel: grant it View Channel there",
+    [DISCORD.missingPermissions]: "the bot may not write there: grant it Send Messages and Embed Links",
+    [DISCORD.tagRequired]: "the forum demands a tag: subscribe again, so that one is chosen",
+    [DISCORD.tooManyThreads]: "the server has too many active threads",
+    [DISCORD.threadArchived]: "the thread is locked",
+  };
+  return words[error.code] ?? `Discord refuses it (${error.code})`;
+}

@@ -1,0 +1,69 @@
+import { DiscordAPIError, type REST, Routes } from "discord.js";
+import type { Config } from "../config.js";
+import type { CommandDefinition } from "../discord/command.js";
+import { forGuild, isRegistered } from "../discord/registration.js";
+import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
+
+/** The bot, as Discord knows it. */
+export interface Me {
+  readonly id: string;
+  readonly username: string;
+}
+
+/** The token, the application and its commands; gives the bot where the token is accepted. */
+export async function* checkDiscord(
+  rest: REST,
+  { guildId }: Config["discord"],
+  definitions: readonly CommandDefinition[],
+): AsyncGenerator<Finding, Me | undefined> {
+  let me: Me;
+  try {
+    me = (await rest.get(Routes.user())) as Me;
+    yield pass("Token", `accepted: the bot is ${me.username}`);
+  } catch (error) {
+    const refused = error instanceof DiscordAPIError && error.status === 401;
+    yield refused
+      ? fail(
+          "Token",
+          "refused by Discord",
+          "Set DISCORD_TOKEN to the token on the application's Bot page (Reset Token).",
+        )
+      : fail(
+          "Token",
+          wordsOf(error),
+          "Check that this machine reaches DISCORD_API_URL, also through its firewall.",
+        );
+    return undefined;
+  }
+  let id: string;
+  try {
+    ({ id } = (await rest.get(Routes.currentApplication())) as { id: string });
+    yield pass("Application", `its id is ${id}`);
+  } catch (error) {
+    yield fail("Application", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+    return me;
+  }
+
+  const route =
+    guildId === undefined ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
+  const where = guildId === undefined ? "everywhere" : `in the server ${guildId}`;
+  try {
+    const registered = (await rest.get(route)) as unknown[];
+    const ours = guildId === undefined ? definitions : definitions.map(forGuild);
+    yield isRegistered(ours, registered)
+      ? pass("Commands", `${registered.length} registered ${where}`)
+      : warn(
+          "Commands",
+          `those registered ${where} are of another version`,
+          "Start the bot: it registers them.",
+        );
+  } catch (error) {
+    yield fail(
+      "Commands",
+      wordsOf(error),
+      "Check DISCORD_GUILD_ID: the bot must have been invited to that server.",
+    );
+  }
+
+  return me;
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { type REST, Routes } from "discord.js";
+import type { Config } from "../config.js";
+import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
+
+interface GatewayInfo {
+  readonly url: string;
+  readonly shards: number;
+  readonly session_start_limit: { readonly remaining: number; readonly total: number };
+}
+
+/** Whether a WebSocket can be opened there: the handshake alone, without identifying. */
+function handshake(url: string): Promise<boolean> {
+  const address = new URL(url.replace(/^ws/, "http"));
+  const send = address.protocol === "https:" ? requestHttps : requestHttp;
+  return new Promise((resolve) => {
+    const sent = send(address, {
+      timeout: 5_000,
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": randomBytes(16).toString("base64"),
+      },
+    });
+    const settle = (opened: boolean) => {
+      sent.destroy();
+      resolve(opened);
+    };
+    sent.on("upgrade", () => settle(true));
+    sent.on("response", () => settle(false));
+    sent.on("timeout", () => settle(false));
+    sent.on("error", () => settle(false));
+    sent.end();
+  });
+}
+
+/** Whether a connection can be had, and how many starts are left today. */
+export async function checkGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
+  try {
+    return await findGateway(rest, shards);
+  } catch (error) {
+    return fail("Gateway", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+  }
+}
+
+async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
+  const gateway = (await rest.get(Routes.gatewayBot())) as GatewayInfo;
+  const { remaining, total } = gateway.session_start_limit;
+  const own = shards === "auto" ? gateway.shards : shards.count;
+  if (remaining < own)
+    return fail(
+      "Gateway",
+      `only ${remaining} of ${total} starts are left today`,
+      "Wait until tomorrow, and find out what restarts the bot so often.",
+    );
+  if (!(await handshake(gateway.url)))
+    return fail(
+      "Gateway",
+      "its address takes no WebSocket",
+      "Check that a firewall or proxy lets WebSockets through.",
+    );
+  if (own < gateway.shards)
+    return warn(
+      "Gateway",
+      `reachable; ${own} shards, where Discord recommends ${gateway.shards}`,
+      "Raise the count in DISCORD_SHARDS on every process.",
+    );
+  return pass("Gateway", `reachable; ${own} shards; ${remaining} of ${total} starts left today`);
+}

@@ -1,0 +1,55 @@
+import { openStorage, type Storage } from "../storage/index.js";
+import { type Finding, fail, pass, warn } from "./finding.js";
+
+/** A section of Redis' INFO as a record. */
+const infoOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split("\r\n").flatMap((line) => {
+      const [key, value] = line.split(":");
+      return key && value !== undefined ? [[key, value]] : [];
+    }),
+  );
+
+const OLDEST_REDIS = 6;
+const CONNECT_MS = 5_000;
+
+/** Version, persistence and eviction; gives the store that it holds. */
+export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage | undefined> {
+  const storage = await openStorage({ redisUrl: url, dataDir: "" }, { warn() {}, info() {} });
+  const { redis } = storage;
+  if (!(await redis?.connected(CONNECT_MS)) || !redis) {
+    yield fail("Redis", "cannot be reached", "Check REDIS_URL, its password, and that Redis runs.");
+    await storage.close();
+    return undefined;
+  }
+  const info = infoOf(await redis.client.info());
+  const version = info.redis_version ?? "0";
+  yield Number.parseInt(version, 10) >= OLDEST_REDIS
+    ? pass("Redis", `version ${version}`)
+    : fail("Redis", `version ${version}`, `Use version ${OLDEST_REDIS} or newer.`);
+  // A managed Redis may not tell.
+  const config = await redis.client.configGet("save").catch(() => undefined);
+  const saved = config === undefined || Boolean(config.save);
+  yield info.aof_enabled === "1"
+    ? pass("Redis persistence", "append-only file")
+    : saved
+      ? warn(
+          "Redis persistence",
+          "no append-only file: a crash loses the last minutes",
+          "Set `appendonly yes`.",
+        )
+      : fail(
+          "Redis persistence",
+          "none: subscriptions are lost when Redis restarts",
+          "Set `appendonly yes`.",
+        );
+  const policy = info.maxmemory_policy ?? "unknown";
+  yield policy === "volatile-lru"
+    ? pass("Redis eviction", policy)
+    : fail(
+        "Redis eviction",
+        `${policy} ${policy.startsWith("allkeys") ? "may drop the state" : "may stop its writes once memory is full"}`,
+        "Set `maxmemory-policy volatile-lru`: the cache expires, the state does not.",
+      );
+  return storage;
+}

@@ -1,0 +1,60 @@
+import { MINUTE } from "../util/units.js";
+
+/** Who a request is for: a person who waits, or the bot's own work. */
+export type Priority = "people" | "background";
+
+/** What share of the requests each priority may count on; each may also use what the other leaves. */
+export const SHARES: Readonly<Record<Priority, number>> = { people: 0.75, background: 0.25 };
+
+/** Where the right to send a request comes from. */
+export interface Budget {
+  /** Takes one: 0 when it was there, else the ms after which to try again. */
+  take(priority: Priority): number | Promise<number>;
+}
+
+/** The part of a minute's budget that may be spent at once. */
+const BURST = 1 / 12;
+
+/** A bucket's numbers: its income in tokens a ms, and how many it holds at most, by priority. */
+export function bucketOf(perMinute: number): Readonly<Record<Priority, { rate: number; max: number }>> {
+  const of = (priority: Priority) => ({
+    rate: (perMinute / MINUTE) * SHARES[priority],
+    max: Math.max(1, perMinute * BURST * SHARES[priority]),
+  });
+  return { people: of("people"), background: of("background") };
+}
+
+/**
+ * A token bucket for each priority. What a full bucket would earn flows into the other one, so an idle one's share is the
+ * other's to use, and a busy one keeps its own.
+ */
+export function createBudget(perMinute: number, now: () => number = Date.now): Budget {
+  const bucket = bucketOf(perMinute);
+  const level = { people: bucket.people.max, background: bucket.background.max };
+  let filledAt = now();
+
+  const fill = () => {
+    const elapsed = Math.max(0, now() - filledAt);
+    filledAt = now();
+    let spilled = 0;
+    for (const priority of ["people", "background"] as const) {
+      const next = level[priority] + bucket[priority].rate * elapsed;
+      level[priority] = Math.min(bucket[priority].max, next);
+      spilled += next - level[priority];
+    }
+    for (const priority of ["people", "background"] as const) {
+      const taken = Math.min(spilled, bucket[priority].max - level[priority]);
+      level[priority] += taken;
+      spilled -= taken;
+    }
+  };
+
+  return {
+    take(priority) {
+      fill();
+      if (level[priority] < 1) return Math.ceil((1 - level[priority]) / (perMinute / MINUTE));
+      level[priority] -= 1;
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type * as z from "zod";
+import type { Query } from "./http.js";
+import { type Vote, vote, voteRequestDetail, voteRequestListItem } from "./schema/governance.js";
+import {
+  contractDetail,
+  contractListItem,
+  eventDetail,
+  eventListItem,
+  reward,
+  token,
+  transfer,
+  updateDetails,
+  updateListItem,
+} from "./schema/ledger.js";
+import { dashboard, marketPrice } from "./schema/network.js";
+import { type Page, pageOf } from "./schema/page.js";
+import { partyDetail, partyListItem, partyTypes } from "./schema/parties.js";
+import { newValidators, validatorDetail, validatorExists, validatorSummary } from "./schema/validators.js";
+
+/** ASC puts the lowest element first. */
+export type Order = "ASC" | "DESC";
+
+/** A page of a list: `page` 0 to 50, `size` 1 to 100 (docs/explorer-api.md). */
+export interface PageQuery {
+  readonly page: number;
+  readonly size: number;
+}
+
+interface SortedQuery extends PageQuery {
+  readonly orderBy?: Order | undefined;
+}
+
+/** A path below /v1 and its query. */
+type Target = readonly [path: string, query?: Query];
+
+const id = encodeURIComponent;
+
+/** An endpoint that answers one thing. */
+const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, schema: Schema) => ({
+  target,
+  schema,
+});
+
+interface ListOptions<Row> {
+  /** What tells two rows apart; null where a row does not say. */
+  readonly key: (row: Row) => string | null;
+  /** Whether a row whose key came before on the same page is dropped. */
+  readonly distinct: boolean;
+}
+
+/** An endpoint that answers a page of rows. */
+const list = <P extends PageQuery, Row extends z.ZodType>(
+  target: (parameters: P) => Target,
+  row: Row,
+  { key, distinct }: ListOptions<z.infer<Row>>,
+) => ({ target, schema: pageOf(row, distinct ? key : undefined), key });
+
+/** The 22 endpoints: where each is, what it answers, and for lists what tells two rows apart. */
+export const endpoints = {
+  validators: list(
+    (p: SortedQuery & { readonly status?: "ALL" | "ACTIVE" | "INACTIVE" | undefined }) => [
+      "validators",
+      { sortBy: "LAST_ACTIVE", orderBy: "DESC", status: "ALL", ...p },
+    ],
+    validatorSummary,
+    // Its licence's contract id changes with each report.
+    { key: (row) => row.validator, distinct: true },
+  ),
+  newValidators: one((p: { readonly size: number }) => ["validators/new", { ...p }], newValidators),
+  validator: one(
+    (p: { readonly validatorId: string }) => [`validators/${id(p.validatorId)}`],
+    validatorDetail,
+  ),
+  validatorExists: one(
+    (p: { readonly validatorId: string }) => [`validators/${id(p.validatorId)}/exist`],
+    validatorExists,
+  ),
+  token: one((p: { readonly contractId: string }) => [`tokens/${id(p.contractId)}`], token),
+  parties: list(
+    (p: SortedQuery & { readonly sortBy?: "LAST_ACTIVITY_AT" | "FIRST_SEEN_AT" | undefined }) => [
+      "parties",
+      { ...p },
+    ],
+    partyListItem,
+    { key: (row) => row.partyAddress, distinct: true },
+  ),
+  topParties: list((p: SortedQuery) => ["parties/top", { sortBy: "BALANCE", ...p }], partyListItem, {
+    key: (row) => row.partyAddress,
+    distinct: true,
+  }),
+  party: one((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}`], partyDetail),
+  partyTypes: one((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}/types`], partyTypes),
+  transfers: list((p: SortedQuery) => ["transfers", { sortBy: "CREATED_AT", ...p }], transfer, {
+    key: (row) => row.eventId,
+    distinct: true,
+  }),
+  rewards: list(
+    ({ partyId, ...page }: { readonly partyId: string } & PageQuery) => [`rewards/${id(partyId)}`, page],
+    reward,
+    // One event may bring several.
+    { key: (row) => `${row.eventId} ${row.createdAt}`, distinct: false },
+  ),
+  voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
+    key: (row) => row.contractId,
+    distinct: true,
+  }),
+  votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {
+    key: (row: Vote) => `${row.trackingCid} ${row.identifier}`,
+    distinct: false,
+  }),
+  voteRequest: one(
+    (p: { readonly id: string }) => [`governance/vote-requests/${id(p.id)}/details`],
+    voteRequestDetail,
+  ),
+  dashboard: one((_: Record<never, never>) => ["dashboard"], dashboard),
+  contracts: list((p: SortedQuery) => ["contracts", { sortBy: "AGE", ...p }], contractListItem, {
+    key: (row) => row.contractId,
+    distinct: true,
+  }),
+  contract: one((p: { readonly contractId: string }) => [`contracts/${id(p.contractId)}`], contractDetail),
+  events: list((p: SortedQuery) => ["events", { sortBy: "AGE", ...p }], eventListItem, {
+    key: (row) => row.eventId,
+    distinct: true,
+  }),
+  event: one((p: { readonly eventId: string }) => [`events/${id(p.eventId)}`], eventDetail),
+  updates: list((p: SortedQuery) => ["updates", { sortBy: "AGE", ...p }], updateListItem, {
+    key: (row) => row.updateId,
+    distinct: true,
+  }),
+  updateDetails: one(
+    (p: { readonly updateId: string }) => [`updates/${id(p.updateId)}/raw-details`],
+    updateDetails,
+  ),
+  price: one((_: Record<never, never>) => ["market/get-price"], marketPrice),
+} as const;
+
+type Endpoints = typeof endpoints;
+
+/** The name of an endpoint. */
+export type EndpointName = keyof Endpoints;
+/** What an endpoint is given. */
+export type Parameters<Name extends EndpointName> = Endpoints[Name]["target"] extends (
+  parameters: infer P,
+) => Target
+  ? P
+  : never;
+/** What an endpoint answers, parsed. */
+export type Answer<Name extends EndpointName> = z.infer<Endpoints[Name]["schema"]>;
+
+/** The endpoints that answer pages. */
+export type ListName = {
+  [Name in EndpointName]: Endpoints[Name] extends { readonly key: unknown } ? Name : never;
+}[EndpointName];
+/** A row of a list. */
+export type Row<Name extends ListName> = Answer<Name> extends Page<infer R> ? R : never;
+
+/** What tells two rows of a list apart. */
+export const keyOf = <Name extends ListName>(name: Name): ((row: Row<Name>) => string | null) =>
+  // TypeScript does not see that a list's key is of its own rows.
+  endpoints[name].key as (row: Row<Name>) => string | null;
+
+/** Where an endpoint's answer is: its path and query. */
+export const targetOf = <Name extends EndpointName>(name: Name, parameters: Parameters<Name>): Target =>
+  (endpoints[name].target as (parameters: Parameters<Name>) => Target)(parameters);
+
+/** An endpoint's path with its query, without the base address: what identifies an answer in the cache. */
+export function addressOf<Name extends EndpointName>(name: Name, parameters: Parameters<Name>): string {
+  const [path, query = {}] = targetOf(name, parameters);
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  return pairs.length === 0 ? path : `${path}?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`;
+}
+
+/** Every endpoint's name. */
+export const endpointNames = Object.keys(endpoints) as EndpointName[];

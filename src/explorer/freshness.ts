@@ -1,0 +1,80 @@
+import { DAY, HOUR, MINUTE, SECOND } from "../util/units.js";
+import type { EndpointName } from "./endpoints.js";
+
+/** How long an answer is good for, in ms. */
+export interface Freshness {
+  /** Answered as it is up to this age. */
+  readonly fresh: number;
+  /** Stale-while-revalidate up to this age: answered at once, and renewed. Past it, a person waits for a new one. */
+  readonly stale: number;
+}
+
+/**
+ * By what the data is: a price ages in a minute, an event never changes, and what the ledger tells once a round (sign of
+ * life, balances) is good for a part of its ten minutes. Whoever wants it newer presses Refresh (REFRESH_MS), and every
+ * answer says how old it is.
+ */
+export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
+  price: { fresh: MINUTE, stale: 5 * MINUTE },
+  dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
+  // The watch reads the first page every minute: people's readings of it cost nothing.
+  voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
+  // What changes of it, its row in the list tells sooner (findProposal).
+  voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  // Next to a tally of the last minute, older votes would look like missing ones.
+  votes: { fresh: MINUTE, stale: MINUTE },
+  // A moderator asks whether a validator is down: nothing older is answered at once.
+  validator: { fresh: 2 * MINUTE, stale: 2 * MINUTE },
+  validatorExists: { fresh: MINUTE, stale: 5 * MINUTE },
+  validators: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
+  newValidators: { fresh: 10 * MINUTE, stale: 30 * MINUTE },
+  parties: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  topParties: { fresh: 10 * MINUTE, stale: HOUR },
+  party: { fresh: 10 * MINUTE, stale: 10 * MINUTE },
+  partyTypes: { fresh: 6 * HOUR, stale: DAY },
+  rewards: { fresh: 10 * MINUTE, stale: HOUR },
+  // New ones come by the second: a list of the latest is past before it is read, whatever it costs.
+  transfers: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  contracts: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  events: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  updates: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
+  token: { fresh: HOUR, stale: DAY },
+  contract: { fresh: HOUR, stale: DAY },
+  event: { fresh: DAY, stale: 7 * DAY },
+  updateDetails: { fresh: DAY, stale: 7 * DAY },
+};
+
+/** How long the last good answer is kept for when the explorer fails, in ms. */
+export const KEPT_MS = DAY;
+/** How long a "no such thing" is believed, in ms. */
+export const MISSING_MS = 30 * SECOND;
+/** A refresh asks upstream only for what is older than this, in ms. */
+export const REFRESH_MS = 10 * SECOND;
+/** The longest that a person waits for the explorer, in ms. */
+export const PATIENCE_MS = 10 * SECOND;
+/** The requests that one person may cause in a minute. */
+export const REQUESTS_PER_PERSON = 20;
+
+/** An answer that is held: how old it is, in ms, and whether it says that there is no such thing. */
+interface Held {
+  readonly ageMs: number;
+  readonly missing: boolean;
+}
+
+/** What to do with what is held: answer with it, answer with it and renew it, or wait for a new one. */
+export type Decision = "answer" | "revalidate" | "fetch";
+
+/**
+ * Decides how a question is answered.
+ * @param maxAgeMs nothing older will do; undefined where the endpoint's own freshness counts
+ */
+export function decide(
+  held: Held | undefined,
+  { fresh, stale }: Freshness,
+  maxAgeMs: number | undefined,
+): Decision {
+  if (!held) return "fetch";
+  const wanted = maxAgeMs ?? fresh;
+  if (held.ageMs <= (held.missing ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : wanted)) return "answer";
+  return !held.missing && maxAgeMs === undefined && held.ageMs <= stale ? "revalidate" : "fetch";
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { Config } from "../config.js";
+import type { Log } from "../log.js";
+import { type Cache, REDIS_PREFIX } from "../storage/cache.js";
+import type { Redis } from "../storage/redis.js";
+import { createBudget } from "./budget.js";
+import { createHttp } from "./http.js";
+import { createQueue } from "./queue.js";
+import { createExplorerService, type ExplorerService, type OnRead } from "./service.js";
+import { createSharedBudget } from "./shared-budget.js";
+import { createUpstream, type OnRequest } from "./upstream.js";
+
+interface ExplorerDeps {
+  readonly cache: Cache;
+  /** Where processes share one budget. */
+  readonly redis?: Redis | undefined;
+  readonly log: Log;
+  readonly now?: () => number;
+  readonly onRead?: OnRead;
+  readonly onRequest?: OnRequest;
+}
+
+/** A short name for what is not to be written out. */
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 8);
+
+/** The explorer with all that stands before it: cache, budget, queue, retries and breakers. */
+export function createExplorer(
+  config: Config["explorer"],
+  { cache, redis, log, onRequest = () => {}, ...rest }: ExplorerDeps,
+): ExplorerService {
+  const { apiUrl, apiKey, requestsPerMinute, concurrency } = config;
+  const own = createBudget(requestsPerMinute);
+  const budget = redis
+    ? createSharedBudget(redis, requestsPerMinute, own, `${REDIS_PREFIX}quota:${digest(apiUrl + apiKey)}`)
+    : own;
+  const upstream = createUpstream({
+    get: createHttp(config),
+    queue: createQueue({ budget, concurrency }),
+    onDown: (err) => log.warn({ err }, "The explorer is not answering; it is tried again from time to time"),
+    onRefused: (err) =>
+      log.error(
+        { err },
+        "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
+      ),
+    onBack: () => log.info({}, "The explorer answers again"),
+    onRequest,
+  });
+  return createExplorerService({ upstream, cache, origin: digest(apiUrl), ...rest });
+}

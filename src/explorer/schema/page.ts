@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { toCount } from "../values.js";
+import { count, flag, readRows } from "./fields.js";
+
+/** A page of a list, as read: the rows that parsed, and what the explorer says of the whole. */
+export interface Page<T> {
+  readonly content: readonly T[];
+  /** Rows in the whole list, as the explorer counts them. */
+  readonly totalElements: number | null;
+  readonly last: boolean | null;
+  /** Rows as they were sent, before those that could not be read and those that came twice were dropped. */
+  readonly sent: number;
+  /** Rows that could not be read. Above zero, the page is not the whole truth. */
+  readonly unreadable: number;
+}
+
+/** A page of rows; those with a key that came before on it are dropped. */
+export const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) => string | null) =>
+  z
+    .union([
+      z.array(z.unknown()).transform((content) => ({ content })),
+      // An empty page may come without its array.
+      z.object({ content: z.null(), empty: z.literal(true) }).transform(() => ({
+        content: [],
+        last: true,
+        sent: 0,
+        unreadable: 0,
+        totalElements: 0,
+        totalCount: 0,
+      })),
+      z.object({
+        content: z.array(z.unknown()),
+        totalElements: z.unknown().optional(),
+        totalCount: z.unknown().optional(),
+        last: flag,
+        // Only a page from the cache holds these two.
+        sent: count,
+        unreadable: count,
+      }),
+    ])
+    .transform((page): Page<z.infer<T>> => {
+      const read = readRows(item, page.content);
+      const wrapper = "last" in page ? page : null;
+      return {
+        content: keyOf ? distinct(read, keyOf) : read,
+        // The two may differ.
+        totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
+        last: wrapper?.last ?? null,
+        sent: wrapper?.sent ?? page.content.length,
+        unreadable: (wrapper?.unreadable ?? 0) + page.content.length - read.length,
+      };
+    });
+
+const larger = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b);
+
+/** The first of the rows with each key; rows without one stay. */
+export function distinct<T>(rows: readonly T[], keyOf: (row: T) => string | null): T[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    const key = keyOf(row);
+    if (key === null) return true;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

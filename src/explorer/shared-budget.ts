@@ -1,0 +1,65 @@
+import type { Redis, RedisClient } from "../storage/redis.js";
+import { MINUTE } from "../util/units.js";
+import { type Budget, bucketOf, type Priority } from "./budget.js";
+
+/** Returns the time in ms, by Redis' own clock. */
+const REDIS_TIME = `(function() local time = redis.call("TIME") return time[1] * 1000 + time[2] / 1000 end)()`;
+
+/** The bucket of createBudget in one step of Redis: the ms to wait, 0 when a token was taken. */
+const takeScript = (now: string) => `
+local now = ${now}
+local priorities = { "people", "background" }
+local rate = { tonumber(ARGV[2]), tonumber(ARGV[4]) }
+local max = { tonumber(ARGV[3]), tonumber(ARGV[5]) }
+local held = redis.call("HMGET", KEYS[1], "at", "people", "background")
+local elapsed = math.max(0, now - (tonumber(held[1]) or now))
+local level, spilled = {}, 0
+for i = 1, 2 do
+  local filled = (tonumber(held[i + 1]) or max[i]) + rate[i] * elapsed
+  level[i] = math.min(max[i], filled)
+  spilled = spilled + filled - level[i]
+end
+local wait = 0
+for i = 1, 2 do
+  local taken = math.min(spilled, max[i] - level[i])
+  level[i] = level[i] + taken
+  spilled = spilled - taken
+  if priorities[i] == ARGV[1] then
+    if level[i] >= 1 then level[i] = level[i] - 1
+    else wait = math.ceil((1 - level[i]) / (rate[1] + rate[2])) end
+  end
+end
+redis.call("HSET", KEYS[1], "at", string.format("%.3f", now), "people", string.format("%.17g", level[1]), "background", string.format("%.17g", level[2]))
+redis.call("PEXPIRE", KEYS[1], ARGV[6])
+return wait`;
+
+/** A budget that nobody uses for so long is full again anyway, in ms. */
+const FORGET_MS = 10 * MINUTE;
+
+/**
+ * Takes a token from the bucket in Redis.
+ * @param now a number for tests; by default Redis' own clock
+ * @returns the ms to wait, 0 when it was there
+ */
+export async function takeFromRedis(
+  client: RedisClient,
+  key: string,
+  priority: Priority,
+  perMinute: number,
+  now?: number,
+): Promise<unknown> {
+  const { people, background } = bucketOf(perMinute);
+  const numbers = [people.rate, people.max, background.rate, background.max, FORGET_MS].map(String);
+  const script = takeScript(now === undefined ? REDIS_TIME : String(now));
+  return client.eval(script, { keys: [key], arguments: [priority, ...numbers] });
+}
+
+/** One budget for all processes that share a Redis; while Redis is not usable, each goes on with its own. */
+export function createSharedBudget(redis: Redis, perMinute: number, own: Budget, key: string): Budget {
+  return {
+    async take(priority) {
+      const wait = await redis.attempt((client) => takeFromRedis(client, key, priority, perMinute));
+      return typeof wait === "number" ? wait : own.take(priority);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { ifAnswered } from "../../explorer/errors.js";
+import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
+import type { Explorer } from "../../explorer/service.js";
+import { isOver } from "../../ledger/vote-requests.js";
+import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
+import { DAY } from "../../util/units.js";
+import type { GovernanceEvent } from "./events.js";
+import type { Findings, TrackedVoteRequests } from "./tracking.js";
+
+/** A closed request's details are forgotten after this long, in ms; its key never. */
+const PRUNE_MS = 180 * DAY;
+/** Complete reads in a row that a request must be missing from before it counts as gone. */
+const MISSED_READS = 2;
+
+/**
+ * A request that is missing from a complete read: missed once more, or closed. It is closed once its detail states an end, or
+ * a day after its last deadline, when nobody says how it ended.
+ * @param status the end that its detail states; null where it states none
+ */
+export function afterMissing(
+  known: TrackedVoteRequest,
+  status: string | null,
+  now: number,
+): TrackedVoteRequest {
+  const missedReads = Math.min(known.missedReads + 1, MISSED_READS);
+  const deadline = Math.max(known.terms.voteBefore ?? 0, known.terms.targetEffectiveAt ?? 0);
+  const isOverdue = deadline > 0 && now > deadline + DAY;
+  if (missedReads < MISSED_READS || (status === null && !isOverdue)) return { ...known, missedReads };
+  return {
+    ...known,
+    missedReads,
+    phase: "closed",
+    status: status ?? known.status,
+    ...(status === null ? { endUnconfirmed: true } : {}),
+    closedAt: now,
+    revision: known.revision + 1,
+  };
+}
+
+/** What stays of a request that closed long ago: its key, or an old row would be announced anew. Undefined where it is not time yet. */
+export function pruned(known: TrackedVoteRequest, now: number): TrackedVoteRequest | undefined {
+  if (known.closedAt === undefined || now - known.closedAt < PRUNE_MS) return undefined;
+  const { votes, unconfirmed, closedAt, ...kept } = known;
+  const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
+  return { ...kept, phase: "ignored", contractIds: [], reminded: [], terms };
+}
+
+interface ClosingsDeps {
+  /** Takes nothing but new readings. */
+  readonly explorer: Explorer;
+  readonly state: State;
+  readonly requests: TrackedVoteRequests;
+  readonly now: () => number;
+}
+
+/** What a complete read says by what it lacks, and what has been over for long. */
+export function createClosings({ explorer, state, requests, now }: ClosingsDeps) {
+  /** A status by which `/details` says that a request is over; null where it does not. */
+  const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
+    for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
+      const status = (await ifAnswered(explorer.voteRequest({ id })))?.data.status ?? null;
+      if (isOver(status)) return status;
+    }
+    return null;
+  };
+
+  return {
+    /** Requests that were open and are missing from a complete read. */
+    async findVanished(rows: readonly VoteRequestListItem[]): Promise<Findings> {
+      const present = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
+      const learnt = new Map<string, TrackedVoteRequest>();
+      const events: GovernanceEvent[] = [];
+      for (const [key, known] of await requests.all()) {
+        const isThere = present.has(known.identity) || known.contractIds.some((id) => present.has(id));
+        if (known.phase !== "open" || isThere) continue;
+        const status = known.missedReads + 1 < MISSED_READS ? null : await confirmedEnd(known);
+        const next = afterMissing(known, status, now());
+        if (next.phase === "closed") events.push({ kind: "closed", key, status });
+        if (next.phase === "closed" || next.missedReads !== known.missedReads) learnt.set(key, next);
+      }
+      return { learnt, events };
+    },
+
+    /** Forgets the details, and the messages, of what closed long ago. */
+    async pruneClosed(): Promise<{ readonly findings: Findings; readonly writes: readonly Write[] }> {
+      const learnt = new Map<string, TrackedVoteRequest>();
+      for (const [key, known] of await requests.all()) {
+        const kept = pruned(known, now());
+        if (kept) learnt.set(key, kept);
+      }
+      const findings = { learnt, events: [] };
+      if (learnt.size === 0) return { findings, writes: [] };
+      const old = [...(await state.announced.list())].filter(([, { subject }]) => learnt.has(subject));
+      return { findings, writes: old.map(([id]) => state.announced.delete(id)) };
+    },
+  };
+}

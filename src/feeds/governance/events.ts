@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { voteRequestListItem } from "../../explorer/schema/governance.js";
+import type { TopicName } from "./topics.js";
+
+const terms = z.object({
+  title: z.string().nullable(),
+  action: z.string().nullable(),
+  voteBefore: z.number().nullable(),
+  targetEffectiveAt: z.number().nullable(),
+});
+
+const event = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("opened"), key: z.string(), row: voteRequestListItem }),
+  z.object({
+    kind: z.literal("digest"),
+    keys: z.array(z.string()).min(1),
+    rows: z.array(voteRequestListItem),
+  }),
+  z.object({ kind: z.literal("changed"), key: z.string(), sequence: z.number(), from: terms, to: terms }),
+  z.object({
+    kind: z.literal("vote"),
+    key: z.string(),
+    sequence: z.number(),
+    voter: z.string(),
+    from: z.boolean().nullable(),
+    to: z.boolean().nullable(),
+  }),
+  z.object({
+    kind: z.literal("reminder"),
+    key: z.string(),
+    /** `<deadline>:<before>`, both in ms. */
+    reminder: z.string(),
+    /** Who has not been seen voting, where that is known. */
+    absent: z.array(z.string()).readonly().nullable(),
+  }),
+  z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
+]);
+
+/** Something that happened to a vote request (or to several) that a subscription may want to know of. */
+export type GovernanceEvent = Readonly<z.infer<typeof event>>;
+
+/** Events of one vote request, which refer to its announcement. */
+export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" }>;
+
+/** An event as the outbox keeps it; undefined for anything else. */
+export const readEvent = (json: unknown): GovernanceEvent | undefined => event.safeParse(json).data;
+
+export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
+  opened: "new",
+  digest: "new",
+  changed: "changes",
+  vote: "votes",
+  reminder: "reminders",
+  closed: "outcome",
+};
+
+/** The id of the event that opens a vote request. */
+export const openingOf = (key: string): string => `${key}:opened`;
+
+/** An event's id: the same event always has the same one. */
+export function eventId(event: GovernanceEvent): string {
+  switch (event.kind) {
+    case "opened":
+      return openingOf(event.key);
+    case "closed":
+      return `${event.key}:closed`;
+    case "digest":
+      return `${event.keys.join("+").slice(0, 200)}:digest`;
+    case "changed":
+    case "vote":
+      return `${event.key}:${event.kind}:${event.sequence}`;
+    case "reminder":
+      return `${event.key}:reminder:${event.reminder}`;
+  }
+}
+
+/** A reminder of a deadline (epoch ms), so many ms before it. */
+export const reminderId = (deadline: number, before: number): string => `${deadline}:${before}`;
+
+/** How long before the deadline a reminder is, in ms. */
+export const beforeOf = (reminder: string): number => Number(reminder.split(":")[1]);
+
+/** The vote requests that an event is about. */
+export const keysOf = (event: GovernanceEvent): readonly string[] =>
+  event.kind === "digest" ? event.keys : [event.key];

@@ -1,0 +1,156 @@
+import type { MessagePayload, Renderer } from "../../discord/message.js";
+import { toTitle } from "../../ledger/actions.js";
+import { identityOf, isOver, statusGroup, type VoteRequest } from "../../ledger/vote-requests.js";
+import { address } from "../../screens/addresses.js";
+import { statusText, statusTone, tallyBar, tallyWords, voteRequestFields } from "../../screens/proposals.js";
+import type { Link, View } from "../../screens/view.js";
+import { shortId } from "../../text/ids.js";
+import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import type { GovernanceEvent, News } from "./events.js";
+import type { Snapshot } from "./snapshot.js";
+import type { Terms } from "./tracking.js";
+
+const titleOf = ({ title }: VoteRequest): string => cut(title ?? "without a title", 150);
+
+function links(id: string | null, mark: string): Link[] {
+  const own =
+    id === null
+      ? []
+      : [
+          { label: "Details", emoji: "📜", to: address("voteRequest", { id }) },
+          { label: "Votes", emoji: "🗳️", to: address("votes", { id }) },
+        ];
+  return [...own, { label: "All vote requests", emoji: "📋", to: address("proposals", {}), mark }];
+}
+
+/** Below an announcement whose request is over: the outcome as the API states it, or that nobody knows. */
+function outcome(status: string | null, isKnown: boolean): Markdown {
+  return isKnown
+    ? md`**Closed:** ${statusText(status)}`
+    : md`**Ended, outcome unknown.** The explorer no longer lists it.`;
+}
+
+/** Whether a status of a request that is over says how it ended. */
+export const outcomeKnown = (status: string | null): boolean =>
+  status !== null && statusGroup(status) !== "open";
+
+const VOTE_WORDS = { true: "✅ yes", false: "❌ no", null: "⚪ no vote" } as const;
+const voteWords = (vote: boolean | null): string => VOTE_WORDS[`${vote}`];
+
+function changes(from: Terms, to: Terms): Markdown {
+  const line = (name: string, was: Markdown, is: Markdown) => md`${bold(name)}: ${was} → ${is}`;
+  const text = (value: string | null) => md`${value ?? "none"}`;
+  return join(
+    [
+      from.title !== to.title && line("Title", text(from.title), text(to.title)),
+      from.action !== to.action && line("Action", text(from.action), text(to.action)),
+      from.voteBefore !== to.voteBefore &&
+        line("Threshold deadline", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
+      from.targetEffectiveAt !== to.targetEffectiveAt &&
+        line(
+          "Takes effect",
+          from.targetEffectiveAt === null ? md`at the threshold` : timestamp(from.targetEffectiveAt, "f"),
+          timestampWithAge(to.targetEffectiveAt),
+        ),
+    ],
+    "\n",
+  );
+}
+
+/** The messages about vote requests. A mark stands in one of each message's links. */
+export function createMessages(renderer: Renderer) {
+  const message = (view: Omit<View, "readings">): MessagePayload =>
+    renderer.message({ ...view, readings: [] });
+
+  return {
+    /**
+     * The announcement that a request has opened, with its tally as it is now.
+     * @param ended how it ended; undefined while it is open
+     */
+    announcement(
+      { request, needed }: Snapshot,
+      mark: string,
+      ended?: { readonly status: string | null; readonly known: boolean },
+    ): MessagePayload {
+      return message({
+        title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
+        tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
+        body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
+        fields: voteRequestFields(request, needed),
+        thumbnail: request.requesterImg,
+        links: links(request.identity, mark),
+      });
+    },
+
+    /** One message for all that opened while nobody could tell of it, with a menu to open each. */
+    digest({ rows: all }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
+      const rows = all.map((row) => ({
+        row,
+        title: toTitle(row.title) ?? "without a title",
+        id: identityOf(row),
+      }));
+      return message({
+        title: md`${rows.length} new vote requests`,
+        tone: "neutral",
+        body: [
+          md`They opened while the explorer could not be read.`,
+          ...rows.map(
+            ({ row, title }) => md`🗳️ ${bold(cut(title, 120))} · until ${timestamp(row.voteBefore, "f")}`,
+          ),
+        ],
+        menus: [
+          {
+            placeholder: "Open a vote request…",
+            choices: rows.flatMap(({ title, id }) =>
+              id === null ? [] : [{ label: title, hint: shortId(id), to: address("voteRequest", { id }) }],
+            ),
+          },
+        ],
+        links: links(null, mark),
+      });
+    },
+
+    /** News of a request that was announced before: it stands alone just as well. */
+    news(event: News, { request, needed }: Snapshot, mark: string): MessagePayload {
+      const { yes, no, pending } = request;
+      const tally = [
+        tallyBar(yes, no, pending),
+        tallyWords(request),
+        ...(needed === undefined || isOver(request.status)
+          ? []
+          : [md`-# about ${needed} yes needed (estimate)`]),
+      ];
+      const title = titleOf(request);
+      const shared = { links: links(request.identity, mark) };
+      switch (event.kind) {
+        case "changed":
+          return message({
+            ...shared,
+            title: md`Changed: ${title}`,
+            tone: "warning",
+            body: [changes(event.from, event.to)],
+          });
+        case "vote": {
+          const turned = event.from !== null && md`, before: ${voteWords(event.from)}`;
+          const body = [join([md`**${event.voter}** votes ${voteWords(event.to)}`, turned], ""), ...tally];
+          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body });
+        }
+        case "reminder": {
+          const absent =
+            event.absent && event.absent.length > 0
+              ? [md`Not seen voting: ${cut(event.absent.join(", "), 700)}`]
+              : [];
+          const body = [md`Threshold deadline ${timestampWithAge(request.voteBefore)}`, ...tally, ...absent];
+          return message({ ...shared, title: md`Still open: ${title}`, tone: "warning", body });
+        }
+        case "closed": {
+          const known = outcomeKnown(event.status);
+          const tone = known ? statusTone(event.status) : "warning";
+          const body = [outcome(event.status, known), ...tally];
+          return message({ ...shared, title: md`Closed: ${title}`, tone, body });
+        }
+      }
+    },
+  };
+}

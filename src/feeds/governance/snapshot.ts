@@ -1,0 +1,66 @@
+import { LRUCache } from "lru-cache";
+import { ifAnswered } from "../../explorer/errors.js";
+import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
+import type { Explorer } from "../../explorer/service.js";
+import {
+  estimateNeeded,
+  findVoteRequest,
+  fromExplorer,
+  type VoteRequest,
+} from "../../ledger/vote-requests.js";
+import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import { singleFlight } from "../../util/single-flight.js";
+import { withTimeout } from "../../util/timeouts.js";
+import { toVoteRequest, withTracked } from "./tracking.js";
+
+/** What messages about a vote request are made of. */
+export interface Snapshot {
+  readonly request: VoteRequest;
+  /** Yes votes that carry it, as an estimate. */
+  readonly needed: number | undefined;
+  /** See TrackedVoteRequest. */
+  readonly revision: number;
+}
+
+/** Snapshots, each read once for all the channels that are told of it. */
+export interface Snapshots {
+  /** @param row what the list said of it, where nothing else can be read */
+  of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
+}
+
+interface SnapshotDeps {
+  readonly explorer: Explorer;
+  readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
+}
+
+const KEPT_MS = 20_000;
+/** An announcement does not wait longer than this for its detail, in ms: what the list told will do. */
+const DETAIL_MS = 8_000;
+
+/** Reads a request's detail, and does with what is tracked where the explorer does not answer. */
+export function createSnapshots({ explorer, tracked }: SnapshotDeps): Snapshots {
+  const kept = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
+
+  const load = async (known: TrackedVoteRequest | undefined, row: VoteRequestListItem | undefined) => {
+    const found = known && ifAnswered(findVoteRequest(explorer, known.identity));
+    const read =
+      (found && (await withTimeout(found, DETAIL_MS, () => undefined))?.data) ??
+      (row && fromExplorer(row, null));
+    const request = known
+      ? withTracked(read ?? toVoteRequest(known), known)
+      : (read ?? fromExplorer(null, null));
+    return {
+      request,
+      needed: await withTimeout(estimateNeeded(explorer), DETAIL_MS, () => undefined),
+      revision: known?.revision ?? 0,
+    };
+  };
+
+  return {
+    async of(key, row) {
+      const known = await tracked(key);
+      const id = `${key}:${known?.revision}:${row ? "row" : ""}`;
+      return singleFlight(kept, id, () => load(known, row), true);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
+import type { Subscription } from "../../storage/catalogue.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
+
+const MAX_REMINDERS = 5;
+const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY } as const;
+
+const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
+
+/** One reminder time, such as "90m"; NaN where that is none. */
+function parseTime(text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  return isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN;
+}
+
+/**
+ * Reminder times in ms, the longest first, from what a person typed, such as "24h 6h" or "2d, 90m": up to five, each from
+ * five minutes to thirty days. Undefined where it is none of that.
+ */
+export function parseBefore(text: string): readonly number[] | undefined {
+  const parts = text
+    .trim()
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter(Boolean);
+  const times = parts.map(parseTime);
+  const isGood =
+    times.length > 0 &&
+    times.length <= MAX_REMINDERS &&
+    times.every((time) => time >= 5 * MINUTE && time <= 30 * DAY);
+  return isGood ? [...new Set(times)].sort((a, b) => b - a) : undefined;
+}
+
+/** Reminder times as parseBefore reads them. */
+export function formatBefore(before: readonly number[]): string {
+  return before
+    .map((ms) => {
+      if (ms % DAY === 0 && ms > DAY) return `${ms / DAY}d`;
+      return ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`;
+    })
+    .join(" ");
+}
+
+const before: FeedOption<readonly number[]> = {
+  description: "When to remind, before the deadline: 24h 6h, or 2d 90m",
+  maxLength: 60,
+  byDefault: [DAY, 6 * HOUR],
+  schema: z.array(z.number()),
+  parse: parseBefore,
+  problem:
+    "I cannot read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
+};
+
+/** What a subscription to governance can be set to, besides its topics. */
+export const options = { before } as const;
+
+/** How long before the threshold deadline a subscription wants to be reminded, in ms. */
+export const remindersOf = (subscription: Subscription): readonly number[] =>
+  optionOf(subscription, "before", before);
+
+/** What a subscription to governance chooses among. */
+export const topics = {
+  new: { description: "Vote requests that open", byDefault: true, words: () => "new vote requests" },
+  outcome: { description: "How they end", byDefault: true, words: () => "outcomes" },
+  reminders: {
+    description: "Before their deadline",
+    byDefault: true,
+    words: (subscription) => `reminders (${formatBefore(remindersOf(subscription))} before the deadline)`,
+  },
+  changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
+  votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },
+} as const satisfies Readonly<Record<string, Topic>>;
+
+/** The name of a topic. */
+export type TopicName = keyof typeof topics;

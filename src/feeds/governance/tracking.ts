@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
+import { toTitle } from "../../ledger/actions.js";
+import { identityOf, isOpen, isOver, statusGroup, type VoteRequest } from "../../ledger/vote-requests.js";
+import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
+import { lazy } from "../../util/single-flight.js";
+import type { GovernanceEvent } from "./events.js";
+
+/** What people are told when it changes. */
+export type Terms = TrackedVoteRequest["terms"];
+
+/** How many of its contract ids are kept. */
+const MAX_CONTRACT_IDS = 40;
+
+/** A request's key in the state: a short hash of its identity, kept for ever. */
+export function requestKey(identity: string): string {
+  return createHash("sha256").update(identity).digest("base64url").slice(0, 16);
+}
+
+const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
+  title: toTitle(row.title) ?? before?.title ?? null,
+  action: before?.action ?? null,
+  // A field that is missing for once is no change.
+  voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
+  targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
+});
+
+const cast = (yes: number | null, no: number | null): number => (yes ?? 0) + (no ?? 0);
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * What is to be known of a request that nothing is known of yet.
+ * @param baseline whether it was there before anything was watched: then it is not announced, nor are its votes
+ */
+export function firstSeen(
+  row: VoteRequestListItem,
+  now: number,
+  baseline: boolean,
+): TrackedVoteRequest | undefined {
+  const identity = identityOf(row);
+  // A row that says neither its status nor a deadline is half an answer: the next read tells.
+  const says =
+    statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
+  if (identity === null || !says) return undefined;
+  const open = isOpen(row, now);
+  return {
+    identity,
+    contractIds: row.contractId === null ? [] : [row.contractId],
+    phase: open ? "open" : "ignored",
+    status: row.status,
+    requester: row.requester,
+    terms: termsOf(row, undefined),
+    yes: row.yesCount,
+    no: row.noCount,
+    pending: row.abstainCount,
+    revision: 1,
+    missedReads: 0,
+    // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
+    // from now on.
+    ...(baseline || !open ? {} : { votes: {}, needsDetail: cast(row.yesCount, row.noCount) > 0 }),
+    voteSequence: 0,
+    changeSequence: 0,
+    reminded: [],
+    ...(open ? {} : { closedAt: now }),
+  };
+}
+
+/** What a row changes. */
+export interface Difference {
+  readonly next: TrackedVoteRequest;
+  readonly changedFrom?: Terms;
+  readonly closed: boolean;
+}
+
+/** Whether a row is of an earlier version of its request than one that was seen. */
+function isStale(known: TrackedVoteRequest, row: VoteRequestListItem): boolean {
+  const index = row.contractId === null ? -1 : known.contractIds.indexOf(row.contractId);
+  const isOlder = index >= 0 && index < known.contractIds.length - 1;
+  // Votes are never taken back: a version nobody has seen, with fewer of them, was missed and is old.
+  const wasMissed = index < 0 && cast(row.yesCount, row.noCount) < cast(known.yes, known.no);
+  return isOlder || wasMissed;
+}
+
+interface TermsDifference {
+  /** The terms to go on with. */
+  readonly terms: Terms;
+  /** Terms that the next complete read must confirm. */
+  readonly unconfirmed?: Terms;
+  /** What they were, where a change is confirmed. */
+  readonly changedFrom?: Terms;
+  /** Whether something is known now that was not. */
+  readonly learnt: boolean;
+}
+
+function compareTerms(
+  known: TrackedVoteRequest,
+  row: VoteRequestListItem,
+  confirming: boolean,
+): TermsDifference {
+  const terms = termsOf(row, known.terms);
+  // What was not known before is learnt, and no change.
+  const was: Terms = {
+    title: known.terms.title ?? terms.title,
+    action: known.terms.action,
+    voteBefore: known.terms.voteBefore ?? terms.voteBefore,
+    targetEffectiveAt: known.terms.targetEffectiveAt ?? terms.targetEffectiveAt,
+  };
+  const learnt = !isSame(was, known.terms);
+  if (isSame(terms, was)) return { terms: was, learnt };
+  if (confirming && isSame(terms, known.unconfirmed)) return { terms, changedFrom: was, learnt };
+  // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
+  const unconfirmed = confirming ? terms : known.unconfirmed;
+  return { terms: was, learnt, ...(unconfirmed ? { unconfirmed } : {}) };
+}
+
+/** A request that is over, of which a row may still state the outcome in other words. */
+function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
+  const restated = statusGroup(row.status) !== "open" && row.status !== null && row.status !== known.status;
+  if (!restated) return { ...known, missedReads: 0 };
+  return { ...known, missedReads: 0, status: row.status, revision: known.revision + 1 };
+}
+
+/**
+ * Compares a row with what is known of its request. A row with an older contract id is a stale answer and changes
+ * nothing, and neither does one for a request that is closed, but for the words of its status.
+ * @param confirming whether the row is of a complete read: terms are told once two of them agree
+ */
+export function compare(
+  known: TrackedVoteRequest,
+  row: VoteRequestListItem,
+  confirming: boolean,
+): Difference {
+  const closed = isOver(row.status);
+  if (isStale(known, row) && !closed) return { next: { ...known, missedReads: 0 }, closed: false };
+  if (known.phase !== "open") return { next: restate(known, row), closed: false };
+
+  const { terms, unconfirmed, changedFrom, learnt } = compareTerms(known, row, confirming);
+  const tally = {
+    yes: row.yesCount ?? known.yes,
+    no: row.noCount ?? known.no,
+    pending: row.abstainCount ?? known.pending,
+  };
+  const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
+  const status = row.status ?? known.status;
+  const isShown = tallyMoved || changedFrom !== undefined || learnt || closed || status !== known.status;
+  const isNewVersion = row.contractId !== null && !known.contractIds.includes(row.contractId);
+  const { unconfirmed: before, ...rest } = known;
+  const next: TrackedVoteRequest = {
+    ...rest,
+    ...tally,
+    contractIds: isNewVersion
+      ? [...known.contractIds, ...(row.contractId === null ? [] : [row.contractId])].slice(-MAX_CONTRACT_IDS)
+      : known.contractIds,
+    missedReads: 0,
+    ...(tallyMoved ? { needsDetail: true } : {}),
+    phase: closed ? "closed" : "open",
+    status,
+    requester: known.requester ?? row.requester,
+    terms,
+    ...(unconfirmed ? { unconfirmed } : {}),
+    revision: known.revision + (isShown ? 1 : 0),
+    changeSequence: known.changeSequence + (changedFrom ? 1 : 0),
+  };
+  return { next, closed, ...(changedFrom ? { changedFrom } : {}) };
+}
+
+/** A request's key: that of the tracked one which has had one of the row's ids, else of its own identity. */
+export function keyOf(
+  known: ReadonlyMap<string, TrackedVoteRequest>,
+  row: VoteRequestListItem,
+  identity: string,
+): string {
+  const own = requestKey(identity);
+  if (known.has(own)) return own;
+  for (const [key, { contractIds }] of known) {
+    if (contractIds.some((id) => id === row.trackingCid || id === row.contractId)) return key;
+  }
+  return own;
+}
+
+/** What is tracked of a request, as the request itself. */
+export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
+  const { identity, terms, status, requester, yes, no, pending } = tracked;
+  return {
+    identity,
+    contractId: tracked.contractIds.at(-1) ?? null,
+    title: terms.title ?? terms.action,
+    action: { words: terms.action, subject: [], changes: [] },
+    status,
+    requester,
+    requesterName: null,
+    requesterImg: null,
+    createdAt: null,
+    voteBefore: terms.voteBefore,
+    targetEffectiveAt: terms.targetEffectiveAt,
+    yes,
+    no,
+    pending,
+    reasonUrl: null,
+    reasonBody: null,
+    detail: "none",
+  };
+}
+
+/** A request as the explorer told of it, with the tally, title and dates that are tracked: a detail may come from the cache. */
+export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
+  const { title, status, yes, no, pending, voteBefore, targetEffectiveAt } = toVoteRequest(tracked);
+  return {
+    ...request,
+    title: tracked.terms.title === null ? request.title : title,
+    status,
+    yes,
+    no,
+    pending,
+    voteBefore,
+    targetEffectiveAt,
+  };
+}
+
+/** All tracked requests, read once and then kept in memory by whoever does the background work. */
+export interface TrackedVoteRequests {
+  all(): Promise<Map<string, TrackedVoteRequest>>;
+  get(key: string): Promise<TrackedVoteRequest | undefined>;
+  put(key: string, request: TrackedVoteRequest): Write;
+}
+
+export function createTrackedVoteRequests({ voteRequests }: State): TrackedVoteRequests {
+  const all = lazy(() => voteRequests.list());
+  return { all, get: async (key) => (await all()).get(key), put: voteRequests.put };
+}
+
+/** What one read has brought: what is known now, and what is to be told of it. */
+export interface Findings {
+  readonly learnt: Map<string, TrackedVoteRequest>;
+  readonly events: GovernanceEvent[];
+}

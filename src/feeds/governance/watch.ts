@@ -1,0 +1,183 @@
+import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import { ExplorerError } from "../../explorer/errors.js";
+import { readPages } from "../../explorer/paging.js";
+import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
+import type { Explorer } from "../../explorer/service.js";
+import { identityOf } from "../../ledger/vote-requests.js";
+import type { Log } from "../../log.js";
+import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { LeasedState } from "../../storage/lease.js";
+import type { Write } from "../../storage/store.js";
+import { MINUTE } from "../../util/units.js";
+import { createClosings } from "./closings.js";
+import type { GovernanceEvent } from "./events.js";
+import { createPendingChecks } from "./pending.js";
+import { compare, type Findings, firstSeen, keyOf, type TrackedVoteRequests } from "./tracking.js";
+
+/** Where it is kept when the list was last read as far as it can bring news. */
+export const PROGRESS = "governance";
+
+/**
+ * All pages are read this often, in ms, and whenever the explorer counts another number of requests. In between, a poll
+ * ends once every open request has been seen: what is behind is over, and only grows.
+ */
+const WHOLE_MS = 10 * MINUTE;
+/** More than this many new after a gap are told in one message. */
+const MAX_SINGLE = 3;
+
+interface WatchDeps {
+  /** Takes nothing but new readings. */
+  readonly explorer: Explorer;
+  readonly state: LeasedState;
+  readonly requests: TrackedVoteRequests;
+  readonly pollMs: number;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** Several that opened, as one event. */
+function toDigest(events: readonly GovernanceEvent[]): readonly GovernanceEvent[] {
+  const opened = events.filter((event) => event.kind === "opened");
+  if (opened.length <= MAX_SINGLE) return events;
+  const digest: GovernanceEvent = {
+    kind: "digest",
+    keys: opened.map(({ key }) => key),
+    rows: opened.map(({ row }) => row),
+  };
+  return [digest, ...events.filter((event) => event.kind !== "opened")];
+}
+
+/** Compares each read of the vote requests with what is known, and publishes what happened. */
+export function createGovernanceWatch({ explorer, state, requests, pollMs, log, now }: WatchDeps) {
+  const { progress } = state;
+  const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, now });
+  const { findVanished, pruneClosed } = createClosings({ explorer, state, requests, now });
+
+  /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
+  const settle = async (publisher: Publisher, { learnt, events }: Findings, more: readonly Write[] = []) => {
+    const known = await requests.all();
+    const deliveries = await publisher.prepare(events);
+    const writes = [
+      ...more,
+      ...deliveries.writes,
+      ...[...learnt].map(([key, each]) => requests.put(key, each)),
+    ];
+    if (writes.length === 0) return;
+    await state.commit(writes);
+    let moved = false;
+    for (const [key, each] of learnt) {
+      moved ||= each.revision !== known.get(key)?.revision;
+      known.set(key, each);
+    }
+    if (moved) publisher.touch();
+    deliveries.release();
+  };
+
+  /** When all pages were last read, and how many requests the explorer counted then. */
+  let wholeAt = Number.NEGATIVE_INFINITY;
+  let counted: number | null = null;
+
+  /** Whether every request that is known to be open is among rows. */
+  const everyOpenIn = (
+    known: ReadonlyMap<string, TrackedVoteRequest>,
+    rows: readonly VoteRequestListItem[],
+  ) => {
+    const seen = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
+    return [...known].every(([key, { phase }]) => phase !== "open" || seen.has(key));
+  };
+
+  /** What rows say that is not known yet. */
+  const compareAll = async (
+    rows: readonly VoteRequestListItem[],
+    whole: boolean,
+    baseline: boolean,
+  ): Promise<Findings> => {
+    const known = await requests.all();
+    const learnt = new Map<string, TrackedVoteRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const row of rows) {
+      const identity = identityOf(row);
+      if (identity === null) continue;
+      const key = keyOf(known, row, identity);
+      const before = learnt.get(key) ?? known.get(key);
+      if (!before) {
+        const first = firstSeen(row, now(), baseline);
+        if (!first) continue;
+        learnt.set(key, first);
+        if (first.phase === "open" && !baseline) events.push({ kind: "opened", key, row });
+        continue;
+      }
+      const { next, changedFrom, closed } = compare(before, row, whole);
+      if (JSON.stringify(next) !== JSON.stringify(before))
+        learnt.set(key, closed ? { ...next, closedAt: now() } : next);
+      if (changedFrom)
+        events.push({
+          kind: "changed",
+          key,
+          sequence: next.changeSequence,
+          from: changedFrom,
+          to: next.terms,
+        });
+      if (closed) events.push({ kind: "closed", key, status: next.status });
+    }
+    return { learnt, events };
+  };
+
+  /** The rest of the list behind its first page: all of it where that is due, else as far as open requests stand. */
+  const readList = async (first: Awaited<ReturnType<Explorer["voteRequests"]>>, wholeIsDue: boolean) => {
+    const { totalElements, unreadable } = first.data;
+    const readsAll =
+      wholeIsDue ||
+      unreadable > 0 ||
+      totalElements === null ||
+      totalElements !== counted ||
+      now() - wholeAt >= WHOLE_MS;
+    const known = await requests.all();
+    const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(known, rows);
+    const { data: rows, complete } = await readPages(
+      "voteRequests",
+      async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
+      isEnough,
+    );
+    // An empty, partial or stale answer is no news, and no baseline.
+    const whole = complete && rows.length > 0;
+    return { rows, whole, done: whole || isEnough(rows), totalElements };
+  };
+
+  const poll = async (publisher: Publisher): Promise<PollOutcome> => {
+    const last = await progress.get(PROGRESS);
+    const gap = last ? now() - last.completeAt : 0;
+    const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
+    const first = await explorer.voteRequests({ page: 0, size: 100 });
+    if (last && !afterGap) {
+      // What opens stands on the first page: it is told before the rest is read.
+      await settle(publisher, await compareAll(first.data.content, false, false));
+    }
+    const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
+    if (!last && !whole) return "partial";
+    const { learnt, events } = await compareAll(rows, done, !last);
+    const found = { learnt, events: [...(afterGap ? toDigest(events) : events)] };
+    await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
+    if (whole) {
+      wholeAt = now();
+      counted = totalElements;
+      await settle(publisher, await findVanished(rows));
+      const { findings, writes } = await pruneClosed();
+      await settle(publisher, findings, writes);
+    }
+    const subscribed = await publisher.subscriptions();
+    await settle(publisher, await checkPending(subscribed));
+    await settle(publisher, await checkReminders(subscribed));
+    return done ? "done" : "partial";
+  };
+
+  return async (publisher: Publisher): Promise<PollOutcome> => {
+    try {
+      return await poll(publisher);
+    } catch (error) {
+      if (!(error instanceof ExplorerError)) throw error;
+      log.debug({ err: error }, "The vote requests could not be read; trying again at the next poll");
+      return "failed";
+    }
+  };
+}

@@ -1,0 +1,76 @@
+import { DAY, HOUR, MINUTE } from "../util/units.js";
+
+/** What one CC cost when: epoch ms, and USD as a decimal string. */
+export type PriceSample = readonly [at: number, usd: string];
+
+/** The prices that this bot has seen and kept, oldest first. */
+export interface PriceHistory {
+  /** Undefined where they cannot be read and never were. */
+  samples(): Promise<readonly PriceSample[] | undefined>;
+}
+
+/** How often the price is looked at, in ms. */
+export const SAMPLE_MS = 5 * MINUTE;
+
+/** The spans that a chart shows, and how far apart the samples are kept in each: at most some 1,000 in all. */
+export const SPANS = {
+  "1d": { ms: DAY, everyMs: SAMPLE_MS },
+  "7d": { ms: 7 * DAY, everyMs: 30 * MINUTE },
+  "30d": { ms: 30 * DAY, everyMs: 2 * HOUR },
+} as const;
+export type Span = keyof typeof SPANS;
+
+/** Samples further apart than this many intervals have a gap between them: nothing is known of what was there. */
+const GAP_INTERVALS = 3;
+
+/** The longest time between two samples of a span that still is no gap, in ms. */
+export const gapOf = (span: Span): number => SPANS[span].everyMs * GAP_INTERVALS;
+
+/**
+ * Keeps one sample an interval, by age: the first of each, so that what was kept stays kept. What is older than the
+ * longest span goes, but for one that stands at its beginning.
+ */
+export function thin(samples: readonly PriceSample[], now: number): PriceSample[] {
+  const kept: PriceSample[] = [];
+  for (const sample of samples) {
+    const [at] = sample;
+    const age = now - at;
+    if (age > SPANS["30d"].ms + SPANS["30d"].everyMs) continue;
+    const every =
+      Object.values(SPANS).find(({ ms }) => age <= ms + SAMPLE_MS)?.everyMs ?? SPANS["30d"].everyMs;
+    const last = kept.at(-1);
+    if (last && Math.floor(last[0] / every) === Math.floor(at / every)) continue;
+    kept.push(sample);
+  }
+  return kept;
+}
+
+/** The samples of a span that ends now, each as far from the next as the span keeps them. */
+export function samplesIn(samples: readonly PriceSample[], span: Span, now: number): PriceSample[] {
+  const { ms, everyMs } = SPANS[span];
+  const inside = samples.filter(([at]) => at >= now - ms && at <= now);
+  return inside.filter(
+    ([at], index) =>
+      index === inside.length - 1 ||
+      Math.floor(at / everyMs) !== Math.floor((inside[index - 1]?.[0] ?? 0) / everyMs),
+  );
+}
+
+/**
+ * How much the price has changed over a span, in percent; undefined where no price is known from its beginning (within
+ * the span's gap).
+ */
+export function changeOver(
+  samples: readonly PriceSample[],
+  span: Span,
+  now: number,
+  price: string,
+): number | undefined {
+  const from = now - SPANS[span].ms;
+  const nearest = samples.reduce<PriceSample | undefined>(
+    (best, each) => (!best || Math.abs(each[0] - from) < Math.abs(best[0] - from) ? each : best),
+    undefined,
+  );
+  if (!nearest || Math.abs(nearest[0] - from) > gapOf(span) || Number(nearest[1]) === 0) return undefined;
+  return (Number(price) / Number(nearest[1]) - 1) * 100;
+}

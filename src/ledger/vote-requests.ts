@@ -1,0 +1,203 @@
+import { ExplorerError, ifAnswered } from "../explorer/errors.js";
+import { readPages } from "../explorer/paging.js";
+import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { Explorer, Reading } from "../explorer/service.js";
+import { withTimeout } from "../util/timeouts.js";
+import { type Action, isConstructor, toAction, toTitle } from "./actions.js";
+
+/** What a status means; `other` for words nobody has seen, which are shown as given. */
+export type StatusGroup = "open" | "accepted" | "implemented" | "rejected" | "expired" | "other";
+
+const STATUSES: Readonly<Record<string, StatusGroup>> = {
+  inprogress: "open",
+  open: "open",
+  active: "open",
+  accepted: "accepted",
+  approved: "accepted",
+  implemented: "implemented",
+  executed: "implemented",
+  rejected: "rejected",
+  expired: "expired",
+};
+
+/** Groups the known words for a status without regard to case or punctuation; the API documents none. */
+export function statusGroup(status: string | null): StatusGroup {
+  return STATUSES[status?.toLowerCase().replace(/[^a-z]/g, "") ?? ""] ?? "other";
+}
+
+/** Whether a status says that the vote is over; a word nobody has seen does not. */
+export const isOver = (status: string | null): boolean => !["open", "other"].includes(statusGroup(status));
+
+/** Whether votes can still be cast, as far as a row tells: by its status, or by its deadlines where that is unknown. */
+export function isOpen(
+  row: Pick<VoteRequestListItem, "status" | "voteBefore" | "targetEffectiveAt">,
+  now: number,
+): boolean {
+  const group = statusGroup(row.status);
+  if (group !== "other") return group === "open";
+  return now < Math.max(row.voteBefore ?? 0, row.targetEffectiveAt ?? 0);
+}
+
+/**
+ * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
+ * first version and holds that version's contract id from then on.
+ */
+export function identityOf(
+  row: Pick<VoteRequestListItem | VoteRequestDetail, "trackingCid" | "contractId">,
+): string | null {
+  return row.trackingCid ?? row.contractId;
+}
+
+/**
+ * Votes that a request needs, one a super validator: an estimate, since `superValidators` is the dashboard's count.
+ * 13→9, 14→10, 15→10, 16→11, 20→14 (Splice's rule of two thirds and one, docs/ledger.md).
+ */
+export function votesNeeded(superValidators: number): number {
+  return Math.ceil((superValidators + Math.floor((superValidators - 1) / 3) + 1) / 2);
+}
+
+/** A vote request as its list row and its detail tell of it together. */
+export interface VoteRequest {
+  /** What stays the same while each vote recreates the request; null only where the explorer sends no id at all. */
+  readonly identity: string | null;
+  readonly contractId: string | null;
+  /** The action in words, else the title; null where the explorer says neither. */
+  readonly title: string | null;
+  readonly action: Action;
+  readonly status: string | null;
+  /** A super validator's name or party id. */
+  readonly requester: string | null;
+  readonly requesterName: string | null;
+  readonly requesterImg: string | null;
+  readonly createdAt: number | null;
+  /** The threshold deadline, epoch ms. */
+  readonly voteBefore: number | null;
+  readonly targetEffectiveAt: number | null;
+  readonly yes: number | null;
+  readonly no: number | null;
+  /** Those who have not voted yet: the ledger knows no abstention. */
+  readonly pending: number | null;
+  readonly reasonUrl: string | null;
+  readonly reasonBody: string | null;
+  /** Whether its detail was read, without which its action is not known; "unanswered": it may be there. */
+  readonly detail: "read" | "none" | "unanswered";
+}
+
+/** Makes one of a row, a detail or both; `rowFirst` where the row is the newer. */
+export function fromExplorer(
+  row: VoteRequestListItem | null,
+  detail: VoteRequestDetail | null,
+  rowFirst = false,
+): VoteRequest {
+  const pick = <Key extends keyof VoteRequestListItem & keyof VoteRequestDetail>(key: Key) =>
+    (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
+  const title = row?.title ?? null;
+  const action = toAction(detail?.actionConfig ?? (isConstructor(title) ? title : null));
+  return {
+    identity: (row && identityOf(row)) ?? (detail && identityOf(detail)),
+    contractId: pick("contractId"),
+    title: toTitle(title) ?? action.words,
+    action,
+    status: pick("status"),
+    requester: pick("requester"),
+    requesterName: pick("requesterName"),
+    requesterImg: pick("requesterImg"),
+    createdAt: pick("createdAt"),
+    voteBefore: pick("voteBefore"),
+    targetEffectiveAt: pick("targetEffectiveAt"),
+    yes: pick("yesCount"),
+    no: pick("noCount"),
+    pending: pick("abstainCount"),
+    reasonUrl: detail?.reasonUrl ?? null,
+    reasonBody: detail?.reasonBody ?? null,
+    detail: detail ? "read" : "none",
+  };
+}
+
+const matches = (row: VoteRequestListItem, id: string): boolean =>
+  row.contractId === id || row.trackingCid === id;
+
+/** A reading, or why there is none. */
+async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ExplorerError) return error;
+    throw error;
+  }
+}
+
+/** Pages of the list read at the most for one request. */
+const MAX_LIST_PAGES = 6;
+/** The detail is fetched by the id at hand where the list takes longer than this, in ms. */
+const LIST_MS = 1_000;
+
+/**
+ * A vote request by any id it has had. Whether `/details` wants the contract id or the tracking id is not known: both
+ * are tried, the latest contract id first, and the list's row does where none is answered. Of the two, the newer tells
+ * the tally and the status: the list is read anyway, and what the detail adds does not change with a vote.
+ * @throws {ExplorerError} "missing" where nothing has that id
+ */
+export async function findVoteRequest(explorer: Explorer, id: string): Promise<Reading<VoteRequest>> {
+  const listing = orError(
+    readPages(
+      "voteRequests",
+      (page) => explorer.voteRequests(page),
+      (rows) => rows.some((row) => matches(row, id)),
+      MAX_LIST_PAGES,
+    ),
+  );
+  // A list that is slow does not cost the detail: a person waits for both together.
+  const early = await withTimeout(listing, LIST_MS, () => undefined);
+  const first = early ? undefined : orError(explorer.voteRequest({ id }));
+  first?.catch(() => {});
+  const list = early ?? (await listing);
+  const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
+  const listed = row === null || list instanceof ExplorerError ? undefined : list;
+  const ids = new Set([row?.contractId ?? id, id, row?.trackingCid ?? id]);
+  const errors = list instanceof ExplorerError ? [list] : [];
+  let detail: Reading<VoteRequestDetail> | undefined;
+  for (const each of ids) {
+    const found = await ((each === id ? first : undefined) ?? orError(explorer.voteRequest({ id: each })));
+    if (found instanceof ExplorerError) errors.push(found);
+    else if (!detail || !found.problem) detail = found;
+    // One kept from before will do only where no other id is answered.
+    if (detail && !detail.problem) break;
+  }
+  const newer = listed && detail && listed.fetchedAt > detail.fetchedAt ? listed : (detail ?? listed);
+  // That neither knows it counts only where both could be asked.
+  const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
+  if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
+  const request = fromExplorer(row, detail?.data ?? null, newer === listed);
+  return {
+    ...newer,
+    data: unanswered && !detail ? { ...request, detail: "unanswered" } : request,
+  };
+}
+
+/** Pages of votes read at the most for one request: the endpoint lists those of every request, the newest first. */
+const MAX_VOTE_PAGES = 10;
+
+/** The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. */
+export async function findVotes(
+  explorer: Explorer,
+  request: VoteRequest,
+): Promise<Reading<readonly Vote[]> & { readonly complete: boolean }> {
+  const cast = request.yes === null || request.no === null ? undefined : request.yes + request.no;
+  const own = (rows: readonly Vote[]) => rows.filter((row) => row.trackingCid === request.identity);
+  const reading = await readPages(
+    "votes",
+    (page) => explorer.votes(page),
+    (rows) => cast !== undefined && own(rows).filter((row) => row.accept !== null).length >= cast,
+    MAX_VOTE_PAGES,
+  );
+  const votes = own(reading.data);
+  const found = votes.filter((row) => row.accept !== null).length;
+  return { ...reading, data: votes, complete: cast === undefined ? reading.complete : found >= cast };
+}
+
+/** How many votes would carry a request, as an estimate; undefined where the number of super validators is not known. */
+export async function estimateNeeded(explorer: Explorer): Promise<number | undefined> {
+  const superValidators = (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators;
+  return superValidators ? votesNeeded(superValidators) : undefined;
+}

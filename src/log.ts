@@ -1,0 +1,63 @@
+import { pino } from "pino";
+
+/** Messages for the operator. */
+export interface Log {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+const HIDDEN = "[hidden]";
+
+const COLOURS: Readonly<Record<string, number>> = { warn: 33, error: 31, fatal: 31, info: 36 };
+
+/** A line for a person at a terminal: when, what, and the rest. */
+function toReadable(line: string): string {
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const details = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${err.stack}` : "";
+  const mark = `\u001b[${COLOURS[String(level)] ?? 2}m${level}\u001b[0m`;
+  return `${String(time).slice(11, 19)} ${mark} ${msg} ${details.join(" ")}${stack}\n`;
+}
+
+/** What a log line holds of an error. Not its address: those of interactions hold a token. */
+function serializeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack, cause } = error;
+  const code = "code" in error ? error.code : undefined;
+  const status = "status" in error ? error.status : undefined;
+  const inner = cause === undefined || depth > 3 ? undefined : serializeError(cause, depth + 1);
+  return { type: name, message, code, status, stack, cause: inner };
+}
+
+/** As it is, as it stands in JSON, and in an address. */
+const spellings = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+];
+
+/**
+ * A log whose lines never hold one of the secrets, wherever in them it would stand. JSON, one line each; at a terminal,
+ * lines to be read.
+ */
+export function createLog(
+  { logLevel }: { readonly logLevel: string },
+  secrets: readonly string[],
+  out: { write(line: string): void } = process.stdout,
+): Log {
+  const hidden = [...new Set(secrets.flatMap(spellings))];
+  const hide = (line: string) => hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
+  const shape = "isTTY" in out && out.isTTY ? toReadable : (line: string) => line;
+  return pino(
+    {
+      level: logLevel,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      serializers: { err: (error) => serializeError(error) },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line: string) => out.write(shape(hide(line))) },
+  );
+}

@@ -1,0 +1,290 @@
+import * as z from "zod";
+
+/**
+ * Every collection of the durable state: its name, what a document of it is, and how long one lives. Nowhere else does a
+ * collection have a name or a document a shape. A document that does not fit its schema costs itself (state.ts).
+ */
+
+/** Goes up when a document changes in a way that an older bot would misread. */
+export const STATE_VERSION = 2;
+
+/** The feed of what was written before there were others: documents of version 1 name none. */
+export const FIRST_FEED = "governance";
+
+const time = z.number();
+const feed = z.string().default(FIRST_FEED);
+
+const subscription = z.looseObject({
+  channelId: z.string(),
+  feed,
+  /** The one thing that it is about, such as a validator; null where it is about all of them. */
+  subject: z.string().nullable().default(null),
+  /** The server; null where the environment made it, which does not say. */
+  guildId: z.string().nullable(),
+  /** Whether the channel is a forum, which gets a post for each message that begins something. */
+  forum: z.boolean(),
+  /** The tag that a forum demands. */
+  tagId: z.string().nullable(),
+  /** Epoch ms: what was before is not told. */
+  since: time,
+  topics: z.record(z.string(), z.boolean()),
+  /** Pinged with each message that begins something. */
+  roleId: z.string().nullable(),
+  /** Opens a thread under each message that begins something; later news goes there. */
+  thread: z.boolean(),
+  /** Crossposts in announcement channels. */
+  publish: z.boolean(),
+  // What only one feed knows stands beside these, and is read by that feed's own schema.
+});
+
+const health = z.object({
+  deliveredAt: time.exactOptional(),
+  /** In words, for people. */
+  error: z.string().exactOptional(),
+  erroredAt: time.exactOptional(),
+  /** Nothing is sent until it is resumed. */
+  paused: z.boolean().exactOptional(),
+  /** Since when the bot has not been in the server, epoch ms. */
+  goneSince: time.exactOptional(),
+});
+
+const delivery = z.object({
+  feed,
+  /** The feed's own; it reads it back by its own schema. */
+  event: z.unknown(),
+  channelId: z.string(),
+  /** The subject of the subscription that wants it. */
+  subject: z.string().nullable().default(null),
+  /** When it was recorded, epoch ms. */
+  at: time,
+  /** Deliveries to a channel keep the order of it. */
+  order: z.number(),
+  attempts: z.number(),
+  /** Not before this, epoch ms. */
+  notBefore: time,
+  /** Somebody is sending it until the deadline, or was: from then on, whether it arrived must be looked up. */
+  claim: z.object({ epoch: z.number(), at: time, deadline: time }).exactOptional(),
+});
+
+const announced = z.object({
+  feed,
+  subject: z.string(),
+  channelId: z.string(),
+  /** Later news, which is kept only while something is to be done about its message. */
+  news: z.boolean().default(false),
+  messageId: z.string(),
+  /** The channel it stands in: the subscribed one, or the forum's post. */
+  in: z.string(),
+  at: time,
+  /** The channel of later news: its thread, or the forum's post. */
+  threadId: z.string().exactOptional(),
+  /** What of its subject it shows; missing where it is never edited: a digest, or one that somebody deleted. */
+  revision: z.number().exactOptional(),
+  /** Deleted by somebody: later news stands alone. */
+  gone: z.boolean().exactOptional(),
+  editedAt: time.exactOptional(),
+  notBefore: time.exactOptional(),
+  /** What is still to be done about it, after it was sent. */
+  todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
+});
+
+const terms = z.object({
+  title: z.string().nullable(),
+  /** The action's words, where its detail has been read. */
+  action: z.string().nullable(),
+  /** The threshold deadline, epoch ms. */
+  voteBefore: time.nullable(),
+  targetEffectiveAt: time.nullable(),
+});
+
+const trackedVoteRequest = z.object({
+  identity: z.string(),
+  /** The contract ids it has had, the newest last: a row with an older one is stale. */
+  contractIds: z.array(z.string()),
+  /** Open while votes can be cast; closed for good once the API says so; ignored where it was closed when first seen. */
+  phase: z.preprocess(
+    (value) => (value === "silent" ? "ignored" : value),
+    z.enum(["open", "closed", "ignored"]),
+  ),
+  status: z.string().nullable(),
+  /** A super validator's name or party id; its own Yes is cast automatically. */
+  requester: z.string().nullable(),
+  terms,
+  /** Terms that one read has shown and the next must confirm before they are told. */
+  unconfirmed: terms.exactOptional(),
+  yes: z.number().nullable(),
+  no: z.number().nullable(),
+  pending: z.number().nullable(),
+  /** Goes up with whatever its announcement shows. */
+  revision: z.number(),
+  /** Complete reads in a row that it was missing from. */
+  missedReads: z.number(),
+  /** Votes by voter, while a subscription wants to hear of them; what is there when they are first read is not told. */
+  votes: z.record(z.string(), z.boolean().nullable()).exactOptional(),
+  /** Changed votes that one read has shown and the next must confirm. */
+  unconfirmedVotes: z.record(z.string(), z.boolean()).exactOptional(),
+  /** Its tally has moved since its votes and its action were read. */
+  needsDetail: z.boolean().exactOptional(),
+  /** It is gone, and nobody says how it ended. */
+  endUnconfirmed: z.boolean().exactOptional(),
+  /** Goes up with each vote told. */
+  voteSequence: z.number(),
+  /** Goes up with each change told. */
+  changeSequence: z.number(),
+  /** Reminders that are done, as `<deadline>:<before>`. */
+  reminded: z.array(z.string()),
+  closedAt: time.exactOptional(),
+});
+
+const entry = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  /** A validator that is active, a vote request that is open; null where it is neither or not known. */
+  active: z.boolean().nullable(),
+  /** What a validator runs. */
+  version: z.string().nullable().exactOptional(),
+  /** What tells it from others of the same name, better than its id: a vote request's status and deadline. */
+  note: z.string().exactOptional(),
+});
+
+/** What version 1 called these fields. */
+const OLD_FIELDS = { missing: "missedReads", flips: "unconfirmedVotes", due: "needsDetail" } as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields under the names that they have now. */
+const renamed = (_: string, document: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      Object.hasOwn(OLD_FIELDS, key) ? OLD_FIELDS[key as keyof typeof OLD_FIELDS] : key,
+      value,
+    ]),
+  );
+
+/** Version 1 kept a message's subject and channel in its id alone: `<subject>@<channel>`, with `#<event>` for news. */
+function withPlace(id: string, document: Fields): Fields {
+  if ("channelId" in document) return document;
+  const [place = "", event] = id.split("#");
+  const [subject, channelId] = place.split("@");
+  return { ...document, subject, channelId, news: event !== undefined };
+}
+
+/** One collection: its name, the schema of its documents, and how long one lives. */
+interface Definition {
+  readonly name: string;
+  readonly schema: z.ZodType;
+  readonly lives: string;
+  /** Brings a document of an earlier version to the present shape, before it is parsed. */
+  readonly upgrade?: (id: string, document: Fields) => Fields;
+  /** Whether an export leaves it out: it belongs to the store it is in. */
+  readonly stays?: boolean;
+  /**
+   * Whether an import writes it last. Cut off halfway, it then leaves a state that tells of no progress: a bot on it begins
+   * anew, silently, where progress without the rest would have it announce all that is open again.
+   */
+  readonly last?: boolean;
+}
+
+/** The collections, by the names that code has for them. */
+const catalogue = {
+  subscriptions: {
+    name: "subscriptions",
+    schema: subscription,
+    lives: "until it is removed, or 30 days after the bot has left the server",
+  },
+  health: { name: "health", schema: health, lives: "as long as its channel's subscriptions" },
+  outbox: { name: "outbox", schema: delivery, lives: "until it is delivered, or for a day" },
+  announced: {
+    name: "announced",
+    schema: announced,
+    lives: "180 days after its subject has ended, or until the channel's subscription is removed",
+    upgrade: withPlace,
+  },
+  voteRequests: {
+    name: "requests",
+    schema: trackedVoteRequest,
+    lives: "for ever, shortened 180 days after it has closed",
+    upgrade: renamed,
+  },
+  progress: { name: "progress", schema: z.object({ completeAt: time }), lives: "for ever", last: true },
+  prices: {
+    name: "prices",
+    schema: z.array(z.tuple([z.number(), z.string()])),
+    lives: "each sample for 30 days",
+  },
+  directory: {
+    name: "directory",
+    schema: z.object({ readAt: time, entries: z.array(entry) }),
+    lives: "until the list is read again",
+  },
+  /** Apart from the lists, since they are what a process that waits for news reads. */
+  directoryTimes: { name: "directory-times", schema: z.object({ readAt: time }), lives: "as its list" },
+  tokens: { name: "tokens", schema: entry, lives: "for ever" },
+  ids: { name: "ids", schema: z.string(), lives: "for ever: a button lives as long as its message" },
+  settings: {
+    name: "settings",
+    schema: z.object({ guildId: z.string().nullable() }),
+    lives: "for ever: where the commands were last registered",
+  },
+  version: { name: "version", schema: z.object({ version: z.number() }), lives: "for ever" },
+  lease: { name: "lease", schema: z.object({ epoch: z.number() }), lives: "for ever", stays: true },
+  unreadable: {
+    name: "unreadable",
+    schema: z.object({
+      collection: z.string(),
+      id: z.string(),
+      text: z.string(),
+      problem: z.string(),
+      at: time,
+    }),
+    lives: "until an operator deletes it",
+  },
+} as const satisfies Record<string, Definition>;
+
+/** A collection's name in code. */
+export type CollectionName = keyof typeof catalogue;
+
+/** A collection's definition. */
+export const definitionOf = (collection: CollectionName): Definition => catalogue[collection];
+
+/** Every collection. */
+export const collectionNames = Object.keys(catalogue) as CollectionName[];
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+/** A document of a collection. */
+export type DocumentOf<Name extends CollectionName> = DeepReadonly<
+  z.output<(typeof catalogue)[Name]["schema"]>
+>;
+
+/** A channel's wish to hear of some topics of a feed. */
+export type Subscription = DocumentOf<"subscriptions">;
+/** How a subscribed channel is doing. */
+export type Health = DocumentOf<"health">;
+/** One event's message to one channel, recorded before it is sent. */
+export type Delivery = DocumentOf<"outbox">;
+/** A message as it stands in a channel. */
+export type Announced = DocumentOf<"announced">;
+/** What is known of a vote request from one read to the next. */
+export type TrackedVoteRequest = DocumentOf<"voteRequests">;
+/** One thing by its id, as a list told of it. */
+export type Entry = DocumentOf<"tokens">;
+
+/** A place in a channel: which feed, and which subject of it. Those of the first feed are as version 1 wrote them. */
+const scoped = (feed: string, id: string): string => (feed === FIRST_FEED ? id : `${feed}/${id}`);
+
+/** A subscription's id. */
+export const subscriptionId = (channelId: string, feed: string, subject: string | null): string =>
+  scoped(feed, subject === null ? channelId : `${channelId}/${subject}`);
+
+/** The id of an event's delivery to a channel. */
+export const deliveryId = (feed: string, eventId: string, channelId: string): string =>
+  scoped(feed, `${eventId}@${channelId}`);
+
+/** The id of the message in a channel that a subject's later news refers to. */
+export const announcedId = (feed: string, subject: string, channelId: string): string =>
+  scoped(feed, `${subject}@${channelId}`);
+
+/** The id of a message with later news, while something is to be done about it. */
+export const newsId = (feed: string, subject: string, channelId: string, eventId: string): string =>
+  `${announcedId(feed, subject, channelId)}#${eventId}`;

@@ -1,0 +1,116 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { StateError, type Store, type Write } from "./store.js";
+
+/** Commits are gathered for so many ms and then written with one sync, which blocks the process while it lasts. */
+const GATHER_MS = 20;
+
+interface Pending {
+  readonly writes: readonly Write[];
+  readonly resolve: (applied: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function isRow(value: unknown): value is { id: string; document: string } {
+  return typeof value === "object" && value !== null && "id" in value && "document" in value;
+}
+
+/**
+ * The state in a file under the data folder, for one process at a time.
+ * @throws {StateError} where the folder cannot be written to, or another process uses the file
+ */
+export function openFileStore(dataDir: string): Store {
+  const path = join(dataDir, "crier.db");
+  const db = open(dataDir, path);
+  const statements = {
+    get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
+    list: db.prepare("SELECT id, document FROM documents WHERE collection = ? ORDER BY id"),
+    collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
+    put: db.prepare("INSERT OR REPLACE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
+    add: db.prepare("INSERT OR IGNORE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
+    delete: db.prepare("DELETE FROM documents WHERE collection = ? AND id = ?"),
+  };
+
+  const textAt = (collection: string, id: string): string | undefined => {
+    const row = statements.get.get(collection, id);
+    return isRow(row) ? row.document : undefined;
+  };
+  const holds = (write: Write): boolean =>
+    write.op !== "expect" || textAt(write.collection, write.id) === write.text;
+  const apply = (write: Write) => {
+    const { op, collection, id } = write;
+    if (op === "put" || op === "add") statements[op].run(collection, id, write.text);
+    if (op === "delete") statements.delete.run(collection, id);
+  };
+
+  let pending: Pending[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = pending;
+    pending = [];
+    if (batch.length === 0) return;
+    try {
+      db.exec("BEGIN IMMEDIATE");
+      const results = batch.map(({ writes }) => {
+        const applied = writes.every(holds);
+        if (applied) writes.forEach(apply);
+        return applied;
+      });
+      db.exec("COMMIT");
+      for (const [at, { resolve }] of batch.entries()) resolve(results[at] === true);
+    } catch (error) {
+      if (db.inTransaction) db.exec("ROLLBACK");
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  return {
+    // A commit can be read once its promise has resolved; a read does not hurry it.
+    get: async (collection, id) => textAt(collection, id),
+    async list(collection) {
+      const rows = statements.list.all(collection).filter(isRow);
+      return new Map(rows.map(({ id, document }) => [id, document]));
+    },
+    async collections() {
+      return statements.collections
+        .all()
+        .filter(isRow)
+        .map(({ id }) => id);
+    },
+    commit: (writes) =>
+      new Promise((resolve, reject) => {
+        pending.push({ writes, resolve, reject });
+        timer ??= setTimeout(flush, GATHER_MS);
+      }),
+    async close() {
+      flush();
+      db.close();
+    },
+  };
+}
+
+function open(dataDir: string, path: string): Database.Database {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    const db = new Database(path, { timeout: 500 });
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec("PRAGMA synchronous = FULL");
+    // Held until the process ends, however it ends: no second bot announces from the same file.
+    db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    db.exec(`CREATE TABLE IF NOT EXISTS documents (
+      collection TEXT NOT NULL, id TEXT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (collection, id)
+    ) WITHOUT ROWID`);
+    db.exec("BEGIN IMMEDIATE; COMMIT");
+    return db;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new StateError(
+      /SQLITE_BUSY|SQLITE_LOCKED/.test(code)
+        ? `${path} is in use by another process: only one bot may use it; several need a REDIS_URL`
+        : `DATA_DIR: ${path} cannot be used (${code}): it wants a folder the bot may write to`,
+    );
+  }
+}

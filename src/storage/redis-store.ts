@@ -1,0 +1,70 @@
+import { withTimeout } from "../util/timeouts.js";
+import type { RedisClient } from "./redis.js";
+import { StateError, type Store, type Write } from "./store.js";
+
+/** Collections are hashes, whose fields are the documents; they never expire. */
+const PREFIX = "crier:state:";
+
+/** All of a commit in one step: each write is four arguments (operation, key, field, text). */
+const COMMIT = `
+for at = 1, #ARGV, 4 do
+  if ARGV[at] == "expect" then
+    local held = redis.call("HGET", ARGV[at + 1], ARGV[at + 2])
+    if (held or "") ~= ARGV[at + 3] then return 0 end
+  end
+end
+for at = 1, #ARGV, 4 do
+  local op, key, field, text = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  if op == "put" then redis.call("HSET", key, field, text) end
+  if op == "add" then redis.call("HSETNX", key, field, text) end
+  if op == "delete" then redis.call("HDEL", key, field) end
+end
+return 1`;
+
+const DEADLINE_MS = 5_000;
+
+/** The state in Redis, for any number of processes. Its calls fail where Redis does not answer in time. */
+export function createRedisStore(client: RedisClient): Store {
+  const call = async <T>(command: () => Promise<T>): Promise<T> => {
+    if (!client.isReady) throw new StateError("Redis is not connected");
+    const late = () => {
+      throw new StateError("Redis does not answer in time");
+    };
+    try {
+      return await withTimeout(command(), DEADLINE_MS, late);
+    } catch (error) {
+      if (error instanceof StateError) throw error;
+      throw new StateError(`Redis failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const toArguments = (write: Write): string[] => [
+    write.op,
+    PREFIX + write.collection,
+    write.id,
+    ("text" in write ? write.text : undefined) ?? "",
+  ];
+
+  return {
+    async get(collection, id) {
+      return (await call(() => client.hGet(PREFIX + collection, id))) ?? undefined;
+    },
+    async list(collection) {
+      return new Map(Object.entries(await call(() => client.hGetAll(PREFIX + collection))));
+    },
+    async collections() {
+      const keys: string[] = [];
+      let cursor = "0";
+      do {
+        const page = await call(() => client.scan(cursor, { MATCH: `${PREFIX}*`, COUNT: 1_000 }));
+        cursor = page.cursor;
+        keys.push(...page.keys);
+      } while (cursor !== "0");
+      return [...new Set(keys)].map((key) => key.slice(PREFIX.length));
+    },
+    async commit(writes) {
+      if (writes.length === 0) return true;
+      return (await call(() => client.eval(COMMIT, { arguments: writes.flatMap(toArguments) }))) === 1;
+    },
+    async close() {},
+  };
+}

@@ -1,0 +1,87 @@
+import { LRUCache } from "lru-cache";
+import { clean, cut } from "./plain.js";
+
+/** What people paste around an id: spaces, quotes, code marks, brackets. */
+const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
+
+/** A link that somebody pasted, alone or as Markdown. No id holds one. */
+const LINK = /https?:\/\/[^\s<>()"'`]+/i;
+
+/** The id in a link's path or query: what looks most like one, else its last part. */
+function idInLink(link: string): string {
+  if (!URL.canParse(link)) return link;
+  const { pathname, searchParams, hash } = new URL(link);
+  const parts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
+    .map(decode)
+    .filter(Boolean);
+  return parts.findLast((part) => /::|[0-9a-f]{32}/i.test(part)) ?? parts.at(-1) ?? "";
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** An id as a person may have pasted it, without what came along with it. */
+function toId(text: string): string {
+  const link = LINK.exec(text);
+  const id = link ? idInLink(link[0]) : text;
+  return clean(id).replace(AROUND, "").replace(/\s+/g, " ");
+}
+
+/** What an id's key begins with (src/storage/id-keys.ts), and no packed id. */
+export const KEY_MARK = "^";
+
+const FINGERPRINT = /::1220([0-9a-f]{64})$/;
+const HEX = /[0-9a-f]{32,}/g;
+const toBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64url");
+const toHex = (base64: string) => Buffer.from(base64, "base64url").toString("hex");
+
+/** Packed ids of late: a list packs the same ten each time it is shown. */
+const packedIds = new LRUCache<string, string>({ max: 5_000 });
+
+/**
+ * An id in fewer characters: a party's fingerprint becomes `*` and 43 of base64url, any other hex `~` and as many as it
+ * takes. Everything else stays, and an id that would not come back the same travels whole, after `!`.
+ */
+export function packId(id: string): string {
+  const known = packedIds.get(id);
+  if (known !== undefined) return known;
+  const packed = id
+    .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
+    .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
+  const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `!${id}`;
+  packedIds.set(id, safe);
+  return safe;
+}
+
+/** The id from what packId made of it, or from what a person pasted. */
+export function readId(text: string): string {
+  const id = text.startsWith("!") ? text.slice(1) : toId(unpack(text));
+  // Nothing but dots would climb in a path.
+  return /^\.+$/.test(id) ? "" : id;
+}
+
+function unpack(packed: string): string {
+  return packed
+    .replace(/\*([\w-]{43})$/, (_, base64: string) => `::1220${toHex(base64)}`)
+    .replace(/~([\w-]{22,})/g, (_, base64: string) => toHex(base64));
+}
+
+const PARTY_ID = /^(.*::1220)([0-9a-f]{64})$/s;
+
+/**
+ * An id short enough for a line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, and both ends
+ * of any other long id. For reading only; whoever wants to copy it finds the whole id on the thing's own screen.
+ */
+export function shortId(id: string): string {
+  const [, hint, fingerprint] = PARTY_ID.exec(id) ?? [];
+  if (hint !== undefined && fingerprint !== undefined) {
+    const name = hint.slice(0, -"::1220".length);
+    return `${cut(name, 40)}::1220${fingerprint.slice(0, 2)}…${fingerprint.slice(-4)}`;
+  }
+  return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
+}

@@ -1,0 +1,132 @@
+import { shortId } from "./ids.js";
+import { clean, cut } from "./plain.js";
+
+/**
+ * Text that Discord may format: ours as written, a stranger's only escaped. It can be made by the functions below and
+ * by nothing else, so a screen that forgets to escape does not compile.
+ */
+export class Markdown {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Only for this module: marks text as safe. */
+  static trusted(text: string): Markdown {
+    return new Markdown(text);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+const trusted = Markdown.trusted;
+
+/** What may stand in a template: text is a stranger's and is escaped; nothing is shown as a dash. */
+export type Piece = string | number | Markdown | null | undefined;
+
+/** Characters that Discord gives a meaning anywhere in a line: formatting, mentions, links, emoji. */
+const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
+/** What makes a line's beginning a list. */
+const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
+
+/** A stranger's text on one line, cleaned and with every mark of formatting escaped. */
+export function escapeText(text: string): Markdown {
+  const line = clean(text).replace(/\s+/g, " ");
+  return trusted(line.replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2"));
+}
+
+const NOTHING = "—";
+
+function piece(value: Piece): string {
+  if (value === null || value === undefined || value === "") return NOTHING;
+  if (value instanceof Markdown) return value.toString();
+  return typeof value === "number" ? String(value) : escapeText(value).toString();
+}
+
+/** A template whose text is ours and whose values are escaped, unless they are Markdown already. */
+export function md(strings: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
+  return trusted(strings.map((text, at) => text + (at < values.length ? piece(values[at]) : "")).join(""));
+}
+
+export const bold = (value: Piece): Markdown => trusted(`**${piece(value)}**`);
+
+/** Pieces in a row, without those that are nothing. */
+export function join(pieces: readonly (Markdown | null | undefined | false)[], separator: string): Markdown {
+  return trusted(pieces.filter((each) => each instanceof Markdown).join(separator));
+}
+
+/** Text in a code span, where no formatting, emoji or mention works; a backtick is replaced by its look-alike. */
+export function code(text: string | null, most = 120): Markdown {
+  const line = clean(text ?? "")
+    .replace(/\s+/g, " ")
+    .replaceAll("`", "ˋ")
+    .trim();
+  return trusted(line ? `\`${cut(line, most)}\`` : NOTHING);
+}
+
+/** An id, short, in a code span: for a line. */
+export const idCode = (id: string | null): Markdown => (id === null ? trusted(NOTHING) : code(shortId(id)));
+
+/** Text in a code block, to be copied whole with one tap. */
+export function codeBlock(text: string | null, most = 900): Markdown {
+  const block = clean(text ?? "")
+    .replaceAll("`", "ˋ")
+    .trim();
+  return trusted(block ? `\`\`\`\n${cut(block, most)}\n\`\`\`` : NOTHING);
+}
+
+/** A stranger's paragraphs, quoted and escaped, so many UTF-16 units of them. */
+export function quote(text: string, most: number): Markdown {
+  const lines = cut(clean(text).trim(), most)
+    .split(/\n+/)
+    .map((line) => `> ${escapeText(line.trim())}`);
+  return trusted(lines.join("\n"));
+}
+
+/** A link; the address must be one that toUrl gave. */
+export function linkTo(label: Piece, url: string): Markdown {
+  const safe = url.replace(
+    /[()<>\s\\*_~|`]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+  return trusted(`[${piece(label)}](${safe})`);
+}
+
+/** Mentions by an id of ours, which notify nobody inside an embed. */
+export const channelMention = (id: string): Markdown => trusted(`<#${id}>`);
+/** A command that can be clicked: its name with its subcommand, and Discord's id of it. */
+export const commandMention = (name: string, id: string): Markdown => trusted(`</${name}:${id}>`);
+export const roleMention = (id: string): Markdown => trusted(`<@&${id}>`);
+
+/** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date. */
+export function timestamp(ms: number | null, style: "R" | "f" | "d" = "R"): Markdown {
+  return trusted(ms === null ? "unknown" : `<t:${Math.floor(ms / 1_000)}:${style}>`);
+}
+
+/** A date with how far off it is: "21 November 2026 10:00 (in 2 hours)". */
+export const timestampWithAge = (ms: number | null): Markdown =>
+  ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
+
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** A decimal string with thousands separators and at most so many digits after the point; it never is a float. */
+export function grouped(decimal: string | number | null, mostFraction = 10): string {
+  if (decimal === null) return NOTHING;
+  let format = formats.get(mostFraction);
+  if (format === undefined) {
+    format = new Intl.NumberFormat("en-US", {
+      maximumFractionDigits: mostFraction,
+      roundingMode: "halfExpand",
+    });
+    formats.set(mostFraction, format);
+  }
+  // Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
+  return format.format(decimal as Intl.StringNumericLiteral);
+}
+
+/** An amount of Canton Coin. */
+export const coins = (decimal: string | null, mostFraction = 10): Markdown =>
+  decimal === null ? trusted("unknown") : md`${grouped(decimal, mostFraction)} CC`;

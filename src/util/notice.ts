@@ -1,0 +1,24 @@
+/** A condition that is said once when it begins, and once when it is over, however often it is reported. */
+export interface Notice<Detail> {
+  begins(detail: Detail): void;
+  ends(): void;
+}
+
+export function createNotice<Detail = void>(
+  onBegin: (detail: Detail) => void,
+  onEnd: () => void,
+): Notice<Detail> {
+  let holds = false;
+  return {
+    begins(detail) {
+      if (holds) return;
+      holds = true;
+      onBegin(detail);
+    },
+    ends() {
+      if (!holds) return;
+      holds = false;
+      onEnd();
+    },
+  };
+}

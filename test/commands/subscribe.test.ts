@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../sandbox/discord/permissions.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("/subscribe", () => {
+  let harness: Harness;
+  const world = () => harness.discord.world;
+  const at = (channel = harness.discord.channels.general, user = harness.discord.people.owner) => ({
+    user,
+    channel,
+  });
+  const ask = (sub: string, given = {}, place = at()) =>
+    harness.discord.driver.ask(place, `/subscribe ${sub}`, given);
+  const addChannel = (name: string, more: object = {}) =>
+    world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name, ...more });
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      env: (discord) => ({
+        GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+      }),
+    });
+  });
+  afterAll(() => harness.close());
+
+  it("is for those who manage the server, and for servers only", () => {
+    const command = harness.discord.driver
+      .commandsIn(harness.discord.channels.general)
+      .find(({ name }) => name === "subscribe");
+    expect(command?.default_member_permissions).toBe(String(PERMISSION.manageGuild));
+    expect(command?.contexts).toEqual([0]);
+  });
+
+  it("subscribes a channel in private, and says what is open and not announced again", async () => {
+    const polls = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    harness.explorer.ledger.openVoteRequest({ title: "An old question" });
+    const before = polls();
+    await world().until(() => polls() > before + 1, "a poll that knows it");
+    const reply = await ask("governance", { before: "2d 90m", votes: true });
+    expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
+    expect(textOf(reply)).toMatch(
+      /new vote requests, outcomes, reminders \(2d 90m before the deadline\), votes/,
+    );
+    expect(textOf(reply)).toContain("An old question");
+  });
+
+  it("edits what is subscribed already, and lists it with its state", async () => {
+    expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
+      "Subscription changed",
+    );
+    const list = textOf(await ask("list"));
+    expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
+    expect(list).toMatch(/new vote requests, outcomes"?\\n/);
+    expect(list).toMatch(/last read completely/);
+    expect(list).toContain("environment");
+  });
+
+  it("posts a sample, marked as one, that pings nobody", async () => {
+    await ask("test");
+    const sample = world().read(harness.discord.channels.general).at(-1);
+    expect(textOf(sample ?? { content: "", embeds: [] })).toContain("Sample");
+    expect(sample?.pings).toEqual([]);
+  });
+
+  it("does not remove the environment's, and removes others", async () => {
+    const kept = await ask("remove", { channel: harness.discord.channels.governance.id });
+    expect(kept.content).toContain("GOVERNANCE_CHANNEL_ID");
+    expect(textOf(await ask("remove"))).toContain("Subscription ended");
+    expect((await ask("edit")).content).toContain("is not subscribed");
+  });
+
+  it("refuses @everyone, reminder times that are none, and what the person may not do there", async () => {
+    expect((await ask("governance", { role: harness.discord.guild.id })).content).toContain(
+      "never ping @everyone",
+    );
+    expect((await ask("governance", { before: "soon" })).content).toContain("24h 6h");
+    expect((await ask("governance", { publish: true })).content).toContain("is not an announcement channel");
+    const hidden = addChannel("board", {
+      permission_overwrites: [
+        { id: harness.discord.guild.id, type: 0, allow: "0", deny: String(PERMISSION.viewChannel) },
+        { id: world().bot.id, type: 1, allow: String(PERMISSION.viewChannel), deny: "0" },
+      ],
+    });
+    const ana = at(harness.discord.channels.general, harness.discord.people.ana);
+    expect((await ask("governance", { channel: hidden.id }, ana)).content).toContain(
+      "you lack **View Channel**",
+    );
+    const role = world().addRole(harness.discord.guild, "Voters", 0n);
+    expect((await ask("governance", { role: role.id }, ana)).content).toContain("not mentionable");
+  });
+
+  it("names what the bot lacks in another channel, and how to grant it", async () => {
+    const deny = PERMISSION.embedLinks | PERMISSION.readHistory;
+    const quiet = addChannel("quiet", {
+      permission_overwrites: [{ id: world().bot.id, type: 1, allow: "0", deny: String(deny) }],
+    });
+    const reply = await ask("governance", { channel: quiet.id });
+    expect(reply.content).toContain("**Embed Links**, **Read Message History**");
+    expect(reply.content).toContain("Permissions");
+    const blind = addChannel("blind", {
+      permission_overwrites: [
+        { id: world().bot.id, type: 1, allow: "0", deny: String(PERMISSION.viewChannel) },
+      ],
+    });
+    expect((await ask("governance", { channel: blind.id })).content).toContain("View Channel");
+    const noThreads = addChannel("no-threads", {
+      permission_overwrites: [
+        { id: world().bot.id, type: 1, allow: "0", deny: String(PERMISSION.createPublicThreads) },
+      ],
+    });
+    expect((await ask("governance", { channel: noThreads.id, thread: true })).content).toContain(
+      "Create Public Threads",
+    );
+    expect(textOf(await ask("governance", { channel: noThreads.id }))).toContain("Subscribed");
+    const mute = world().addRole(harness.discord.guild, "Council", 0n);
+    expect((await ask("governance", { channel: noThreads.id, role: mute.id })).content).toContain(
+      "Mention @everyone",
+    );
+  });
+
+  it("takes a tag of a forum that demands one, and says so where there is none", async () => {
+    const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags: [] });
+    expect((await ask("governance", { channel: bare.id })).content).toContain("demands a tag");
+    const forum = addChannel("forum", {
+      type: 15,
+      flags: 16,
+      available_tags: [
+        { id: "111111111111111111", name: "other" },
+        { id: "222222222222222222", name: "Governance" },
+      ],
+    });
+    expect(textOf(await ask("governance", { channel: forum.id }))).toContain("A post for each vote request");
+    await ask("test", { channel: forum.id });
+    const post = [...world().channels.values()].find(({ parent_id }) => parent_id === forum.id);
+    expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
+  });
+});

@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../sandbox/discord/errors.js";
+import { PERMISSION } from "../../sandbox/discord/permissions.js";
+import type { Channel } from "../../sandbox/discord/world.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("a delivery that fails", () => {
+  let harness: Harness;
+  const world = () => harness.discord.world;
+  const owner = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const messages = (channel: Channel) => new RegExp(`^/channels/${channel.id}/messages$`);
+  const count = (channel: Channel, title: string) =>
+    world()
+      .read(channel)
+      .filter((each) => textOf(each).includes(title)).length;
+  const list = async () => textOf(await harness.discord.driver.ask(owner(), "/subscribe list"));
+  let titles = 0;
+  const open = () => {
+    titles += 1;
+    const title = `Failing ${titles}.`;
+    harness.explorer.ledger.openVoteRequest({ title });
+    return title;
+  };
+  const subscribed = async (more: Partial<Channel> = {}): Promise<Channel> => {
+    const channel = world().addChannel({
+      type: 0,
+      guild_id: harness.discord.guild.id,
+      name: `c${world().channels.size}`,
+      ...more,
+    });
+    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id });
+    return channel;
+  };
+  let healthy: Channel;
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    healthy = await subscribed();
+    await world().until(
+      () => harness.explorer.requests.some(({ path }) => path.endsWith("/vote-requests")),
+      "the baseline",
+    );
+  });
+  afterEach(() => world().refusals.splice(0));
+  afterAll(() => harness.close());
+
+  it.each([
+    ["lost on the way back", "lost" as const],
+    ["cut off before", "reset" as const],
+    ["answered 500", new DiscordError(500, 0, "Internal Server Error")],
+    ["answered 429", new DiscordError(429, 0, "You are being rate limited.")],
+  ])("is settled when its answer is %s: one message, and no other channel waits", async (_, error) => {
+    const channel = await subscribed();
+    harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
+    const title = open();
+    await world().until(() => count(healthy, title) === 1, "the healthy channel");
+    await world().until(() => count(channel, title) > 0, "the failing channel", 15_000);
+    const next = open();
+    await world().until(() => count(channel, next) === 1, "the next one", 15_000);
+    expect(count(channel, title)).toBe(1);
+    await harness.discord.driver.ask(owner(), "/subscribe remove", { channel: channel.id });
+  });
+
+  it("that is slow holds up no other channel", async () => {
+    const channel = await subscribed();
+    harness.discord.trap({
+      method: "POST",
+      path: messages(channel),
+      times: 1,
+      error: "reset",
+      delayMs: 3_000,
+    });
+    const title = open();
+    const started = Date.now();
+    await world().until(() => count(healthy, title) === 1, "the healthy channel");
+    expect(Date.now() - started).toBeLessThan(2_500);
+    await world().until(() => count(channel, title) === 1, "the slow channel", 15_000);
+  });
+
+  it("for want of a permission pauses the subscription, which says so and is taken up again", async () => {
+    const channel = await subscribed();
+    channel.permission_overwrites.push({
+      id: world().bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.sendMessages),
+    });
+    const missed = open();
+    await expect.poll(list, { timeout: 10_000 }).toMatch(/paused.*may not write there/);
+    const resume = () => harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
+    expect((await resume()).content).toContain("Send Messages");
+    channel.permission_overwrites.length = 0;
+    expect(textOf(await resume())).toContain("Resumed");
+    const title = open();
+    await world().until(() => count(channel, title) === 1, "the next one", 15_000);
+    await world().until(() => count(channel, missed) === 1, "the one that waited", 15_000);
+  });
+
+  it("in a deleted channel removes the subscription", async () => {
+    const channel = await subscribed();
+    world().channels.delete(channel.id);
+    open();
+    await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
+  });
+
+  it("in a thread that was deleted stands alone, and the subscription stays", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "with-threads" });
+    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Threaded." });
+    const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
+    // The bot has written down that there is one.
+    await world().until(
+      () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
+      "it to be known",
+    );
+    world().channels.delete(thread.id);
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    await world().until(() => count(channel, "Closed: Threaded.") === 1, "the outcome", 15_000);
+    expect(await list()).toContain(channel.id);
+  });
+
+  it("without Read Message History still arrives, as a message of its own", async () => {
+    const channel = await subscribed();
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Unread." });
+    await world().until(() => count(channel, "Unread.") === 1, "the announcement");
+    channel.permission_overwrites.push({
+      id: world().bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.readHistory),
+    });
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    await world().until(() => count(channel, "Closed: Unread.") === 1, "the outcome");
+    expect(world().read(channel).at(-1)?.message_reference).toBeUndefined();
+  });
+
+  it("after its announcement was deleted by somebody stands alone, and edits stop", async () => {
+    const channel = await subscribed();
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Deleted." });
+    await world().until(() => count(channel, "Deleted.") === 1, "the announcement");
+    world().messages.set(channel.id, []);
+    harness.explorer.ledger.closeVoteRequest(request, "Accepted");
+    await world().until(() => count(channel, "Closed: Deleted.") === 1, "the outcome");
+    expect(count(channel, "Deleted.")).toBe(1);
+  });
+
+  it("is not posted again where it was delivered and then deleted before anybody knew", async () => {
+    const channel = await subscribed();
+    harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error: "lost" });
+    const title = open();
+    await world().until(() => count(channel, title) === 1, "the message that nobody knows of");
+    world().messages.set(channel.id, []);
+    const next = open();
+    await world().until(() => count(channel, next) === 1, "the next one", 15_000);
+    expect(count(channel, title)).toBe(0);
+  });
+
+  it("in a server that the bot has left pauses, and says so", async () => {
+    const { owner: olga } = harness.discord.people;
+    const other = world().addGuild(
+      "Another server",
+      olga,
+      BigInt(harness.discord.guild.roles[0]?.permissions ?? 0),
+    );
+    other.members.set(world().bot.id, []);
+    const channel = world().addChannel({ type: 0, guild_id: other.id, name: "elsewhere" });
+    await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
+    other.members.delete(world().bot.id);
+    open();
+    const listed = async () =>
+      textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
+    await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
+  });
+
+  it("edits of messages over an hour old wait when Discord says so, and every outcome is shown in the end", async () => {
+    const channel = await subscribed();
+    const { ledger } = harness.explorer;
+    const requests = Array.from({ length: 5 }, (_, at) => ledger.openVoteRequest({ title: `Old ${at}.` }));
+    await world().until(
+      () => requests.every(({ title }) => count(channel, title) === 1),
+      "the announcements",
+      20_000,
+    );
+    harness.pass(2 * 3_600_000);
+    for (const request of requests) ledger.closeVoteRequest(request, "Expired");
+    const outcomes = () =>
+      world()
+        .read(channel)
+        .filter((each) => /"Vote request: Old/.test(textOf(each))).length;
+    await world().until(() => outcomes() === 3, "as many as an hour allows", 20_000);
+    expect(requests.every(({ title }) => count(channel, `Closed: ${title}`) <= 1)).toBe(true);
+    harness.pass(3_700_000);
+    await world().until(() => outcomes() === 5, "the others, an hour later", 20_000);
+  }, 60_000);
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { createDirectory, type Directory } from "../../src/directory/directory.js";
+import { createDirectoryFiller, loadDirectory } from "../../src/directory/fill.js";
+import { toChoices, unlessNamed } from "../../src/discord/autocomplete.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { createExplorerService } from "../../src/explorer/service.js";
+import { createCache } from "../../src/storage/cache.js";
+import { holdForever } from "../../src/storage/lease.js";
+import type { State } from "../../src/storage/state.js";
+import { newLinks, newState, SMALL } from "../harness.js";
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const HOUR = 3_600_000;
+let sandbox: SandboxExplorer;
+let state: State;
+let directory: Directory;
+let now: number;
+let fill: () => Promise<void>;
+
+beforeAll(async () => {
+  sandbox = await startSandboxExplorer({ size: { ...SMALL, validators: 250, parties: 300 }, lively: false });
+});
+afterAll(() => sandbox.close());
+
+beforeEach(async () => {
+  sandbox.heal();
+  sandbox.mood = undefined;
+  now = Date.now();
+  state = newState();
+  directory = createDirectory();
+  const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
+  const explorer = createExplorerService({
+    upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
+    cache: createCache({ memoryMb: 8, log }),
+  }).for("background", { maxAgeMs: 0, keep: false });
+  await holdForever(state, {
+    async start(leased) {
+      const ended = new AbortController().signal;
+      fill = createDirectoryFiller({ directory, explorer, state: leased, log, ended, now: () => now });
+    },
+    async stop() {},
+  });
+});
+
+const sizes = () =>
+  (["validator", "party", "proposal"] as const).map((kind) => directory.entries(kind).length);
+
+it("reads each list whole, and another process takes it over from the state", async () => {
+  await fill();
+  expect(sizes()).toEqual([250, 300, 25]);
+  const other = createDirectory();
+  await loadDirectory(other, state, log);
+  expect(other.entries("validator")).toEqual(directory.entries("validator"));
+  expect(other.readAt("token")).toBeDefined();
+  const asked = sandbox.requests.length;
+  await fill();
+  expect(sandbox.requests.length).toBe(asked);
+});
+
+it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {
+  sandbox.mood = (answer, path) => {
+    const page = answer as { number?: number };
+    if (path === "/v1/validators" && page.number === 2) throw new Error("This page fails");
+    return path === "/v1/parties"
+      ? { ...page, content: [], totalElements: 0, totalCount: 0, last: true }
+      : answer;
+  };
+  await fill();
+  expect(sizes()).toEqual([0, 0, 25]);
+  expect(directory.readAt("validator")).toBeUndefined();
+  sandbox.mood = undefined;
+  now += HOUR / 4;
+  await fill();
+  expect(sizes()).toEqual([250, 300, 25]);
+
+  sandbox.mood = (answer) => ({
+    ...(answer as object),
+    content: [],
+    totalElements: 0,
+    totalCount: 0,
+    last: true,
+  });
+  now += 7 * HOUR;
+  await fill();
+  expect(sizes()).toEqual([250, 300, 25]);
+});
+
+it("does without the largest parties where only they cannot be had", async () => {
+  sandbox.strike({ kind: "status", status: 500 }, { path: /parties\/top/ });
+  await fill();
+  expect(sizes()[1]).toBeGreaterThan(250);
+});
+
+it("lets nobody go by another's id as a name", async () => {
+  await fill();
+  const [known] = directory.entries("party");
+  const id = `somebody::1220${"e".repeat(64)}`;
+  directory.add("party", { id: `impostor::1220${"f".repeat(64)}`, name: id, active: null });
+  expect(unlessNamed(directory, ["party"], id)).toBe(id);
+  expect(unlessNamed(directory, ["party"], known?.id ?? "")).toBe(known?.id);
+});
+
+it("says nothing wrong before a list has been read: what was typed is offered as it is", async () => {
+  const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", newLinks());
+  expect(offered("party")).toEqual([{ name: expect.stringContaining("still being read"), value: "quartz" }]);
+  await fill();
+  expect(offered("token")).toEqual([{ name: expect.stringContaining("Nothing known"), value: "quartz" }]);
+});

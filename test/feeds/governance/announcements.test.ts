@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("an announcement", () => {
+  let harness: Harness;
+  const told = () => harness.discord.world.read(harness.discord.channels.governance);
+  const polls = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+
+  /** Two more whole polls: what was going to be told has been. */
+  const settled = async () => {
+    const before = polls();
+    await harness.discord.world.until(() => polls() >= before + 2, "two more polls");
+  };
+
+  beforeEach(async () => {
+    harness = await startHarness({
+      env: (discord) => ({
+        GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+      }),
+    });
+    await harness.discord.world.until(() => polls() >= 1, "the first poll");
+  });
+  afterEach(() => harness.close());
+
+  it("comes once for a request, however often it is voted on and the bot restarts", async () => {
+    await settled();
+    expect(told()).toEqual([]);
+    const { ledger } = harness.explorer;
+    const request = ledger.openVoteRequest({ motion: "feature" });
+    await harness.discord.world.until(() => told()[0], "the announcement");
+    expect(textOf(told()[0] ?? { content: "", embeds: [] })).toContain("Feature Application");
+    for (let vote = 0; vote < 3; vote += 1) {
+      ledger.castVote(request, true);
+      await settled();
+    }
+    await harness.restart();
+    await settled();
+    expect(told()).toHaveLength(1);
+  });
+
+  it("is made up for what opened while the bot was down", async () => {
+    await settled();
+    await harness.bot().stop();
+    const { ledger } = harness.explorer;
+    ledger.castVote(ledger.openVoteRequest({ motion: "weight" }), true);
+    await harness.restart();
+    await harness.discord.world.until(() => told()[0], "the announcement");
+    await settled();
+    expect(told()).toHaveLength(1);
+  });
+
+  it("opens details and votes for whoever presses, in private", async () => {
+    await settled();
+    harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
+    const message = await harness.discord.world.until(() => told()[0], "the announcement");
+    const place = { user: harness.discord.people.ben, channel: harness.discord.channels.governance };
+    const details = await harness.discord.driver.click(place, message, "Details");
+    expect(details.visibleTo).toBe(place.user.id);
+    expect(textOf(details)).toContain("Threshold deadline");
+    expect(textOf(await harness.discord.driver.click(place, message, "Votes"))).toContain("Votes on");
+  });
+});

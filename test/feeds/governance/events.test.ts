@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+const HOUR = 3_600_000;
+
+describe("what channels are told", () => {
+  let harness: Harness;
+  let plain: Channel;
+  let threaded: Channel;
+  let forum: Channel;
+  let published: Channel;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const read = (channel: Channel) => world().read(channel);
+  const owner = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const polls = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const settled = async (count = 2) => {
+    const before = polls();
+    await world().until(() => polls() >= before + count, "polls");
+  };
+  const until = (channel: Channel, pattern: RegExp): Promise<Message> =>
+    world().until(
+      () => read(channel).find((message) => pattern.test(textOf(message))),
+      `${pattern} in #${channel.name}`,
+    );
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    const guild_id = harness.discord.guild.id;
+    plain = world().addChannel({ type: 0, guild_id, name: "plain" });
+    threaded = world().addChannel({ type: 0, guild_id, name: "threaded" });
+    forum = world().addChannel({ type: 15, guild_id, name: "forum" });
+    published = world().addChannel({ type: 5, guild_id, name: "news" });
+    const role = world().addRole(harness.discord.guild, "Voters", 0n, { mentionable: true });
+    const subscribe = (channel: Channel, given: object) =>
+      harness.discord.driver.ask(owner(), "/subscribe governance", {
+        channel: channel.id,
+        changes: true,
+        votes: true,
+        ...given,
+      });
+    await subscribe(plain, { role: role.id });
+    await subscribe(threaded, { thread: true, before: "6h" });
+    await subscribe(forum, {});
+    await subscribe(published, { publish: true, votes: false, changes: false, reminders: false });
+    await settled();
+  });
+  afterAll(async () => {
+    expect(world().refusals).toEqual([]);
+    await harness.close();
+  });
+
+  let request: ReturnType<Harness["explorer"]["ledger"]["openVoteRequest"]>;
+
+  it("opened: in every channel, with the role pinged from the content and never from the ledger", async () => {
+    request = ledger().openVoteRequest({
+      motion: "dsoConfig",
+      title: "@everyone <@&1> **vote**",
+      lastsMs: 30 * HOUR,
+      effectiveInMs: 60 * HOUR,
+    });
+    const message = await until(plain, /New vote request/);
+    expect(message.pings).toEqual(["@Voters"]);
+    expect(message.content).toMatch(/^<@&\d+>$/);
+    expect(textOf(message)).toMatch(/`10` → \*\*`\d+`/);
+    expect(textOf(message)).toMatch(/about 9 yes needed \(estimate\)/);
+    await until(published, /New vote request/);
+    await world().until(() => read(published)[0]?.flags === 1, "the crosspost");
+    await world().until(() => read(threaded)[0]?.thread, "the thread");
+    const post = await world().until(
+      () => [...world().channels.values()].find((each) => each.parent_id === forum.id),
+      "the forum's post",
+    );
+    expect(read(post)).toHaveLength(1);
+  });
+
+  it("votes: cast and changed, as replies or in the thread, but not the requester's own", async () => {
+    await settled();
+    const voter = ledger().superValidators.find((each) => each !== request.requester);
+    ledger().castVote(request, true, voter);
+    const reply = await until(plain, /Vote on/);
+    expect(textOf(reply)).toMatch(/votes ✅ yes/);
+    expect(reply.message_reference).toMatchObject({ message_id: read(plain)[0]?.id });
+    ledger().castVote(request, false, voter);
+    expect(textOf(await until(plain, /before: ✅ yes/))).toContain("votes ❌ no");
+    const thread = world().channel(read(threaded)[0]?.id);
+    await world().until(() => read(thread).length === 2, "both votes in the thread");
+    expect(read(plain).filter((each) => textOf(each).includes("Vote on"))).toHaveLength(2);
+  });
+
+  it("the tally: in the announcement itself, at most every five minutes", async () => {
+    await settled();
+    const [message] = read(plain);
+    const before = textOf(message ?? { content: "", embeds: [] });
+    const edits = () =>
+      harness.discord.requests.filter(
+        ({ method, path }) => method === "PATCH" && path.includes(message?.id ?? "-"),
+      ).length;
+    const count = edits();
+    ledger().castVote(request, true);
+    await settled(3);
+    harness.pass(6 * 60_000);
+    await world().until(() => textOf(message ?? { content: "", embeds: [] }) !== before, "the edit");
+    expect(textOf(message ?? { content: "", embeds: [] })).toMatch(/\*\*2\*\* yes · \*\*1\*\* no/);
+    expect(edits() - count).toBeLessThanOrEqual(2);
+  });
+
+  it("changes: what was and what is, once two reads agree", async () => {
+    request.voteBefore += HOUR;
+    const message = await until(plain, /Changed:/);
+    expect(textOf(message)).toMatch(/Threshold deadline.*→/);
+    await settled();
+    expect(read(plain).filter((each) => textOf(each).includes("Changed:"))).toHaveLength(1);
+  });
+
+  it("reminders: each at its time, with who has not been seen voting", async () => {
+    await settled();
+    harness.pass(request.voteBefore - harness.now() - 23 * HOUR);
+    const message = await until(plain, /Still open/);
+    expect(textOf(message)).toMatch(/Not seen voting: /);
+    await settled();
+    expect(
+      read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("Still open")),
+    ).toBe(false);
+    // Votes and details cannot be read: what is due does not wait for them, and they are told afterwards.
+    harness.explorer.strike({ kind: "status", status: 400 }, { path: /votes$|details$/ });
+    const votes = () => read(plain).filter((each) => textOf(each).includes("Vote on")).length;
+    const count = votes();
+    ledger().castVote(request, true);
+    await settled();
+    harness.pass(18 * HOUR);
+    await world().until(
+      () => read(plain).filter((each) => textOf(each).includes("Still open")).length === 2,
+      "the second reminder",
+    );
+    expect(votes()).toBe(count);
+    harness.explorer.heal();
+    await world().until(() => votes() === count + 1, "the vote");
+    await until(world().channel(read(threaded)[0]?.id), /Still open/);
+    await settled();
+    expect(read(plain).filter((each) => textOf(each).includes("Still open"))).toHaveLength(2);
+  });
+
+  it("the outcome: as the API states it, in a reply, in the announcement, and in the thread, which is archived", async () => {
+    ledger().closeVoteRequest(request, "Rejected");
+    const message = await until(plain, /"Closed: /);
+    expect(textOf(message)).toContain("❌ Rejected");
+    const [first] = read(plain);
+    await world().until(
+      () => /Closed:\*\* ❌ Rejected/.test(textOf(first ?? { content: "", embeds: [] })),
+      "the outcome in the announcement",
+    );
+    expect(first?.embeds[0]).toMatchObject({ color: 0xd83c3e });
+    const thread = world().channel(read(threaded)[0]?.id);
+    await world().until(() => thread.thread_metadata?.archived, "the thread's archiving");
+    await until(published, /"Closed: /);
+    await settled();
+    expect(read(published)).toHaveLength(2);
+  });
+
+  it("gone: closed once two complete reads lack it and its detail confirms", async () => {
+    const vanishing = ledger().openVoteRequest({ title: "Vanishing" });
+    await until(plain, /New vote request: Vanishing/);
+    harness.explorer.mood = (answer, path) => {
+      const page = answer as { content: { title: string }[]; totalElements: number };
+      if (path !== "/v1/governance/vote-requests") return answer;
+      return { ...page, content: page.content.filter(({ title }) => title !== "Vanishing") };
+    };
+    await settled(3);
+    expect(read(plain).some((each) => /"Closed: Vanishing/.test(textOf(each)))).toBe(false);
+    ledger().closeVoteRequest(vanishing, "Accepted");
+    expect(textOf(await until(plain, /"Closed: Vanishing/))).toContain("✅ Accepted");
+    harness.explorer.mood = undefined;
+  });
+
+  it("votes that were cast before the request was seen: too", async () => {
+    const early = ledger().openVoteRequest({ title: "Voted on at once" });
+    ledger().castVote(early, true);
+    await until(plain, /"Vote on Voted on at once"/);
+    ledger().closeVoteRequest(early, "Accepted");
+    await until(plain, /"Closed: Voted on at once"/);
+  });
+
+  it("no change: where one read says what the next does not, or a detail is not answered", async () => {
+    const changes = () => read(plain).filter((each) => textOf(each).includes("Changed:")).length;
+    const before = changes();
+    const open = ledger().openVoteRequest({ title: "Steady" });
+    await until(plain, /New vote request: Steady/);
+    await settled();
+    let wrong = 1;
+    harness.explorer.mood = (answer, path) => {
+      const { content } = answer as { content?: { title: string; voteBefore: number }[] };
+      if (path !== "/v1/governance/vote-requests" || !content || wrong === 0) return answer;
+      wrong -= 1;
+      return {
+        ...(answer as object),
+        content: content.map((row) => ({ ...row, voteBefore: row.voteBefore + HOUR })),
+      };
+    };
+    await settled(3);
+    harness.explorer.mood = undefined;
+    expect(changes()).toBe(before);
+
+    ledger().closeVoteRequest(open, "Expired");
+    // Its title is the action's constructor: without the detail, that is all there is.
+    const offboard = ledger().openVoteRequest({ motion: "weight" });
+    await until(plain, /New vote request: Update SV Reward Weight/);
+    await settled();
+    harness.explorer.strike({ kind: "status", status: 500 }, { path: /details$/ });
+    ledger().castVote(offboard, true);
+    await until(plain, /"Vote on Update SV Reward Weight"/);
+    harness.explorer.heal();
+    ledger().castVote(offboard, true);
+    await world().until(
+      () => read(plain).filter((each) => textOf(each).includes("Vote on Update")).length === 2,
+      "the second vote",
+    );
+    await settled();
+    expect(changes()).toBe(before);
+  });
+
+  it("a digest: after a gap, one message for more than three, which later news replies to", async () => {
+    harness.explorer.strike({ kind: "reset" });
+    const opened = Array.from({ length: 5 }, (_, at) => ledger().openVoteRequest({ title: `Missed ${at}` }));
+    harness.pass(20 * 60_000);
+    harness.explorer.heal();
+    const message = await world().until(
+      () => read(plain).find((each) => textOf(each).includes("5 new vote requests")),
+      "the digest",
+      40_000,
+    );
+    expect(harness.discord.driver.components(message).find((each) => each.type === 3)?.options).toHaveLength(
+      5,
+    );
+    expect(read(plain).some((each) => textOf(each).includes("New vote request: Missed"))).toBe(false);
+    const [one] = opened;
+    if (one) ledger().closeVoteRequest(one, "Expired");
+    expect((await until(plain, /"Closed: Missed 0/)).message_reference).toMatchObject({
+      message_id: message.id,
+    });
+  }, 60_000);
+});

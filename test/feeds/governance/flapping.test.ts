@@ -1,0 +1,161 @@
+import { REST } from "discord.js";
+import { expect, it } from "vitest";
+import { startSandboxDiscord } from "../../../sandbox/discord/server.js";
+import { createRandom } from "../../../sandbox/explorer/random.js";
+import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { defaultsOf } from "../../../src/delivery/feed.js";
+import { createOutbox } from "../../../src/delivery/outbox.js";
+import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
+import { createRenderer } from "../../../src/discord/message.js";
+import { createPacer } from "../../../src/discord/pacer.js";
+import { createHttp } from "../../../src/explorer/http.js";
+import { createExplorerService } from "../../../src/explorer/service.js";
+import { governance } from "../../../src/feeds/governance/index.js";
+import { createCache } from "../../../src/storage/cache.js";
+import type { Lease } from "../../../src/storage/lease.js";
+import { newLinks, newState, textOf } from "../../harness.js";
+
+it("tells nothing false while the explorer flaps, empties, shuffles and half-answers for a thousand polls", async () => {
+  const seed = 7;
+  const random = createRandom(seed);
+  const explorer = await startSandboxExplorer({
+    lively: false,
+    size: { validators: 20, parties: 30, voteRequests: 60, superValidators: 13, updates: 10, tokens: 1 },
+  });
+  const discord = await startSandboxDiscord();
+  discord.limits.enforced = false;
+  const { ledger } = explorer;
+  const log = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (details: object) => console.error(details),
+  };
+  const get = createHttp({ apiUrl: `${explorer.url}/v1`, apiKey: explorer.key });
+  const service = createExplorerService({
+    upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(2_000)),
+    cache: createCache({ memoryMb: 16, log }),
+  });
+  const state = newState();
+  const lease: Lease = { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY };
+  const subscriptions = createSubscriptions(state, []);
+  await subscriptions.put({
+    ...defaultsOf(governance.definition),
+    topics: { new: true, outcome: true, reminders: true, changes: true, votes: true },
+    channelId: discord.channels.governance.id,
+    feed: governance.definition.name,
+    subject: null,
+    guildId: discord.guild.id,
+    forum: false,
+    tagId: null,
+    since: 0,
+  });
+  const rest = new REST({ api: discord.url, retries: 0, offset: 0 }).setToken(discord.token);
+  const renderer = createRenderer(newLinks());
+  const now = Date.now;
+  const { feed, poll: pollFeed } = governance.create(
+    { explorer: service, state, renderer, rest, log, now },
+    60_000,
+  );
+  const outbox = createOutbox({
+    state,
+    lease,
+    rest,
+    pacer: createPacer(0),
+    subscriptions,
+    feeds: new Map([[feed.definition.name, feed]]),
+    log,
+    now,
+    onDelivered: () => {},
+    onFollowUp: () => {},
+  });
+  const poll = () =>
+    pollFeed({
+      subscriptions: subscriptions.all,
+      prepare: (events) => outbox.prepare(feed, events),
+      touch: () => {},
+    });
+  await poll();
+
+  type Page = { content: { contractId: string }[]; totalElements: number; last: boolean };
+  /** Old answers, to be given again as stale ones. */
+  const old: Page[] = [];
+  const moods: readonly ((page: Page) => unknown)[] = [
+    (page) => ({ ...page, content: [], totalElements: 0, last: true }),
+    (page) => ({ ...page, content: [...page.content].sort(() => random.next() - 0.5) }),
+    (page) => ({ ...page, content: page.content.slice(0, random.int(0, page.content.length)) }),
+    (page) => ({ ...page, content: page.content.map((row) => (random.chance(0.3) ? null : row)) }),
+    (page) => ({
+      ...page,
+      content: page.content.map((row) => ({
+        ...row,
+        status: null,
+        voteBefore: null,
+
+        yesCount: null,
+      })),
+    }),
+    (page) => ({
+      ...page,
+      content: page.content.map((row) => ({ ...row, targetEffectiveAt: 0, createdAt: "never" })),
+    }),
+    () => (old.length > 0 ? random.pick(old) : { content: [] }),
+    () => "maintenance",
+    () => ({ error: true }),
+  ];
+  const told = () => discord.world.read(discord.channels.governance).map((message) => textOf(message));
+  const of = (pattern: RegExp) => told().filter((text) => pattern.test(text));
+  const opened: string[] = [];
+  const closed: string[] = [];
+  for (let round = 0; round < 1_000; round += 1) {
+    if (random.chance(0.02)) {
+      opened.push(`Real ${opened.length}.`);
+      ledger.openVoteRequest({ title: opened.at(-1) ?? "", motion: "feature" });
+    }
+    const open = ledger.voteRequests.filter(
+      (each) => each.status === "In Progress" && each.title.startsWith("Real"),
+    );
+    const [first] = open;
+    if (first && random.chance(0.05)) ledger.castVote(first, random.chance(0.8));
+    // One that closes before anybody saw it open is rightly never told.
+    const seen = random.chance(0.01)
+      ? open.find(({ title }) => of(new RegExp(`: ${title}"`)).length > 0)
+      : undefined;
+    if (seen) {
+      closed.push(seen.title);
+      ledger.closeVoteRequest(seen, "Rejected");
+    }
+    const mood = random.chance(0.6) ? random.pick(moods) : undefined;
+    if (random.chance(0.15))
+      explorer.strike(
+        random.pick([{ kind: "reset" }, { kind: "html" }, { kind: "status", status: 503 }] as const),
+        { times: random.int(1, 3) },
+      );
+    explorer.mood = (answer, path) => {
+      if (path !== "/v1/governance/vote-requests") return answer;
+      const page = answer as Page;
+      if (random.chance(0.05)) old.push(structuredClone(page));
+      return mood ? mood(page) : page;
+    };
+    await poll();
+    explorer.heal();
+  }
+  explorer.mood = undefined;
+  for (let at = 0; at < 3; at += 1) await poll();
+
+  await discord.world.until(
+    () => of(/"Closed: Real/).length >= closed.length && of(/New vote request/).length >= opened.length,
+    "what is true",
+    30_000,
+  );
+  for (const title of opened) expect(of(new RegExp(`New vote request: ${title}"`)), title).toHaveLength(1);
+  for (const title of closed) expect(of(new RegExp(`"Closed: ${title}"`)), title).toHaveLength(1);
+  expect(of(/New vote request|new vote requests/)).toHaveLength(opened.length);
+  expect(of(/"Closed:/)).toHaveLength(closed.length);
+  expect(of(/"Changed:/)).toEqual([]);
+  expect(opened.length).toBeGreaterThan(8);
+  expect(closed.length).toBeGreaterThan(2);
+  await outbox.stop();
+  await state.close();
+  await Promise.all([explorer.close(), discord.close()]);
+}, 120_000);

@@ -1,0 +1,47 @@
+import { afterEach, expect, it } from "vitest";
+import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
+
+let harness: Harness;
+afterEach(() => harness.close());
+
+it("reads no further than the open requests stand, and all pages where their number changes or ten minutes have passed", async () => {
+  harness = await startHarness({
+    explorer: { size: { ...SMALL, voteRequests: 330 } },
+    env: ({ channels }) => ({
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
+  });
+  const { world, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  const pages = () =>
+    requests.filter(({ path }) => path.endsWith("/vote-requests")).map(({ query }) => Number(query.page));
+  /** The pages that were read from one poll to the next one but so many. */
+  const during = async (polls: number, act: () => void = () => {}): Promise<number[]> => {
+    const before = pages().length;
+    act();
+    const since = () => pages().slice(before);
+    await world.until(() => since().filter((page) => page === 0).length > polls, "polls");
+    return since();
+  };
+  await world.until(() => pages().includes(3), "the baseline");
+  await during(1);
+  expect(Math.max(...(await during(1)))).toBe(0);
+
+  expect(await during(1, () => ledger.openVoteRequest({ title: "One more" }))).toContain(3);
+  await world.until(
+    () => world.read(channels.governance).some((message) => textOf(message).includes("One more")),
+    "the announcement",
+  );
+  await during(1);
+  expect(Math.max(...(await during(1)))).toBe(0);
+  expect(await during(1, () => harness.pass(10 * 60_000))).toContain(3);
+
+  // One that is still open stands far behind: its votes are read there.
+  const [open] = ledger.voteRequests.splice(0, 1);
+  if (open) ledger.voteRequests.splice(250, 0, open);
+  await during(1);
+  const deep = await during(1);
+  expect(deep).toContain(2);
+  expect(deep).not.toContain(3);
+}, 60_000);

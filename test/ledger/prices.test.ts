@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { changeOver, type PriceSample, SAMPLE_MS, samplesIn, thin } from "../../src/ledger/prices.js";
+
+const START = Date.UTC(2026, 0, 1);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What is kept of a price that is sampled every five minutes, one sample at a time, as the bot does it. */
+function watch(days: number, priceAt: (at: number) => number): { kept: PriceSample[]; now: number } {
+  let kept: PriceSample[] = [];
+  let now = START;
+  for (; now < START + days * DAY; now += SAMPLE_MS) kept = thin([...kept, [now, String(priceAt(now))]], now);
+  return { kept, now: now - SAMPLE_MS };
+}
+
+describe("the prices kept", () => {
+  const { kept, now } = watch(40, (at) => 1 + (at - START) / DAY);
+
+  it("are bounded, and denser the newer they are", () => {
+    expect(kept.length).toBeLessThan(1_100);
+    expect(samplesIn(kept, "1d", now).length).toBeGreaterThan(280);
+    expect(samplesIn(kept, "7d", now).length).toBeGreaterThan(330);
+    expect(samplesIn(kept, "30d", now).length).toBeGreaterThan(355);
+    expect(samplesIn(kept, "30d", now).length).toBeLessThan(370);
+  });
+
+  it("have no holes of the thinning's making", () => {
+    const apart = kept.slice(1).map(([at], index) => at - (kept[index]?.[0] ?? 0));
+    expect(Math.max(...apart)).toBeLessThanOrEqual(2 * HOUR);
+  });
+
+  it("tell the change over each span", () => {
+    const price = String(1 + (now - START) / DAY);
+    const exact = (days: number) => (Number(price) / (Number(price) - days) - 1) * 100;
+    expect(changeOver(kept, "1d", now, price)).toBeCloseTo(exact(1), 1);
+    expect(changeOver(kept, "7d", now, price)).toBeCloseTo(exact(7), 0);
+    expect(changeOver(kept, "30d", now, price)).toBeCloseTo(exact(30), -1);
+  });
+
+  it("tell no change where nothing is known of the span's beginning", () => {
+    const young = watch(0.5, () => 1);
+    expect(changeOver(young.kept, "1d", young.now, "1")).toBeUndefined();
+    expect(changeOver([], "1d", now, "1")).toBeUndefined();
+    const gap = kept.filter(([at]) => Math.abs(at - (now - DAY)) > HOUR);
+    expect(changeOver(gap, "1d", now, "1")).toBeUndefined();
+  });
+
+  it("stay in order and within bounds, whenever samples come", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 3 * DAY }), { maxLength: 200 }), (steps) => {
+        let at = START;
+        let held: PriceSample[] = [];
+        for (const step of steps) {
+          at += step;
+          held = thin([...held, [at, "1"]], at);
+          expect(at - (held.at(-1)?.[0] ?? 0)).toBeLessThan(SAMPLE_MS);
+        }
+        expect(held.map(([time]) => time)).toEqual(held.map(([time]) => time).toSorted((a, b) => a - b));
+        expect(held.every(([time]) => time > at - 31 * DAY)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import { startRedis } from "../../sandbox/redis-process.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { connectRedis } from "../../src/storage/redis.js";
+import { createRedisStore } from "../../src/storage/redis-store.js";
+import type { Store, Write } from "../../src/storage/store.js";
+import { describeWithRedis } from "../needs.js";
+
+/** The writes of one collection. */
+const writesOf = (collection: string) => ({
+  put: (id: string, text: string): Write => ({ op: "put", collection, id, text }),
+  add: (id: string, text: string): Write => ({ op: "add", collection, id, text }),
+  expect: (id: string, text: string | undefined): Write => ({ op: "expect", collection, id, text }),
+  delete: (id: string): Write => ({ op: "delete", collection, id }),
+});
+
+/** What both kinds of store promise. */
+function contract(open: () => Promise<{ store: Store; close: () => Promise<void> }>): void {
+  let store: Store;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ store, close } = await open());
+  });
+  afterAll(() => close());
+
+  it("keeps documents of any text by collection and id", async () => {
+    const things = writesOf("things");
+    const text = JSON.stringify({ text: "ünïcödé \u0000 '\"", list: [1, null, { deep: true }] });
+    expect(await store.commit([things.put("a b", text), things.put("c", "7")])).toBe(true);
+    expect(await store.get("things", "a b")).toBe(text);
+    expect(await store.get("things", "none")).toBeUndefined();
+    expect(await store.list("things")).toEqual(
+      new Map([
+        ["a b", text],
+        ["c", "7"],
+      ]),
+    );
+    expect(await store.list("others")).toEqual(new Map());
+    await store.commit([things.delete("c")]);
+    expect(await store.get("things", "c")).toBeUndefined();
+  });
+
+  it("adds only where there is nothing yet", async () => {
+    const things = writesOf("adds");
+    await store.commit([things.add("x", "1")]);
+    expect(await store.commit([things.add("x", "2"), things.add("y", "3")])).toBe(true);
+    expect([await store.get("adds", "x"), await store.get("adds", "y")]).toEqual(["1", "3"]);
+  });
+
+  it("applies all of a commit or nothing, by what it expects", async () => {
+    const things = writesOf("expects");
+    await store.commit([things.put("x", "1")]);
+    expect(await store.commit([things.put("y", ""), things.expect("x", "2")])).toBe(false);
+    expect(await store.get("expects", "y")).toBeUndefined();
+    const writes = [things.expect("x", "1"), things.expect("z", undefined), things.put("x", "2")];
+    expect(await store.commit(writes)).toBe(true);
+    expect(await store.commit([things.expect("x", undefined), things.delete("x")])).toBe(false);
+    expect(await store.get("expects", "x")).toBe("2");
+  });
+
+  it("lets one of many win who expect the same", async () => {
+    const things = writesOf("races");
+    await store.commit([things.put("claim", "nobody")]);
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, by) =>
+        store.commit([things.expect("claim", "nobody"), things.put("claim", String(by))]),
+      ),
+    );
+    expect(results.filter(Boolean)).toHaveLength(1);
+    expect(await store.get("races", "claim")).toBe(String(results.indexOf(true)));
+  });
+
+  it("takes a commit of thousands of writes", async () => {
+    const things = writesOf("many");
+    await store.commit(Array.from({ length: 5_000 }, (_, at) => things.put(`id ${at}`, String(at))));
+    expect((await store.list("many")).size).toBe(5_000);
+  });
+}
+
+describe("a store in a file", () => {
+  contract(async () => {
+    const store = openFileStore(newDataDir());
+    return { store, close: () => store.close() };
+  });
+
+  it("says in a sentence why it cannot be used", () => {
+    expect(() => openFileStore(join(fileURLToPath(import.meta.url), "data"))).toThrow(
+      /DATA_DIR: .* wants a folder the bot may write to/,
+    );
+  });
+});
+
+describeWithRedis("a store in Redis", () => {
+  contract(async () => {
+    const server = await startRedis();
+    const redis = connectRedis(server.url, { info: () => {}, warn: () => {} });
+    await new Promise((resolve) => redis.client.once("ready", resolve));
+    return {
+      store: createRedisStore(redis.client),
+      close: async () => {
+        await redis.close();
+        await server.close();
+      },
+    };
+  });
+});

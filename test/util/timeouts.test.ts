@@ -1,0 +1,45 @@
+import { createServer, type ServerResponse } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { withDeadline } from "../../src/util/timeouts.js";
+
+it.each([
+  ["never answered", () => {}],
+  ["never answered to the end", (response: ServerResponse) => response.write("[")],
+])("ends what is %s, though the garbage collector runs meanwhile", async (_, answer) => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  const server = createServer((_request, response) => void answer(response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const get = createHttp({ apiUrl: `http://127.0.0.1:${port}/v1`, apiKey: "key" });
+  const never = new AbortController().signal;
+  const collecting = setInterval(collect, 20);
+  const ends = Array.from({ length: 20 }, () =>
+    withDeadline(600, never, (signal) => get("dashboard", {}, signal)).then(
+      () => "answered",
+      (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
+    ),
+  );
+  expect(new Set(await Promise.all(ends))).toEqual(new Set(["slow"]));
+  clearInterval(collecting);
+  server.closeAllConnections();
+  server.close();
+});
+
+it("ends with the other signal, before it begins or meanwhile, and leaves nothing behind", async () => {
+  const other = new AbortController();
+  const work = (signal: AbortSignal) =>
+    new Promise<string>((resolve) => {
+      if (signal.aborted) resolve("aborted");
+      signal.addEventListener("abort", () => resolve("aborted"));
+    });
+  const first = withDeadline(60_000, other.signal, work);
+  other.abort();
+  expect(await first).toBe("aborted");
+  expect(await withDeadline(60_000, other.signal, work)).toBe("aborted");
+});
