@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.{test,spec}.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // They wait for the bot more than they reckon: four at once keep two cores busy.

@@ -65,7 +65,7 @@ if (redisInstalled()) {
   await server.close();
 } else console.log("redis-server is not installed: its row is left out (apt-get install redis-server)");
 
-/** The nth of many, by Zipf: the first is asked for twice as often as the second, three times as often as the third. */
+/** The nth of many, by Zipf: the first is wanted twice as often as the second, three times as often as the third. */
 const random = createRandom(42);
 function zipf(count: number): number {
   const total = Math.log(count) + 0.577;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { makePlace } from "../sandbox/place.js";
+import { makeStack } from "../sandbox/stack.js";
 
 /**
  * What the bot asks the explorer by itself in an hour in which nobody asks anything, with the default settings: a real hour,
@@ -7,7 +7,7 @@ import { makePlace } from "../sandbox/place.js";
  */
 
 const minutes = Number(process.argv[2] ?? 60);
-const place = await makePlace({
+const place = await makeStack({
   explorer: { lively: false },
   env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id }),
 });

@@ -68,9 +68,9 @@ export async function inTurns(
   const all: Interaction[] = [];
   const one = async () => {
     while (all.length < count) {
-      const asked = type(somebody());
-      all.push(asked);
-      await discord.world.until(() => asked.answeredAt, "an answer", 20_000);
+      const interactions = type(somebody());
+      all.push(interactions);
+      await discord.world.until(() => interactions.answeredAt, "an answer", 20_000);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));

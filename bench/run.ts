@@ -1,7 +1,7 @@
 import { cpus } from "node:os";
 import type { Given } from "../sandbox/discord/driver.js";
 import { createRandom } from "../sandbox/explorer/random.js";
-import { makePlace, type Place } from "../sandbox/place.js";
+import { makeStack, type Stack } from "../sandbox/stack.js";
 import {
   buildBare,
   contentsOf,
@@ -33,8 +33,8 @@ const ratio = (value: number) => value.toFixed(2);
 const log = (text: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 
 /** Our bot on a sandbox of its own, once it has read the lists it completes from. */
-async function startOurs(more: Record<string, string> = {}): Promise<{ place: Place; subject: Subject }> {
-  const place = await makePlace({ explorer: { lively: false }, env: () => ({ ...production, ...more }) });
+async function startOurs(more: Record<string, string> = {}): Promise<{ place: Stack; subject: Subject }> {
+  const place = await makeStack({ explorer: { lively: false }, env: () => ({ ...production, ...more }) });
   await place.start();
   const subject = { discord: place.discord, bot: place.bot(), somebody: crowd(place.discord, 200) };
   const read = () => place.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
@@ -115,7 +115,7 @@ async function startTimes(): Promise<void> {
 }
 
 /** Commands over all screens but those with pictures, by how often people use them. */
-function mixOf({ explorer: { ledger } }: Place): readonly (readonly [command: string, given: () => Given])[] {
+function mixOf({ explorer: { ledger } }: Stack): readonly (readonly [command: string, given: () => Given])[] {
   const random = createRandom(42);
   const rank = (count: number) => Math.min(count - 1, Math.floor(count ** random.next()) - 1);
   const none = () => ({});
@@ -175,10 +175,10 @@ async function memory(): Promise<void> {
   await place.close();
 }
 
-/** Memory once it is ready, on so many servers, and after as many people as that have asked something. */
+/** Memory once it is ready, on so many servers, and after as many people as that have used it. */
 async function servers(): Promise<void> {
   const measure = async (guilds: number, people: number, commands = 10_000) => {
-    const place = await makePlace({
+    const place = await makeStack({
       explorer: { lively: false, size: { parties: 100, validators: 40 } },
       env: () => production,
     });
@@ -204,7 +204,7 @@ async function servers(): Promise<void> {
 
 async function requests(): Promise<void> {
   const COMMANDS = 10_000;
-  const place = await makePlace({
+  const place = await makeStack({
     explorer: { lively: false },
     // The hour takes about a minute, but timers keep the real time: a poll a second is then one a minute.
     env: () => ({ ...production, HTTP_PORT: "18081", GOVERNANCE_POLL_SECONDS: "1" }),
@@ -215,7 +215,7 @@ async function requests(): Promise<void> {
   const random = createRandom(7);
   const sent = async () => {
     const text = await (await fetch("http://127.0.0.1:18081/metrics")).text();
-    const all = [...text.matchAll(/crier_upstream_seconds_count\{status="\d+",lane="people"\} (\d+)/g)];
+    const all = [...text.matchAll(/crier_upstream_seconds_count\{status="\d+",priority="people"\} (\d+)/g)];
     return all.reduce((sum, [, count]) => sum + Number(count), 0);
   };
   const before = await sent();
@@ -240,7 +240,7 @@ async function requests(): Promise<void> {
 }
 
 async function posted(): Promise<void> {
-  const place = await makePlace({
+  const place = await makeStack({
     explorer: { lively: false },
     env: ({ channels }) => ({
       ...production,
@@ -285,11 +285,11 @@ async function pace(): Promise<void> {
   const command = typed(discord, "/network");
   const idle = percentile(await inOpenLoop(subject, 50, 10_000, command), 0.99);
   place.explorer.ledger.openVoteRequest({ title: "For all" });
-  const told = () => channels.filter((channel) => discord.world.read(channel).length > 0).length;
-  await discord.world.until(() => told() > 0, "the first announcement");
+  const announced = () => channels.filter((channel) => discord.world.read(channel).length > 0).length;
+  await discord.world.until(() => announced() > 0, "the first announcement");
   const startedAt = performance.now();
   const load = inOpenLoop(subject, 50, 15_000, command);
-  await discord.world.until(() => told() === CHANNELS, "every announcement", 120_000);
+  await discord.world.until(() => announced() === CHANNELS, "every announcement", 120_000);
   const took = (performance.now() - startedAt) / 1_000;
   row(
     "announcement to 1,000 channels ÷ the time that 50 requests a second allow",

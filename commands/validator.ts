@@ -1,7 +1,7 @@
 import type { ReadingCommand } from "../src/discord/command.js";
 import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
-const list = subcommand("list", "Validators by their last sign of life").addStringOption((option) =>
+const list = subcommand("list", "Validators by when they were last seen").addStringOption((option) =>
   option
     .setName("status")
     .setDescription("Which ones (all)")

@@ -48,8 +48,9 @@ export function startBotProcess(
   env: Record<string, string>,
   clockOffsetMs = 0,
   main: string = MAIN,
+  nodeOptions: readonly string[] = [],
 ): BotProcess {
-  const child = spawn(process.execPath, ["--import", CLOCK, main], {
+  const child = spawn(process.execPath, ["--import", CLOCK, ...nodeOptions, main], {
     env: { PATH: process.env.PATH ?? "", ...env },
     cwd: env.DATA_DIR ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { giveHistory } from "./history.js";
-import { makePlace } from "./place.js";
+import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 
 /**
@@ -18,7 +18,7 @@ if (process.argv.includes("--tour")) {
 }
 
 const watching = process.argv.includes("--watch");
-const place = await makePlace({
+const place = await makeStack({
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",

@@ -31,7 +31,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Prepares one, and starts it unless told otherwise. Its data is kept while it is restarted. */
+/** Prepares one, and starts it, unless `started` is false. Its data is kept while it is restarted. */
 export async function startRedis({ started = true } = {}): Promise<RedisProcess> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "crier-redis-"));

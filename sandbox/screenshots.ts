@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startChromium } from "./chromium.js";
 import { giveHistory } from "./history.js";
-import { makePlace } from "./place.js";
+import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 import { typeCommand } from "./web/typist.js";
 
@@ -12,7 +12,7 @@ import { typeCommand } from "./web/typist.js";
 const folder = fileURLToPath(new URL("../docs/pictures", import.meta.url));
 mkdirSync(folder, { recursive: true });
 
-const place = await makePlace({
+const place = await makeStack({
   explorer: { lively: false },
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
@@ -45,7 +45,7 @@ const ofMessage = async (name: string) => {
   await last().screenshot(picture(name));
 };
 
-await ask("validator show", { validator: "quartz" }, "last sign of life");
+await ask("validator show", { validator: "quartz" }, "last seen");
 await ofMessage("answer.png");
 await ask("validator list", {}, "All validators");
 await ofMessage("list.png");

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Interaction } from "./discord/interactions.js";
 import type { Component, Message } from "./discord/world.js";
 import { createRandom } from "./explorer/random.js";
-import { makePlace } from "./place.js";
 import { memoryOf } from "./process-memory.js";
 import { redisInstalled, startRedis } from "./redis-process.js";
 import { createVoteRequests } from "./soak/announcement-audit.js";
 import { faultsOf } from "./soak/faults.js";
+import { makeStack } from "./stack.js";
 
 /**
  * Commands, clicks, polls and every fault of the sandbox, mixed at random from a printed seed: `npm run soak`, or
@@ -21,7 +21,7 @@ const random = createRandom(seed);
 console.log(`Soaking for ${minutes} minutes with the seed ${seed}`);
 
 const redis = redisInstalled() ? await startRedis() : undefined;
-const place = await makePlace({
+const place = await makeStack({
   explorer: { size: { validators: 300, parties: 800, updates: 300, voteRequests: 330 } },
   env: ({ channels }) => ({
     ...(redis ? { REDIS_URL: redis.url } : {}),
@@ -49,14 +49,14 @@ for (const channel of [forum, withVotes, ...others]) {
   const given = { channel: channel.id, ...(channel === withVotes ? { thread: true, votes: true } : {}) };
   await driver.ask({ user: people.owner, channel: discord.channels.general }, "/subscribe governance", given);
 }
-const told = [discord.channels.governance, withVotes, ...others, forum];
+const audited = [discord.channels.governance, withVotes, ...others, forum];
 const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
 await world.until(() => polls() > 8, "the baseline", 60_000);
 
-/** What the bot was asked while nothing kept it from answering; the rest is asked all the same. */
+/** What the bot was sent while nothing kept it from answering; the rest is sent all the same. */
 const due: Interaction[] = [];
 let calm = true;
-let asked = 0;
+let sent = 0;
 const problems: string[] = [];
 const memory: number[] = [];
 /** What the processes before this one have printed. */
@@ -66,7 +66,7 @@ const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
 
 const somebody = () => ({ user: random.pick(crowd), channel: discord.channels.general });
 const keep = (interaction: Interaction) => {
-  asked += 1;
+  sent += 1;
   if (calm) due.push(interaction);
   if (due.length > 2_000) due.splice(0, 1_000).filter(isUnanswered).forEach(complain);
 };
@@ -134,7 +134,7 @@ const faults = faultsOf(place, redis, () => {
   outputs.push(place.bot().output());
   memory.length = 0;
 });
-const requests = createVoteRequests({ ledger, world, random, channels: told, votesIn: withVotes });
+const requests = createVoteRequests({ ledger, world, random, channels: audited, votesIn: withVotes });
 
 const endsAt = Date.now() + minutes * 60_000;
 const lastKillAt = endsAt - minutes * 30_000;
@@ -184,7 +184,7 @@ while (Date.now() < endsAt && problems.length === 0) {
 }
 clearInterval(load);
 clearInterval(ledgerMoves);
-console.log("Healing; everything that is due is to be told");
+console.log("Faults cleared; everything that is due is to be announced");
 await world.until(() => requests.wrong().length === 0, "the announcements", 180_000).catch(() => {});
 await delay(4_000);
 clearInterval(watching);
@@ -214,7 +214,7 @@ if (minutes >= 10 && last > second * 1.15)
 
 for (const [what, times] of [...counts].toSorted()) console.log(`${what}: ${times}`);
 console.log(
-  `${asked} interactions; ${requests.opened()} vote requests, ${requests.closed()} outcomes and their votes in ${told.length} channels; memory ${second.toFixed(0)} → ${last.toFixed(0)} MB`,
+  `${sent} interactions; ${requests.opened()} vote requests, ${requests.closed()} outcomes and their votes in ${audited.length} channels; memory ${second.toFixed(0)} → ${last.toFixed(0)} MB`,
 );
 await place.close();
 await redis?.close();

@@ -1,8 +1,8 @@
 import type { Channel, Message } from "./discord/world.js";
-import { makePlace } from "./place.js";
+import { makeStack } from "./stack.js";
 import { draw, rule } from "./terminal.js";
 
-const place = await makePlace({
+const place = await makeStack({
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
@@ -31,9 +31,9 @@ async function tour(): Promise<void> {
   const list = await step("Ana types /validator list", () => driver.ask(here, "/validator list"), /active/);
   await step("…and turns the page", () => driver.click(here, list, "▶"), /validators/);
   const name = driver.components(list).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last sign of life/);
+  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last seen/);
   await step("…and goes to its party", () => driver.click(here, list, "Party"), /Party id/);
-  await step("…and back again", () => driver.click(here, list, "Back"), /last sign of life/);
+  await step("…and back again", () => driver.click(here, list, "Back"), /last seen/);
   await step(
     "Ben presses a button on Ana's answer: he gets a copy",
     () => {
@@ -81,7 +81,7 @@ async function tour(): Promise<void> {
   await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
   const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
   await step(
-    "A vote request opens on the ledger: #governance hears of it",
+    "A vote request opens on the ledger: #governance is told",
     () => {
       return world.until(() => world.read(channels.governance).at(-1), "the announcement");
     },
@@ -93,7 +93,7 @@ async function tour(): Promise<void> {
   await world.until(find(channels.general, /New vote request/), "the announcement in #general");
   explorer.ledger.castVote(request, true);
   await step(
-    "A super validator votes: #general asked to hear of votes",
+    "A super validator votes: #general is subscribed to votes",
     () => world.until(find(channels.general, /Vote on/), "the vote"),
     /votes ✅ yes/,
   );

@@ -8,6 +8,7 @@ import type { Directory } from "./directory/directory.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory/fill.js";
 import type { Renderer } from "./discord/message.js";
 import { createPacer } from "./discord/pacer.js";
+import { ExplorerError } from "./explorer/errors.js";
 import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
@@ -63,13 +64,17 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
   outbox.wake();
 
-  /** A job that ends quietly where the lease is lost: whoever lost it says so, and stops them all. */
+  /**
+   * A job that ends quietly where the lease is lost (the process that lost it says so, and stops them all), or where the
+   * explorer does not answer (which is logged once, by the explorer's own breaker).
+   */
   const job = (work: () => Promise<void>, everyMs: number, name?: string) =>
     repeat(work, everyMs, log, {
       ...(name === undefined ? {} : { name }),
       onError: (err) => {
-        if (!(err instanceof LeaseLost))
-          log.error({ err }, "A background job failed; it runs again at its time");
+        if (err instanceof LeaseLost || err instanceof ExplorerError)
+          log.debug({ err }, "A background job ended early; it runs again at its time");
+        else log.error({ err }, "A background job failed; it runs again at its time");
       },
     });
   const pollJob = ({ feed, poll }: RunningFeed) => {

@@ -8,7 +8,7 @@ function giveUp(error: unknown): never {
   process.exit(1);
 }
 
-/** However busy it is, it ends within so many ms of being told to. */
+/** However busy it is, it ends within so many ms of the signal. */
 const LAST_MS = 6_000;
 
 const stopping = new AbortController();

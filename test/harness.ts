@@ -1,5 +1,5 @@
 import { newDataDir } from "../sandbox/bot-process.js";
-import { makePlace, type Place, type PlaceOptions } from "../sandbox/place.js";
+import { makeStack, type Stack, type StackOptions } from "../sandbox/stack.js";
 import { createLinks } from "../src/discord/links.js";
 import type { Log } from "../src/log.js";
 import { openFileStore } from "../src/storage/file-store.js";
@@ -16,11 +16,11 @@ export const SMALL = {
 };
 
 /** The built bot between the two sandboxes. */
-export type Harness = Place;
+export type Harness = Stack;
 
 /** Starts both sandboxes and the bot; nothing happens on the ledger by itself. */
-export async function startHarness({ explorer, env = () => ({}) }: PlaceOptions = {}): Promise<Harness> {
-  const place = await makePlace({
+export async function startHarness({ explorer, env = () => ({}) }: StackOptions = {}): Promise<Harness> {
+  const place = await makeStack({
     explorer: { size: SMALL, lively: false, ...explorer },
     env: (discord) => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) }),
   });

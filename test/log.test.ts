@@ -41,7 +41,10 @@ describe("the log", () => {
     const { driver, people, channels, token, world } = harness.discord;
     const here = { user: people.ana, channel: channels.general };
     await driver.ask(here, "/network");
-    harness.explorer.strike({ kind: "redirect", to: `https://elsewhere.example/?k=${harness.explorer.key}` });
+    harness.explorer.injectFault({
+      kind: "redirect",
+      to: `https://elsewhere.example/?k=${harness.explorer.key}`,
+    });
     await driver.ask(here, "/transfers");
     const broken = new DiscordError(500, 0, "Internal Server Error");
     harness.discord.trap({ method: "POST", path: /callback/, error: broken, times: 20 });

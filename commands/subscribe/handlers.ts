@@ -2,7 +2,8 @@ import { ChannelType, type ChatInputCommandInteraction, type REST } from "discor
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
-import { checkSubscription, type Place, readPlace } from "../../src/discord/permissions.js";
+import type { Place } from "../../src/discord/permissions.js";
+import { checkSubscription, readPlace } from "../../src/discord/places.js";
 import { postMessage, postToForum, setArchived } from "../../src/discord/post.js";
 import { wordsFor } from "../../src/discord/problems.js";
 import type { ExplorerService } from "../../src/explorer/service.js";
@@ -66,7 +67,7 @@ const check = (
   { roleId, thread }: Pick<Subscription, "roleId" | "thread">,
 ): Promise<void> => checkSubscription(rest, client.user.id, user.id, { place, roleId, thread });
 
-/** What a subscription is told, in words. */
+/** What a subscription announces, in words. */
 function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
   const { topics, roleId, thread, publish, forum } = subscription;
   const names = Object.entries(feed.topics)

@@ -75,7 +75,7 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
   const builder = new SlashCommandBuilder()
     .setName("subscribe")
-    .setDescription(`Have a channel told of ${feeds.map(({ name }) => name).join(", ")}`)
+    .setDescription(`Announce in a channel: ${feeds.map(({ name }) => name).join(", ")}`)
     .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
     .setContexts(InteractionContextType.Guild)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
@@ -84,7 +84,7 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
   builder
     .addSubcommand(
       withOptions(
-        ofSubscription(ofChannel("edit", "Change what a subscribed channel is told"), feeds),
+        ofSubscription(ofChannel("edit", "Change what is announced in a subscribed channel"), feeds),
         feeds,
       ).addBooleanOption((option) => option.setName("no-role").setDescription("Ping nobody any more")),
     )

@@ -7,7 +7,7 @@ const RESPOND_MS = 3_000;
 const TOKEN_MS = 15 * 60_000;
 const EPHEMERAL = 64;
 
-/** A dialog as the bot asked for it. */
+/** A dialog as the bot opened it. */
 export interface Dialog {
   readonly custom_id: string;
   readonly title: string;

@@ -27,7 +27,7 @@ import { checkCommands } from "./validate.js";
 import type { Channel, Message, World } from "./world.js";
 
 /** A request, read. */
-interface Asked {
+interface ParsedRequest {
   readonly parameters: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -133,7 +133,7 @@ export function createRest(parts: Parts) {
     return kept;
   };
 
-  const postMessage = ({ parameters, body, uploads }: Asked): object => {
+  const postMessage = ({ parameters, body, uploads }: ParsedRequest): object => {
     const channel = visible(parameters.channel);
     const sent = body as Sent;
     if (channel.type === 15)
@@ -151,7 +151,7 @@ export function createRest(parts: Parts) {
     return publicMessage(message);
   };
 
-  const readMessages = ({ parameters, query }: Asked): object => {
+  const readMessages = ({ parameters, query }: ParsedRequest): object => {
     const channel = visible(parameters.channel);
     // Without Read Message History the list is empty, and no error.
     if (!(permissionsIn(world, channel, world.bot) & PERMISSION.readHistory)) return [];
@@ -165,7 +165,7 @@ export function createRest(parts: Parts) {
     return chosen.reverse().map(({ nonce, ...message }) => publicMessage(message as Message));
   };
 
-  const routes: Readonly<Record<string, (asked: Asked) => Answer>> = {
+  const routes: Readonly<Record<string, (request: ParsedRequest) => Answer>> = {
     "GET /gateway/bot": () => ({
       url: gateway.url,
       shards: limits.recommendedShards,
@@ -286,7 +286,7 @@ export function createRest(parts: Parts) {
         .end(JSON.stringify(body));
   };
 
-  /** A trap that fits, which strikes once less from now on. */
+  /** A trap that fits, which applies once less from now on. */
   const trapFor = (method: string, path: string): Trap | undefined => {
     const trap = traps.find((each) => each.times > 0 && each.method === method && each.path.test(path));
     if (trap) trap.times -= 1;

@@ -10,8 +10,8 @@ export type Fault =
   | { readonly kind: "html" | "empty" | "silence" | "stall" | "reset" | "bomb" | "huge" }
   | { readonly kind: "redirect"; readonly to: string };
 
-/** A fault with where it strikes: paths below /v1 that the pattern matches, so many times. */
-export interface Strike {
+/** A fault with where it applies: paths below /v1 that the pattern matches, so many times. */
+export interface InjectedFault {
   readonly fault: Fault;
   readonly path?: RegExp;
   readonly times?: number;

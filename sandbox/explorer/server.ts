@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import findMyWay from "find-my-way";
-import { type Fault, misbehave, type Strike } from "./faults.js";
+import { type Fault, type InjectedFault, misbehave } from "./faults.js";
 import { Ledger, type LedgerOptions } from "./ledger.js";
 import * as rows from "./rows.js";
 
@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly key: string | undefined;
 }
 
-/** An explorer on this machine, with all 22 endpoints of explorer-api.md over a made-up ledger. */
+/** An explorer on this machine, with all 22 endpoints of docs/explorer-api.md over a made-up ledger. */
 export interface SandboxExplorer {
   /** The base address, without /v1. */
   readonly url: string;
@@ -27,10 +27,10 @@ export interface SandboxExplorer {
   readonly ledger: Ledger;
   /** Every request that came in, oldest first. */
   readonly requests: SeenRequest[];
-  /** Makes it misbehave until it is told otherwise. */
-  strike(fault: Fault, where?: Omit<Strike, "fault">): void;
+  /** Makes it misbehave until the faults are cleared. */
+  injectFault(fault: Fault, where?: Omit<InjectedFault, "fault">): void;
   /** Ends every misbehaviour. */
-  heal(): void;
+  clearFaults(): void;
   /** The keys that are accepted from now on. */
   accept(...keys: string[]): void;
   mood: ((answer: unknown, path: string) => unknown) | undefined;
@@ -192,7 +192,7 @@ export async function startSandboxExplorer(options: SandboxExplorerOptions = {})
   const { key = "sandbox-explorer-key" } = options;
   const ledger = new Ledger(options);
   const requests: SeenRequest[] = [];
-  let strikes: { strike: Strike; left: number }[] = [];
+  let faults: { injected: InjectedFault; left: number }[] = [];
   let keys: readonly string[] = [key];
 
   const send = (response: ServerResponse, status: number, body: unknown) => {
@@ -215,10 +215,12 @@ export async function startSandboxExplorer(options: SandboxExplorerOptions = {})
     const given = request.headers["x-api-key"];
     const sent = typeof given === "string" ? given : undefined;
     requests.push({ path: url.pathname, query: Object.fromEntries(url.searchParams), key: sent });
-    const struck = strikes.find(({ strike, left }) => left > 0 && (strike.path?.test(url.pathname) ?? true));
-    if (struck) {
-      struck.left -= 1;
-      if (await misbehave(struck.strike.fault, response)) return;
+    const active = faults.find(
+      ({ injected, left }) => left > 0 && (injected.path?.test(url.pathname) ?? true),
+    );
+    if (active) {
+      active.left -= 1;
+      if (await misbehave(active.injected.fault, response)) return;
     }
     if (sent === undefined || !keys.includes(sent)) throw new Refused(401);
     router.lookup(request, response);
@@ -239,11 +241,11 @@ export async function startSandboxExplorer(options: SandboxExplorerOptions = {})
     ledger,
     requests,
     mood: options.mood,
-    strike(fault, where = {}) {
-      strikes.push({ strike: { fault, ...where }, left: where.times ?? Number.POSITIVE_INFINITY });
+    injectFault(fault, where = {}) {
+      faults.push({ injected: { fault, ...where }, left: where.times ?? Number.POSITIVE_INFINITY });
     },
-    heal() {
-      strikes = [];
+    clearFaults() {
+      faults = [];
     },
     accept(...accepted) {
       keys = accepted;

@@ -6,13 +6,13 @@ interface Parts {
   readonly ledger: Ledger;
   readonly world: World;
   readonly random: Random;
-  /** Where every opening and every outcome is to be told. */
+  /** Where every opening and every outcome is to be announced. */
   readonly channels: readonly Channel[];
   /** The one of them where votes are, too. */
   readonly votesIn: Channel;
 }
 
-/** Vote requests that open, are voted on and close, and an account of what the channels were told of them. */
+/** Vote requests that open, are voted on and close, and an account of what the channels were sent of them. */
 export function createVoteRequests({ ledger, world, random, channels, votesIn }: Parts) {
   /** Titles, each of its own. */
   const opened: string[] = [];
@@ -30,7 +30,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
     messagesIn(channel).filter((message) => saysNew(message, title)).length;
   const timesClosed = (channel: Channel, title: string) =>
     messagesIn(channel).filter(({ embeds }) => JSON.stringify(embeds).includes(`"Closed: ${title}"`)).length;
-  /** What is said of the votes on a request, where each is told. */
+  /** What is said of the votes on a request, where each is announced. */
   const votesOn = (title: string): string[] =>
     messagesIn(votesIn)
       .map(({ embeds }) => JSON.stringify(embeds))
@@ -58,7 +58,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
     ledger.voteRequests
       .filter(({ title, status }) => opened.includes(title) && status !== "In Progress")
       .map(({ title }) => title);
-  /** What is told a wrong number of times: each opening and each outcome once in every channel, each vote once in one. */
+  /** What is announced a wrong number of times: each opening and each outcome once in every channel, each vote once in one. */
   const wrong = (): string[] =>
     [
       ...opened.flatMap((title) =>
@@ -80,12 +80,12 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
               return [`The vote of ${name ?? id} on "${title}"`, own.length] as const;
             }),
         ),
-    ].flatMap(([what, times]) => (times === 1 ? [] : [`${what} was told ${times} times`]));
+    ].flatMap(([what, times]) => (times === 1 ? [] : [`${what} was announced ${times} times`]));
 
   return {
     opened: () => opened.length,
     closed: () => closed().length,
-    /** Opens one, votes on one, or closes one that was told everywhere. */
+    /** Opens one, votes on one, or closes one that was announced everywhere. */
     move,
     wrong,
   };

@@ -1,6 +1,6 @@
 import { DiscordError } from "../discord/errors.js";
-import type { Place } from "../place.js";
 import type { RedisProcess } from "../redis-process.js";
+import type { Stack } from "../stack.js";
 
 /** Something that goes wrong, for so many ms; `begin` gives what makes it well again. */
 export type Fault = readonly [name: string, ms: number, begin: () => (() => void) | Promise<() => void>];
@@ -10,15 +10,15 @@ export type Fault = readonly [name: string, ms: number, begin: () => (() => void
  * @param onKilled called once the bot has been killed, before another is started
  */
 export function faultsOf(
-  place: Place,
+  place: Stack,
   redis: RedisProcess | undefined,
   onKilled: () => void,
 ): readonly Fault[] {
   const { explorer, discord } = place;
   const { gateway } = discord;
-  const strike = (fault: Parameters<typeof explorer.strike>[0]) => {
-    explorer.strike(fault);
-    return () => explorer.heal();
+  const inject = (fault: Parameters<typeof explorer.injectFault>[0]) => {
+    explorer.injectFault(fault);
+    return () => explorer.clearFaults();
   };
 
   const trap = (error: DiscordError | "lost" | "reset") => {
@@ -31,13 +31,13 @@ export function faultsOf(
 
   return [
     ...(["html", "empty", "silence", "stall", "reset", "bomb", "huge"] as const).map(
-      (kind) => [`explorer: ${kind}`, 3_000, () => strike({ kind })] as const,
+      (kind) => [`explorer: ${kind}`, 3_000, () => inject({ kind })] as const,
     ),
-    ["explorer: slow", 6_000, () => strike({ kind: "slow", ms: 2_500 })],
-    ["explorer: 500", 6_000, () => strike({ kind: "status", status: 500 })],
-    ["explorer: 429", 4_000, () => strike({ kind: "status", status: 429, retryAfter: "2" })],
-    ["explorer: 401", 3_000, () => strike({ kind: "status", status: 401 })],
-    ["explorer: redirect", 2_000, () => strike({ kind: "redirect", to: "https://elsewhere.example/" })],
+    ["explorer: slow", 6_000, () => inject({ kind: "slow", ms: 2_500 })],
+    ["explorer: 500", 6_000, () => inject({ kind: "status", status: 500 })],
+    ["explorer: 429", 4_000, () => inject({ kind: "status", status: 429, retryAfter: "2" })],
+    ["explorer: 401", 3_000, () => inject({ kind: "status", status: 401 })],
+    ["explorer: redirect", 2_000, () => inject({ kind: "redirect", to: "https://elsewhere.example/" })],
     ["discord: posts lost", 2_000, () => trap("lost")],
     ["discord: posts cut off", 2_000, () => trap("reset")],
     ["discord: 500 for posts", 2_000, () => trap(new DiscordError(500, 0, "Internal Server Error"))],

@@ -4,7 +4,7 @@ import type { Channel, User } from "../discord/world.js";
 import type { Person } from "./snapshot.js";
 
 /** The page's server: somebody of each kind, and a channel of each kind. */
-export interface Town {
+export interface DemoServer {
   readonly people: readonly Person[];
   user(id: string): User;
   /** The channels that somebody sees: the server's, with threads and posts, and their own with the bot. */
@@ -12,7 +12,7 @@ export interface Town {
 }
 
 /** Adds to the sandbox's server what a newcomer should be able to try. */
-export function settleTown(discord: SandboxDiscord): Town {
+export function createDemoServer(discord: SandboxDiscord): DemoServer {
   const { world, guild, people, channels } = discord;
   const moderators = world.addRole(guild, "Moderators", PERMISSION.manageGuild, { mentionable: true });
   const validators = world.addRole(guild, "Super validators", 0n, { mentionable: true });

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { Place } from "../place.js";
-import { settleTown } from "./demo-server.js";
+import type { Stack } from "../stack.js";
+import { createDemoServer } from "./demo-server.js";
 import type { BotState, Deed, ExplorerMood, Turn } from "./snapshot.js";
 import { snapshotOf } from "./snapshots.js";
 import { act, type Levers, turn } from "./user-actions.js";
@@ -48,13 +48,13 @@ const HEADERS = {
   "cache-control": "no-store",
 } as const;
 
-const MOST_BODY = 64 * 1024;
+const MAX_BODY = 64 * 1024;
 
 async function readJson<T>(request: IncomingMessage): Promise<T> {
   let text = "";
   for await (const chunk of request) {
     text += String(chunk);
-    if (text.length > MOST_BODY) throw new RangeError("That is too much");
+    if (text.length > MAX_BODY) throw new RangeError("That is too much");
   }
   return JSON.parse(text) as T;
 }
@@ -68,7 +68,9 @@ function isOwn(request: IncomingMessage, port: number): boolean {
   return site === undefined || site === "same-origin" || site === "none";
 }
 
-const FAULTS: Readonly<Record<Exclude<ExplorerMood, "well">, Parameters<Place["explorer"]["strike"]>[0]>> = {
+const FAULTS: Readonly<
+  Record<Exclude<ExplorerMood, "well">, Parameters<Stack["explorer"]["injectFault"]>[0]>
+> = {
   slow: { kind: "slow", ms: 5_000 },
   failing: { kind: "status", status: 500 },
   gone: { kind: "reset" },
@@ -78,9 +80,9 @@ const FAULTS: Readonly<Record<Exclude<ExplorerMood, "well">, Parameters<Place["e
 const GATHER_MS = 40;
 
 /** Serves the page on 127.0.0.1, for a place whose bot it starts and stops. */
-export async function servePage(place: Place, { port, fresh = false }: PageOptions): Promise<Page> {
+export async function servePage(place: Stack, { port, fresh = false }: PageOptions): Promise<Page> {
   const { world, channels } = place.discord;
-  const town = settleTown(place.discord);
+  const demoServer = createDemoServer(place.discord);
   let script = await bundle();
   let bot: BotState = "stopped";
   let explorer: ExplorerMood = "well";
@@ -110,16 +112,16 @@ export async function servePage(place: Place, { port, fresh = false }: PageOptio
     },
     setExplorer(mood) {
       explorer = mood;
-      place.explorer.heal();
-      if (mood !== "well") place.explorer.strike(FAULTS[mood]);
+      place.explorer.clearFaults();
+      if (mood !== "well") place.explorer.injectFault(FAULTS[mood]);
     },
   };
 
   /** Whom a request is for, and which channel. */
   const placeOf = (url: URL) => {
-    const user = town.user(url.searchParams.get("as") ?? "");
+    const user = demoServer.user(url.searchParams.get("as") ?? "");
     const wanted = url.searchParams.get("channel") ?? "";
-    const channel = town.channels(user).find(({ id }) => id === wanted) ?? channels.general;
+    const channel = demoServer.channels(user).find(({ id }) => id === wanted) ?? channels.general;
     return { user, channel };
   };
 
@@ -130,7 +132,7 @@ export async function servePage(place: Place, { port, fresh = false }: PageOptio
     const send = () => {
       timer = undefined;
       const around = { bot, explorer, offset: offset() };
-      response.write(`data: ${JSON.stringify(snapshotOf(place, town, around, user, channel))}\n\n`);
+      response.write(`data: ${JSON.stringify(snapshotOf(place, demoServer, around, user, channel))}\n\n`);
     };
     const changed = () => {
       timer ??= setTimeout(send, GATHER_MS);

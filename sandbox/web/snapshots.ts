@@ -1,8 +1,8 @@
 import type { Option } from "../discord/driver.js";
 import type { Channel, User } from "../discord/world.js";
 import { MOTIONS } from "../explorer/actions.js";
-import type { Place } from "../place.js";
-import type { Town } from "./demo-server.js";
+import type { Stack } from "../stack.js";
+import type { DemoServer } from "./demo-server.js";
 import type {
   BotState,
   ExplorerMood,
@@ -12,8 +12,8 @@ import type {
   Snapshot,
 } from "./snapshot.js";
 
-const MOST_MESSAGES = 60;
-const MOST_ROWS = 12;
+const MAX_MESSAGES = 60;
+const MAX_ROWS = 12;
 
 /** Subcommands stand for themselves, as in Discord's own picker. */
 function flatten(name: string, { description = "", options = [] }: Option): ShownCommand[] {
@@ -32,7 +32,7 @@ function faultsIn(node: unknown, path = ""): string[] {
   });
 }
 
-function refusalsOf({ discord }: Place): ShownRefusal[] {
+function refusalsOf({ discord }: Stack): ShownRefusal[] {
   return discord.world.refusals
     .map(({ method, path, status, body }) => {
       const { message, errors } = body as { message?: string; errors?: object };
@@ -43,8 +43,8 @@ function refusalsOf({ discord }: Place): ShownRefusal[] {
     .slice(0, 20);
 }
 
-function requestsOf({ explorer }: Place): ShownRequest[] {
-  return explorer.ledger.voteRequests.slice(0, MOST_ROWS).map((each) => ({
+function requestsOf({ explorer }: Stack): ShownRequest[] {
+  return explorer.ledger.voteRequests.slice(0, MAX_ROWS).map((each) => ({
     id: each.firstContractId,
     title: each.title,
     status: each.status,
@@ -62,7 +62,13 @@ export interface Around {
 }
 
 /** All that the page shows to one person of one channel. */
-export function snapshotOf(place: Place, town: Town, around: Around, user: User, channel: Channel): Snapshot {
+export function snapshotOf(
+  place: Stack,
+  demoServer: DemoServer,
+  around: Around,
+  user: User,
+  channel: Channel,
+): Snapshot {
   const { discord, explorer } = place;
   const { world, driver, guild } = discord;
   const named = [
@@ -73,21 +79,21 @@ export function snapshotOf(place: Place, town: Town, around: Around, user: User,
     ...guild.roles.map(({ id, name }) => [id, name] as const),
   ];
   const shown = explorer.ledger.validators.filter(({ isSv }) => !isSv);
-  const down = shown.filter(({ active }) => !active).slice(0, MOST_ROWS / 2);
-  const up = shown.filter(({ active }) => active).slice(0, MOST_ROWS / 2);
+  const down = shown.filter(({ active }) => !active).slice(0, MAX_ROWS / 2);
+  const up = shown.filter(({ active }) => active).slice(0, MAX_ROWS / 2);
   return {
     now: place.now(),
     bot: around.bot,
     guild: guild.name,
-    people: town.people,
-    channels: town.channels(user).map(({ id, type, name, parent_id = null }) => ({
+    people: demoServer.people,
+    channels: demoServer.channels(user).map(({ id, type, name, parent_id = null }) => ({
       id,
       type,
       name: type === 1 ? "Crier" : name,
       parent_id,
       messages: world.messages.get(id)?.length ?? 0,
     })),
-    messages: world.read(channel, user).slice(-MOST_MESSAGES),
+    messages: world.read(channel, user).slice(-MAX_MESSAGES),
     thinking: driver.thinking({ user, channel }).map((each) => each.user.global_name ?? each.user.username),
     commands: driver.commandsFor({ user, channel }).flatMap((each) => flatten(each.name, each)),
     roles: guild.roles.filter(({ id }) => id !== guild.id).map(({ id, name }) => ({ id, name })),

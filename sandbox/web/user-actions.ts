@@ -1,7 +1,7 @@
 import type { Interaction } from "../discord/interactions.js";
 import { createMessage, deleteMessage, findMessage } from "../discord/messages.js";
 import type { Channel, User } from "../discord/world.js";
-import type { Place } from "../place.js";
+import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
 
 /** Discord gives up after 3 s; this leaves an answer time to arrive. */
@@ -9,7 +9,7 @@ const ANSWER_MS = 3_500;
 const HOUR = 3_600_000;
 
 /** Waits until the bot has answered in whatever way; says so as Discord does where it has not. */
-async function settled(place: Place, interaction: Interaction): Promise<Outcome> {
+async function settled(place: Stack, interaction: Interaction): Promise<Outcome> {
   const { world } = place.discord;
   try {
     await world.until(() => interaction.answered !== undefined, "an answer", ANSWER_MS);
@@ -21,7 +21,7 @@ async function settled(place: Place, interaction: Interaction): Promise<Outcome>
 }
 
 /** Does what somebody does in a channel. */
-export async function act(place: Place, user: User, channel: Channel, deed: Deed): Promise<Outcome> {
+export async function act(place: Stack, user: User, channel: Channel, deed: Deed): Promise<Outcome> {
   const { world, driver } = place.discord;
   const here = { user, channel };
   const messageAt = (id: string) => findMessage(world, channel.id, id);
@@ -63,7 +63,7 @@ export interface Levers {
 const OUTCOMES = ["Accepted", "Implemented", "Rejected", "Expired"] as const;
 
 /** Does what somebody does to the world around the bot. */
-export async function turn(place: Place, levers: Levers, wish: Turn): Promise<Outcome> {
+export async function turn(place: Stack, levers: Levers, wish: Turn): Promise<Outcome> {
   const { ledger } = place.explorer;
   const found = (id: string) => {
     const request = ledger.findRequest(id);

@@ -121,7 +121,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
           borderWidth: 4,
           fill: "start",
           // A sample alone between two gaps would not be seen as a line.
-          pointRadius: samples.map((_, at) => (isAlone(samples, at, gapOf(span)) ? 4 : 0)),
+          pointRadius: samples.map((_, index) => (isAlone(samples, index, gapOf(span)) ? 4 : 0)),
           pointBackgroundColor: COLOURS.line,
           spanGaps: gapOf(span) / ms,
         },
@@ -154,10 +154,10 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
   });
 }
 
-function isAlone(samples: readonly PriceSample[], at: number, gapMs: number): boolean {
+function isAlone(samples: readonly PriceSample[], index: number, gapMs: number): boolean {
   const near = (other: PriceSample | undefined) =>
-    other !== undefined && Math.abs(other[0] - (samples[at]?.[0] ?? 0)) <= gapMs;
-  return !near(samples[at - 1]) && !near(samples[at + 1]);
+    other !== undefined && Math.abs(other[0] - (samples[index]?.[0] ?? 0)) <= gapMs;
+  return !near(samples[index - 1]) && !near(samples[index + 1]);
 }
 
 const numbers: Plugin<"bar"> = {
@@ -168,8 +168,8 @@ const numbers: Plugin<"bar"> = {
     ctx.fillStyle = COLOURS.text;
     ctx.font = `${LABEL}px "${FONT}"`;
     ctx.textBaseline = "middle";
-    for (const [at, bar] of chart.getDatasetMeta(0).data.entries()) {
-      ctx.fillText(Number(data.datasets[0]?.data[at]).toLocaleString("en-US"), bar.x + 10, bar.y);
+    for (const [index, bar] of chart.getDatasetMeta(0).data.entries()) {
+      ctx.fillText(Number(data.datasets[0]?.data[index]).toLocaleString("en-US"), bar.x + 10, bar.y);
     }
     ctx.restore();
   },

@@ -29,7 +29,7 @@ export interface FeedOption<Value = unknown> {
   readonly schema: z.ZodType<Value>;
   /** What a person typed; undefined where it cannot be read. */
   parse(text: string): Value | undefined;
-  /** What the person is told then. */
+  /** The sentence that the person gets then. */
   readonly problem: string;
 }
 
@@ -110,13 +110,13 @@ export interface FeedDeps {
   readonly explorer: ExplorerService;
   readonly state: LeasedState;
   readonly renderer: Renderer;
-  /** For what a feed itself asks of Discord. */
+  /** For a feed's own requests to Discord. */
   readonly rest: REST;
   readonly log: Log;
   readonly now: () => number;
 }
 
-/** What a feed hands its events to, and asks who is subscribed. */
+/** Where a feed publishes its events, and finds out who is subscribed. */
 export interface Publisher {
   subscriptions(): Promise<readonly Subscription[]>;
   /**

@@ -62,8 +62,8 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   ): Promise<MessagePayload> => {
     const options = from?.refresh ? { maxAgeMs: REFRESH_MS } : {};
     const bound = explorer.for({ person: interaction.user.id }, options);
-    const { view, at } = await openScreen(to, { ...screens, explorer: bound });
-    return renderer.screen(view, at, from?.back);
+    const { view, address } = await openScreen(to, { ...screens, explorer: bound });
+    return renderer.screen(view, address, from?.back);
   };
 
   /** @returns how it went, in a word */

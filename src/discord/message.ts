@@ -160,8 +160,8 @@ const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
 function toRows(view: View, here: Address | undefined, back: Address | undefined, links: Links) {
   const rows: Row[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
-  for (const [at, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
-    const row = menuRow(menu, MENU_SLOTS[at] ?? "", links);
+  for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
+    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links);
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
@@ -170,10 +170,10 @@ function toRows(view: View, here: Address | undefined, back: Address | undefined
     ...(target ? [button({ label: "Back", emoji: "↩️", to: target }, SLOT.back, links)] : []),
     ...(view.links ?? [])
       .slice(0, LINK_SLOTS.length)
-      .map((link, at) => button(link, LINK_SLOTS[at] ?? "", links)),
+      .map((link, index) => button(link, LINK_SLOTS[index] ?? "", links)),
   ];
-  for (let at = 0; at < buttons.length; at += LIMITS.buttonsPerRow) {
-    rows.push(rowOf(buttons.slice(at, at + LIMITS.buttonsPerRow)));
+  for (let start = 0; start < buttons.length; start += LIMITS.buttonsPerRow) {
+    rows.push(rowOf(buttons.slice(start, start + LIMITS.buttonsPerRow)));
   }
   return rows.slice(0, LIMITS.rows);
 }
@@ -199,12 +199,12 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Addres
     ["▶", page + 1],
     ["⏭", pages],
   ] as const;
-  const arrows = leads.map(([emoji, to], at) => {
+  const arrows = leads.map(([emoji, to], index) => {
     const target = withParameter(here, "page", Math.min(Math.max(to, 1), pages)) ?? here;
     return {
       type: ComponentType.Button,
       style: ButtonStyle.Secondary,
-      custom_id: links.customId(PAGER_SLOTS[at] ?? "", target),
+      custom_id: links.customId(PAGER_SLOTS[index] ?? "", target),
       emoji: { name: emoji },
       disabled: to < 1 || to > pages || to === page,
     } satisfies APIButtonComponentWithCustomId;

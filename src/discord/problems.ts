@@ -47,7 +47,7 @@ export function problemOf(error: unknown): PostProblem {
 const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
   error instanceof Error && /RateLimit/.test(error.name);
 
-/** How long Discord asks to wait, in ms, where it does. */
+/** How long Discord wants us to wait, in ms, where it says. */
 export function retryAfterOf(error: unknown): number | undefined {
   return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
 }

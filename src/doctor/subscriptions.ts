@@ -1,11 +1,11 @@
 import { type REST, Routes } from "discord.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
-import { lackedIn, readPlace } from "../discord/permissions.js";
+import { lackedIn, readPlace } from "../discord/places.js";
 import { PersonError } from "../util/person-error.js";
 import type { Me } from "./discord.js";
 import { type Finding, fail, pass, wordsOf } from "./finding.js";
 
-/** Each subscription's channel: that the bot may do there what is asked. */
+/** Each subscription's channel: that the bot may do there what the subscription wants. */
 export async function* checkSubscriptions(
   rest: REST,
   me: Me,

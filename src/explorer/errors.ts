@@ -30,7 +30,7 @@ interface Details {
 export class ExplorerError extends Error {
   override readonly name = "ExplorerError";
   readonly status: number | undefined;
-  /** How long the explorer asks us to wait, in ms. */
+  /** How long the explorer wants us to wait, in ms. */
   readonly retryAfterMs: number | undefined;
   /** Whether it failed before any request was sent. */
   readonly unsent: boolean;

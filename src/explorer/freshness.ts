@@ -5,7 +5,7 @@ import type { EndpointName } from "./endpoints.js";
 export interface Freshness {
   /** Answered as it is up to this age. */
   readonly fresh: number;
-  /** Stale-while-revalidate up to this age: answered at once, and renewed. Past it, a person waits for a new one. */
+  /** Stale-while-revalidate up to this age: answered at once, and refreshed. Past it, a person waits for a new one. */
   readonly stale: number;
 }
 
@@ -48,33 +48,9 @@ export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
 export const KEPT_MS = DAY;
 /** How long a "no such thing" is believed, in ms. */
 export const MISSING_MS = 30 * SECOND;
-/** A refresh asks upstream only for what is older than this, in ms. */
+/** A refresh fetches only what is older than this, in ms. */
 export const REFRESH_MS = 10 * SECOND;
 /** The longest that a person waits for the explorer, in ms. */
 export const PATIENCE_MS = 10 * SECOND;
 /** The requests that one person may cause in a minute. */
 export const REQUESTS_PER_PERSON = 20;
-
-/** An answer that is held: how old it is, in ms, and whether it says that there is no such thing. */
-interface Held {
-  readonly ageMs: number;
-  readonly missing: boolean;
-}
-
-/** What to do with what is held: answer with it, answer with it and renew it, or wait for a new one. */
-export type Decision = "answer" | "revalidate" | "fetch";
-
-/**
- * Decides how a question is answered.
- * @param maxAgeMs nothing older will do; undefined where the endpoint's own freshness counts
- */
-export function decide(
-  held: Held | undefined,
-  { fresh, stale }: Freshness,
-  maxAgeMs: number | undefined,
-): Decision {
-  if (!held) return "fetch";
-  const wanted = maxAgeMs ?? fresh;
-  if (held.ageMs <= (held.missing ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : wanted)) return "answer";
-  return !held.missing && maxAgeMs === undefined && held.ageMs <= stale ? "revalidate" : "fetch";
-}

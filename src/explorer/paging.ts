@@ -3,7 +3,7 @@ import { ExplorerError } from "./errors.js";
 import { distinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
 
-/** Rows a screen shows, and rows a request asks for: one request serves ten screens. */
+/** Rows a screen shows, and rows a request fetches: one request serves ten screens. */
 export const ROWS_PER_SCREEN = 10;
 export const ROWS_PER_REQUEST = 100;
 /** The API gives pages 0 to 50 and no further (docs/explorer-api.md). */

@@ -4,7 +4,7 @@ import { ExplorerError } from "./errors.js";
 /** A pause that is longer than a person waits fails their requests at once, in ms. */
 const MAX_WAIT_MS = 8_000;
 
-const pausedError = () => new ExplorerError("limited", "The explorer asked for a pause", { unsent: true });
+const pausedError = () => new ExplorerError("limited", "The explorer wants a pause", { unsent: true });
 
 interface Task {
   readonly start: () => Promise<void>;
@@ -19,7 +19,7 @@ export interface RequestQueue {
    * @throws {ExplorerError} "busy" when the signal aborts first; whatever the task throws
    */
   run<T>(priority: Priority, task: () => Promise<T>, signal: AbortSignal, promote?: AbortSignal): Promise<T>;
-  /** Starts nothing for so many ms: the explorer asked for a pause. */
+  /** Starts nothing for so many ms: the explorer wants a pause. */
   pause(ms: number): void;
   /** Fails everything that waits. */
   clear(error: ExplorerError): void;

@@ -4,9 +4,10 @@ import { singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { fetchAnswer, parseAnswer } from "./client.js";
+import { decide } from "./decision.js";
 import { type Answer, addressOf, type EndpointName, endpointNames, type Parameters } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { decide, FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
+import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 
 /** A value from the explorer with its age. */

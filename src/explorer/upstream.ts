@@ -21,7 +21,7 @@ const TOTAL_MS: Readonly<Record<Priority, number>> = { people: 20_000, backgroun
 const TRIES = 3;
 /** Before the second try, in ms; twice that before the third; each half as long again or half as short by chance. */
 const FIRST_PAUSE_MS = 400;
-/** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue asks again then. */
+/** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue goes on then. */
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
 /** The breaker opens after so many failures in a row, and then tries again by itself after these ms. */
@@ -159,7 +159,7 @@ export function createUpstream({
       } catch (error) {
         const again = error instanceof ExplorerError && error.retryable && !error.unsent && attempt < TRIES;
         if (!again || signal.aborted || down.state === CircuitState.Open) throw error;
-        // After a 429 the queue itself waits as long as the explorer asked.
+        // After a 429 the queue itself waits as long as the explorer said.
         const pause = error.problem === "limited" ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1);
         await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => {
           throw error;

@@ -37,8 +37,8 @@ const partsOf = (text: string) => (VERSION.exec(text) ?? []).slice(1).map((part)
 /** Below zero where the first is older; by numbers, not by letters: 0.4.9 is before 0.4.16. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
-  const at = left.findIndex((part, index) => part !== (right[index] ?? 0));
-  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+  const index = left.findIndex((part, place) => part !== (right[place] ?? 0));
+  return index < 0 ? 0 : (left[index] ?? 0) - (right[index] ?? 0);
 }
 
 /** Whether a version is older than the newest; undefined where either cannot be compared. */

@@ -165,7 +165,7 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
     if (detail && !detail.problem) break;
   }
   const newer = listed && detail && listed.fetchedAt > detail.fetchedAt ? listed : (detail ?? listed);
-  // That neither knows it counts only where both could be asked.
+  // That neither knows it counts only where both could be looked at.
   const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
   if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
   const request = fromExplorer(row, detail?.data ?? null, newer === listed);

@@ -101,19 +101,16 @@ export function parseAddress(screen: string, given: Readonly<Record<string, stri
   return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
 }
 
-const byWire = new Map(Object.entries(screens).map(([name, { wire }]) => [wire, name]));
-
 /** The name by which a screen's addresses travel. */
 export const wireOf = (screen: ScreenName): string => screens[screen].wire;
 
-/** The screen with a name on the wire. */
-export function screenAt(wire: string): ScreenName | undefined {
-  const name = byWire.get(wire);
-  return name !== undefined && isScreenName(name) ? name : undefined;
-}
-
 /** Every screen's name. */
 export const screenNames = Object.keys(screens).filter(isScreenName);
+
+const byWire = new Map(screenNames.map((screen) => [wireOf(screen), screen]));
+
+/** The screen with a name on the wire. */
+export const screenAt = (wire: string): ScreenName | undefined => byWire.get(wire);
 
 /** Whether a screen is of one thing, by its id. */
 export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
@@ -135,6 +132,6 @@ export function withParameter(from: Address, name: string, value: string | numbe
 export function givenParameters(from: Address): readonly (readonly [string, string])[] {
   const usual = defaults.get(from.screen) ?? {};
   return Object.entries(from.parameters)
-    .filter(([name, value]) => value !== undefined && value !== usual[name])
+    .filter(([name, value]) => value !== usual[name])
     .map(([name, value]) => [name, String(value)]);
 }

@@ -44,7 +44,7 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
 /** A screen, and where it really is: a detour may have led elsewhere, and a list may have become shorter. */
 export interface Opened {
   readonly view: View;
-  readonly at: Address;
+  readonly address: Address;
 }
 
 /** What is said where the explorer knows no such thing, by the screen that was wanted. */
@@ -88,5 +88,5 @@ export async function openScreen(to: Address, context: ScreenContext): Promise<O
     const opened = await openScreen(view.to, context);
     return { ...opened, view: { ...opened.view, body: [view.note, ...(opened.view.body ?? [])] } };
   }
-  return { view, at: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
+  return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
 }

@@ -73,8 +73,8 @@ function guesses(id: string): Guess[] {
 /** The first guess that is so. @throws {ExplorerError} where none is and one could not be checked */
 async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
   const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
-  const at = answers.findIndex(({ status }) => status === "fulfilled");
-  if (at >= 0) return all[at];
+  const index = answers.findIndex(({ status }) => status === "fulfilled");
+  if (index >= 0) return all[index];
   for (const answer of answers) {
     const error: unknown = answer.status === "rejected" ? answer.reason : undefined;
     const isNo =

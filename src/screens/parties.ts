@@ -80,9 +80,9 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
     tone: "neutral",
     body: [
       ...orNothing(
-        reading.data.rows.map((each, at) =>
+        reading.data.rows.map((each, index) =>
           row(
-            md`${first + at + 1}\\. **${coins(each.balance, 2)}**`,
+            md`${first + index + 1}\\. **${coins(each.balance, 2)}**`,
             md`-# ${named(each.partyName, each.partyAddress)}`,
           ),
         ),

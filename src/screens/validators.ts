@@ -43,7 +43,7 @@ const openMenu = (rows: readonly ValidatorSummary[]): Menu => rowMenu(rows, "Ope
 const STATUSES = { ALL: "All validators", ACTIVE: "Active ones", INACTIVE: "Inactive ones" } as const;
 const ORDERS = { DESC: "last seen first", ASC: "longest unseen first" } as const;
 
-/** The validators by their last sign of life. */
+/** The validators by when they were last seen. */
 export const validators: Screen<"validators"> = async ({ status, order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
   const slice = reading.data;
@@ -79,7 +79,7 @@ export const validators: Screen<"validators"> = async ({ status, order, page }, 
   };
 };
 
-/** How many of the newest are asked for: the endpoint has no pages. */
+/** How many of the newest are fetched: `/validators/new` has no pages. */
 const NEWCOMERS = 100;
 
 /** The validators that joined last. */
@@ -145,7 +145,7 @@ function versionText(running: string | null, newest: string | null): Markdown {
 }
 
 /**
- * A validator that endpoint 3 does not know. Endpoint 4 has the last word on whether there is one.
+ * A validator that `/validators/{id}` does not know. `/validators/{id}/exist` has the last word on whether there is one.
  * @throws {ExplorerError} "missing" where there is none
  */
 async function withoutDetails(
@@ -166,7 +166,7 @@ async function withoutDetails(
   };
 }
 
-/** One validator: is it alive? Shown apart: what the explorer calls active, and the last sign of life. */
+/** One validator: is it alive? Shown apart: what the explorer calls active, and when it was last seen. */
 export const validator: Screen<"validator"> = async ({ id }, context) => {
   const reading = await context.explorer.validator({ validatorId: id }).catch((error: unknown) => {
     if (error instanceof ExplorerError && error.problem === "missing") return error;
@@ -181,7 +181,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     tone: detail.active === null ? "neutral" : detail.active ? "good" : "bad",
     thumbnail: detail.validatorImg,
     body: [
-      md`${activity(detail.active)} · last sign of life ${timestampWithAge(detail.lastActiveAt)}`,
+      md`${activity(detail.active)} · last seen ${timestampWithAge(detail.lastActiveAt)}`,
       ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],
     fields: [

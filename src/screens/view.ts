@@ -83,7 +83,7 @@ export interface ScreenServices {
 
 /** What a screen may use. */
 export interface ScreenContext extends ScreenServices {
-  /** The explorer, for the person who asked. */
+  /** The explorer, for the person whose screen it is. */
   readonly explorer: Explorer;
 }
 

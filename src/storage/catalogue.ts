@@ -25,7 +25,7 @@ const subscription = z.looseObject({
   forum: z.boolean(),
   /** The tag that a forum demands. */
   tagId: z.string().nullable(),
-  /** Epoch ms: what was before is not told. */
+  /** Epoch ms: what was before is not announced. */
   since: time,
   topics: z.record(z.string(), z.boolean()),
   /** Pinged with each message that begins something. */
@@ -110,7 +110,7 @@ const trackedVoteRequest = z.object({
   /** A super validator's name or party id; its own Yes is cast automatically. */
   requester: z.string().nullable(),
   terms,
-  /** Terms that one read has shown and the next must confirm before they are told. */
+  /** Terms that one read has shown and the next must confirm before they are announced. */
   unconfirmed: terms.exactOptional(),
   yes: z.number().nullable(),
   no: z.number().nullable(),
@@ -119,7 +119,7 @@ const trackedVoteRequest = z.object({
   revision: z.number(),
   /** Complete reads in a row that it was missing from. */
   missedReads: z.number(),
-  /** Votes by voter, while a subscription wants to hear of them; what is there when they are first read is not told. */
+  /** Votes by voter, while a subscription wants them; what is there when they are first read is not announced. */
   votes: z.record(z.string(), z.boolean().nullable()).exactOptional(),
   /** Changed votes that one read has shown and the next must confirm. */
   unconfirmedVotes: z.record(z.string(), z.boolean()).exactOptional(),
@@ -127,9 +127,9 @@ const trackedVoteRequest = z.object({
   needsDetail: z.boolean().exactOptional(),
   /** It is gone, and nobody says how it ended. */
   endUnconfirmed: z.boolean().exactOptional(),
-  /** Goes up with each vote told. */
+  /** Goes up with each vote announced. */
   voteSequence: z.number(),
-  /** Goes up with each change told. */
+  /** Goes up with each change announced. */
   changeSequence: z.number(),
   /** Reminders that are done, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
@@ -257,7 +257,7 @@ export type DocumentOf<Name extends CollectionName> = DeepReadonly<
   z.output<(typeof catalogue)[Name]["schema"]>
 >;
 
-/** A channel's wish to hear of some topics of a feed. */
+/** What a channel is subscribed to: some topics of a feed. */
 export type Subscription = DocumentOf<"subscriptions">;
 /** How a subscribed channel is doing. */
 export type Health = DocumentOf<"health">;

@@ -60,7 +60,7 @@ export function openFileStore(dataDir: string): Store {
         return applied;
       });
       db.exec("COMMIT");
-      for (const [at, { resolve }] of batch.entries()) resolve(results[at] === true);
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (error) {
       if (db.inTransaction) db.exec("ROLLBACK");
       for (const { reject } of batch) reject(error);
@@ -68,7 +68,7 @@ export function openFileStore(dataDir: string): Store {
   };
 
   return {
-    // A commit can be read once its promise has resolved; a read does not hurry it.
+    // A commit can be read once its promise has resolved; a read does not write it sooner.
     get: async (collection, id) => textAt(collection, id),
     async list(collection) {
       const rows = statements.list.all(collection).filter(isRow);

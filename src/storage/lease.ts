@@ -74,7 +74,7 @@ export async function holdForever(state: State, work: LeasedWork): Promise<Leade
   return { stop: () => work.stop() };
 }
 
-/** How long a lease lasts without renewal, and how often it is renewed or asked for, in ms. */
+/** How long a lease lasts without renewal, and how often a process tries to renew or take it, in ms. */
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 1_500;
 /** Held by whoever does the background work. */

@@ -7,14 +7,14 @@ const PREFIX = "crier:state:";
 
 /** All of a commit in one step: each write is four arguments (operation, key, field, text). */
 const COMMIT = `
-for at = 1, #ARGV, 4 do
-  if ARGV[at] == "expect" then
-    local held = redis.call("HGET", ARGV[at + 1], ARGV[at + 2])
-    if (held or "") ~= ARGV[at + 3] then return 0 end
+for i = 1, #ARGV, 4 do
+  if ARGV[i] == "expect" then
+    local held = redis.call("HGET", ARGV[i + 1], ARGV[i + 2])
+    if (held or "") ~= ARGV[i + 3] then return 0 end
   end
 end
-for at = 1, #ARGV, 4 do
-  local op, key, field, text = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+for i = 1, #ARGV, 4 do
+  local op, key, field, text = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   if op == "put" then redis.call("HSET", key, field, text) end
   if op == "add" then redis.call("HSETNX", key, field, text) end
   if op == "delete" then redis.call("HDEL", key, field) end

@@ -6,7 +6,7 @@ import { withTimeout } from "../util/timeouts.js";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
 const DEADLINE_MS = 45;
-/** An answer that takes longer is slow; after so many in a row it is passed over as well. A command asks a few times. */
+/** An answer that takes longer is slow; after so many in a row it is passed over as well. A command takes a few. */
 const SLOW_MS = 20;
 const SLOW_IN_A_ROW = 2;
 const PING_EVERY_MS = 1_000;

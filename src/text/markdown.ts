@@ -1,3 +1,9 @@
+import {
+  channelMention as mentionChannel,
+  chatInputApplicationCommandMention as mentionCommand,
+  roleMention as mentionRole,
+  time,
+} from "@discordjs/formatters";
 import { shortId } from "./ids.js";
 import { clean, cut } from "./plain.js";
 
@@ -48,7 +54,9 @@ function piece(value: Piece): string {
 
 /** A template whose text is ours and whose values are escaped, unless they are Markdown already. */
 export function md(strings: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
-  return trusted(strings.map((text, at) => text + (at < values.length ? piece(values[at]) : "")).join(""));
+  return trusted(
+    strings.map((text, index) => text + (index < values.length ? piece(values[index]) : "")).join(""),
+  );
 }
 
 export const bold = (value: Piece): Markdown => trusted(`**${piece(value)}**`);
@@ -96,14 +104,14 @@ export function linkTo(label: Piece, url: string): Markdown {
 }
 
 /** Mentions by an id of ours, which notify nobody inside an embed. */
-export const channelMention = (id: string): Markdown => trusted(`<#${id}>`);
+export const channelMention = (id: string): Markdown => trusted(mentionChannel(id));
 /** A command that can be clicked: its name with its subcommand, and Discord's id of it. */
-export const commandMention = (name: string, id: string): Markdown => trusted(`</${name}:${id}>`);
-export const roleMention = (id: string): Markdown => trusted(`<@&${id}>`);
+export const commandMention = (name: string, id: string): Markdown => trusted(mentionCommand(name, id));
+export const roleMention = (id: string): Markdown => trusted(mentionRole(id));
 
 /** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date. */
 export function timestamp(ms: number | null, style: "R" | "f" | "d" = "R"): Markdown {
-  return trusted(ms === null ? "unknown" : `<t:${Math.floor(ms / 1_000)}:${style}>`);
+  return trusted(ms === null ? "unknown" : time(Math.floor(ms / 1_000), style));
 }
 
 /** A date with how far off it is: "21 November 2026 10:00 (in 2 hours)". */

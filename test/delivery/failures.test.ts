@@ -77,7 +77,7 @@ describe("a delivery that fails", () => {
     await world().until(() => count(channel, title) === 1, "the slow channel", 15_000);
   });
 
-  it("for want of a permission pauses the subscription, which says so and is taken up again", async () => {
+  it("for want of a permission pauses the subscription, which says so and is resumed", async () => {
     const channel = await subscribed();
     channel.permission_overwrites.push({
       id: world().bot.id,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 beforeEach(async () => {
-  sandbox.heal();
+  sandbox.clearFaults();
   sandbox.mood = undefined;
   now = Date.now();
   state = newState();
@@ -53,9 +53,9 @@ it("reads each list whole, and another process takes it over from the state", as
   await loadDirectory(other, state, log);
   expect(other.entries("validator")).toEqual(directory.entries("validator"));
   expect(other.readAt("token")).toBeDefined();
-  const asked = sandbox.requests.length;
+  const sent = sandbox.requests.length;
   await fill();
-  expect(sandbox.requests.length).toBe(asked);
+  expect(sandbox.requests.length).toBe(sent);
 });
 
 it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {
@@ -87,7 +87,7 @@ it("takes no list of which a page failed, nor an empty one, and reads it again s
 });
 
 it("does without the largest parties where only they cannot be had", async () => {
-  sandbox.strike({ kind: "status", status: 500 }, { path: /parties\/top/ });
+  sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties\/top/ });
   await fill();
   expect(sizes()[1]).toBeGreaterThan(250);
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Message } from "../../sandbox/discord/world.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-/** Background work has read the lists once these have been asked for. */
+/** Background work has read the lists once these have been read. */
 const LISTS = ["/v1/validators", "/v1/parties", "/v1/parties/top", "/v1/governance/vote-requests"];
 
 describe("a newcomer exploring the ledger", () => {
@@ -12,14 +12,14 @@ describe("a newcomer exploring the ledger", () => {
     await listsAreRead();
   });
   afterEach(() => {
-    harness.explorer.heal();
+    harness.explorer.clearFaults();
     harness.explorer.mood = undefined;
     expect(harness.discord.world.refusals.splice(0)).toEqual([]);
   });
   afterAll(() => harness.close());
 
   const driver = () => harness.discord.driver;
-  /** Somebody who has asked nothing yet: a person may cause twenty requests a minute. */
+  /** Somebody who has sent nothing yet: a person may cause twenty requests a minute. */
   const somebody = () => {
     const user = harness.discord.world.addUser(`Guest ${harness.discord.world.users.size}`);
     harness.discord.guild.members.set(user.id, []);
@@ -100,13 +100,13 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(await driver().ask(somebody(), "/validator show", { validator: old }))).toContain("behind");
   });
 
-  it("hears of a validator that exists though its details are not there, and of one that does not", async () => {
+  it("shows a validator that exists though its details are not there, and of one that does not", async () => {
     const { party } = harness.explorer.ledger.validators[40] ?? {};
     const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
-    harness.explorer.strike({ kind: "status", status: 404 }, { path });
+    harness.explorer.injectFault({ kind: "status", status: 404 }, { path });
     const message = await driver().ask(somebody(), "/validator show", { validator: party?.id ?? "" });
     expect(textOf(message)).toContain("There is such a validator");
-    harness.explorer.strike({ kind: "body", body: '"perhaps"' }, { path: /exist$/ });
+    harness.explorer.injectFault({ kind: "body", body: '"perhaps"' }, { path: /exist$/ });
     const other = await driver().ask(somebody(), "/validator show", {
       validator: `ghost::1220${"e".repeat(64)}`,
     });
@@ -146,9 +146,9 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(many)).toMatch(/Which one|That is/);
   });
 
-  it("does not hear that there is no such thing while the explorer cannot be asked", async () => {
-    harness.explorer.strike({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
-    harness.explorer.strike({ kind: "html" }, { path: /contracts/ });
+  it("does not say that there is no such thing while the explorer does not answer", async () => {
+    harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
+    harness.explorer.injectFault({ kind: "html" }, { path: /contracts/ });
     const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });
     expect(answer.content).toContain("cannot read");
   });
@@ -193,7 +193,7 @@ describe("a newcomer exploring the ledger", () => {
 
   it("starts warm after a restart, though the explorer is gone", async () => {
     const { world } = harness.discord;
-    harness.explorer.strike({ kind: "status", status: 500 });
+    harness.explorer.injectFault({ kind: "status", status: 500 });
     await harness.restart();
     await world.until(async () => true, "a turn");
     const name = harness.explorer.ledger.validators.find((each) => each.party.name)?.party.name ?? "";
@@ -241,12 +241,12 @@ describe("the price's chart", () => {
     const first = await driver.ask(place, "/price");
     expect(textOf(first)).toMatch(/watch/);
     expect(first.attachments).toEqual([]);
-    const asked = () => harness.explorer.requests.filter(({ path }) => path.endsWith("get-price")).length;
+    const sent = () => harness.explorer.requests.filter(({ path }) => path.endsWith("get-price")).length;
     for (let at = 0; at < 4; at += 1) {
-      const before = asked();
+      const before = sent();
       harness.explorer.ledger.setPrice(0.1 + at / 100);
       await harness.restart();
-      await world.until(() => asked() > before, "a sample");
+      await world.until(() => sent() > before, "a sample");
       harness.pass(40 * 60_000);
     }
     const place2 = { user: people.ben, channel: channels.general };

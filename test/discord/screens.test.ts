@@ -5,7 +5,7 @@ describe("a person at a channel", () => {
   let harness: Harness;
   const ana = () => ({ user: harness.discord.people.ana, channel: harness.discord.channels.general });
   const ben = () => ({ user: harness.discord.people.ben, channel: harness.discord.channels.general });
-  /** Somebody who has asked nothing yet: a person may cause twenty requests a minute. */
+  /** Somebody who has sent nothing yet: a person may cause twenty requests a minute. */
   const olga = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
   const driver = () => harness.discord.driver;
 
@@ -13,7 +13,7 @@ describe("a person at a channel", () => {
     harness = await startHarness();
   });
   afterEach(() => {
-    harness.explorer.heal();
+    harness.explorer.clearFaults();
     harness.explorer.mood = undefined;
     expect(harness.discord.world.refusals.splice(0)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe("a person at a channel", () => {
     expect(driver().find(again, "j").label).toBe("3 / 5");
   });
 
-  it("asks in private when asked to", async () => {
+  it("answers in private where that is wanted", async () => {
     expect((await driver().ask(ana(), "/price", { private: true })).visibleTo).toBe(ana().user.id);
   });
 
@@ -108,26 +108,26 @@ describe("a person at a channel", () => {
   });
 
   it("is thinking while the explorer is slow, and answers in time to Discord", async () => {
-    harness.explorer.strike({ kind: "slow", ms: 4_000 }, { times: 1 });
-    const asked = driver().type(ana(), "/party top");
-    await harness.discord.world.until(() => asked.answered === 5, "the deferral", 3_000);
-    expect(textOf(await driver().answered(asked))).toContain("Largest balances");
+    harness.explorer.injectFault({ kind: "slow", ms: 4_000 }, { times: 1 });
+    const interaction = driver().type(ana(), "/party top");
+    await harness.discord.world.until(() => interaction.answered === 5, "the deferral", 3_000);
+    expect(textOf(await driver().answered(interaction))).toContain("Largest balances");
   });
 
   it("gets an error after a public deferral in private, and nothing stays behind", async () => {
-    harness.explorer.strike({ kind: "slow", ms: 2_000 }, { times: 1 });
-    const asked = driver().type(ana(), "/validator show", { validator: "slow::1220" });
-    await harness.discord.world.until(() => asked.answered === 5, "the deferral");
-    const message = await driver().answered(asked);
+    harness.explorer.injectFault({ kind: "slow", ms: 2_000 }, { times: 1 });
+    const interaction = driver().type(ana(), "/validator show", { validator: "slow::1220" });
+    await harness.discord.world.until(() => interaction.answered === 5, "the deferral");
+    const message = await driver().answered(interaction);
     expect(message.visibleTo).toBe(ana().user.id);
     expect(message.content).toContain("No validator has that id");
-    expect(asked.original).toBeUndefined();
+    expect(interaction.original).toBeUndefined();
   });
 
   it("keeps the screen as it was when a click fails", async () => {
     const list = await driver().ask(olga(), "/validator list", { order: "ASC" });
     const before = textOf(list);
-    harness.explorer.strike({ kind: "status", status: 400 });
+    harness.explorer.injectFault({ kind: "status", status: 400 });
     const link =
       driver()
         .components(list)

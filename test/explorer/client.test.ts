@@ -93,12 +93,12 @@ describe("the explorer's client", () => {
       response.end("{}");
     });
     await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
-    sandbox.strike({
+    sandbox.injectFault({
       kind: "redirect",
       to: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`,
     });
     const error = await client.price({}).catch((caught: unknown) => caught);
-    sandbox.heal();
+    sandbox.clearFaults();
     elsewhere.close();
     expect(error).toMatchObject({ problem: "refused", status: 302 });
     expect(String((error as Error).stack)).not.toContain(sandbox.key);
@@ -121,15 +121,15 @@ describe("the explorer's client", () => {
     [{ kind: "silence" }, "slow"],
     [{ kind: "stall" }, "slow"],
   ] as const)("calls %j %s", async (fault, problem) => {
-    sandbox.strike(fault);
+    sandbox.injectFault(fault);
     const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
     expect(await problemOf(createClient(send(given)).price({}))).toBe(problem);
-    sandbox.heal();
+    sandbox.clearFaults();
   });
 
   it("believes nothing but a literal true or false of whether a validator exists", async () => {
-    sandbox.strike({ kind: "body", body: '"true"' });
+    sandbox.injectFault({ kind: "body", body: '"true"' });
     expect(await problemOf(client.validatorExists({ validatorId: "x" }))).toBe("unreadable");
-    sandbox.heal();
+    sandbox.clearFaults();
   });
 });

@@ -26,7 +26,7 @@ describe("the explorer's service", () => {
   let news: string[];
   let time: number;
   const ana = { person: "ana" };
-  const asked = () => sandbox.requests.length;
+  const sent = () => sandbox.requests.length;
   const pass = (ms: number) => {
     time += ms;
   };
@@ -55,7 +55,7 @@ describe("the explorer's service", () => {
     const all = await Promise.all(
       Array.from({ length: 1_000 }, (_, at) => service.for({ person: `p${at}` }).dashboard({})),
     );
-    expect(asked()).toBe(1);
+    expect(sent()).toBe(1);
     expect(new Set(all.map((reading) => reading.data.totalSuperValidators))).toEqual(new Set([13]));
   });
 
@@ -63,34 +63,34 @@ describe("the explorer's service", () => {
     const first = await service.for(ana).price({});
     pass(15 * SECOND);
     expect(await service.for(ana).price({})).toMatchObject({ stale: false, fetchedAt: first.fetchedAt });
-    expect(asked()).toBe(1);
+    expect(sent()).toBe(1);
 
     pass(60 * SECOND);
-    sandbox.strike({ kind: "slow", ms: 100 }, { times: 1 });
+    sandbox.injectFault({ kind: "slow", ms: 100 }, { times: 1 });
     const stale = await service.for(ana).price({});
     expect(stale).toMatchObject({ stale: true, fetchedAt: first.fetchedAt });
     await expect.poll(async () => (await service.for(ana).price({})).stale).toBe(false);
-    expect(asked()).toBe(2);
+    expect(sent()).toBe(2);
 
     pass(10 * MINUTE);
     expect(await service.for(ana).price({})).toMatchObject({ stale: false });
-    expect(asked()).toBe(3);
+    expect(sent()).toBe(3);
   });
 
   it("refreshes only what is over ten seconds old", async () => {
     await service.for(ana).dashboard({});
     pass(9 * SECOND);
     await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({});
-    expect(asked()).toBe(1);
+    expect(sent()).toBe(1);
     pass(2 * SECOND);
     expect((await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({})).stale).toBe(false);
-    expect(asked()).toBe(2);
+    expect(sent()).toBe(2);
   });
 
   it("gives the last good reading for hours while the explorer fails, and never remembers a failure", async () => {
     const good = await service.for(ana).price({});
     pass(5 * HOUR);
-    sandbox.strike({ kind: "status", status: 500 });
+    sandbox.injectFault({ kind: "status", status: 500 });
     const held = await service.for(ana).price({});
     expect(held).toMatchObject({
       stale: true,
@@ -99,7 +99,7 @@ describe("the explorer's service", () => {
       data: good.data,
     });
     expect(await problemOf(service.for(ana).dashboard({}))).toBe("failing");
-    sandbox.heal();
+    sandbox.clearFaults();
     await expect.poll(() => problemOf(service.for(ana).dashboard({})), { timeout: 10_000 }).toBe("no error");
   });
 
@@ -107,10 +107,10 @@ describe("the explorer's service", () => {
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
     pass(20 * SECOND);
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
-    expect(asked()).toBe(1);
+    expect(sent()).toBe(1);
     pass(20 * SECOND);
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
-    expect(asked()).toBe(2);
+    expect(sent()).toBe(2);
   });
 
   it("tells a vote request's tally by whichever of list and detail is newer, and asks for each detail once", async () => {
@@ -136,7 +136,7 @@ describe("the explorer's service", () => {
     // The list fails: what the detail says is newer.
     pass(SECOND);
     sandbox.ledger.castVote(request, false);
-    sandbox.strike({ kind: "status", status: 400 }, { path: /vote-requests$/ });
+    sandbox.injectFault({ kind: "status", status: 400 }, { path: /vote-requests$/ });
     expect(await show({ maxAgeMs: 0 })).toMatchObject({ yes: cast.yes, no: (cast.no ?? 0) + 1 });
   });
 
@@ -145,7 +145,7 @@ describe("the explorer's service", () => {
       Array.from({ length: 25 }, (_, page) => problemOf(service.for(ana).parties({ page, size: 100 }))),
     );
     expect(pages.filter((each) => each === "busy")).toHaveLength(5);
-    expect(asked()).toBe(20);
+    expect(sent()).toBe(20);
     expect(await problemOf(service.for({ person: "ben" }).parties({ page: 30, size: 100 }))).toBe("no error");
     pass(5 * MINUTE);
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).events({ page, size: 100 })));
@@ -156,33 +156,33 @@ describe("the explorer's service", () => {
   });
 
   it("tries a second time what may succeed then, and nothing else", async () => {
-    sandbox.strike({ kind: "status", status: 503 }, { times: 2 });
+    sandbox.injectFault({ kind: "status", status: 503 }, { times: 2 });
     expect(await problemOf(service.for(ana).dashboard({}))).toBe("no error");
-    expect(asked()).toBe(3);
-    sandbox.strike({ kind: "status", status: 400 }, { times: 2 });
+    expect(sent()).toBe(3);
+    sandbox.injectFault({ kind: "status", status: 400 }, { times: 2 });
     expect(await problemOf(service.for(ana).newValidators({ size: 5 }))).toBe("rejected");
-    expect(asked()).toBe(4);
+    expect(sent()).toBe(4);
   });
 
   it("waits as long as the explorer asks, and no longer than bounds allow", async () => {
-    sandbox.strike({ kind: "status", status: 429, retryAfter: "1" }, { times: 1 });
+    sandbox.injectFault({ kind: "status", status: 429, retryAfter: "1" }, { times: 1 });
     const started = performance.now();
     await service.for(ana).dashboard({});
     expect(performance.now() - started).toBeGreaterThan(900);
-    sandbox.strike({ kind: "status", status: 429, retryAfter: "3600" }, { times: 1 });
+    sandbox.injectFault({ kind: "status", status: 429, retryAfter: "3600" }, { times: 1 });
     // Nobody is made to wait for an hour, or for the minute that is honoured of it.
     expect(await problemOf(service.for(ana).price({}))).toBe("limited");
     expect(await problemOf(service.for({ person: "ben" }).newValidators({ size: 3 }))).toBe("limited");
-    expect(asked()).toBe(3);
+    expect(sent()).toBe(3);
   });
 
   it("leaves an explorer alone that is down, tells the operator once, and comes back by itself", async () => {
-    sandbox.strike({ kind: "reset" });
+    sandbox.injectFault({ kind: "reset" });
     for (let at = 0; at < 40; at += 1)
       await problemOf(service.for({ person: `p${at}` }).parties({ page: at, size: 100 }));
-    expect(asked()).toBeLessThanOrEqual(6);
+    expect(sent()).toBeLessThanOrEqual(6);
     expect(news).toEqual(["down"]);
-    sandbox.heal();
+    sandbox.clearFaults();
     await expect
       .poll(() => problemOf(service.for("background").price({})), { timeout: 10_000 })
       .toBe("no error");
@@ -192,10 +192,10 @@ describe("the explorer's service", () => {
   it("stops at a refused key, tells the operator once, and does not hammer", async () => {
     await service.for(ana).price({});
     sandbox.accept("another-key");
-    const before = asked();
+    const before = sent();
     for (let at = 0; at < 20; at += 1)
       expect(await problemOf(service.for(ana).parties({ page: at, size: 100 }))).toBe("refused");
-    expect(asked() - before).toBe(1);
+    expect(sent() - before).toBe(1);
     expect(news).toEqual(["refused"]);
     pass(HOUR);
     expect(await service.for({ person: "ben" }).price({})).toMatchObject({ stale: true, problem: "refused" });
@@ -209,13 +209,13 @@ describe("the explorer's service", () => {
     ["11 MB", { kind: "huge" }, "unreadable"],
     ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/" }, "refused"],
   ] as const)("gives a typed error for %s, and does not ask again", async (_, fault, problem) => {
-    sandbox.strike(fault);
+    sandbox.injectFault(fault);
     expect(await problemOf(service.for(ana).parties({ page: 0, size: 100 }))).toBe(problem);
-    expect(asked()).toBe(1);
+    expect(sent()).toBe(1);
   });
 
   it("makes a person wait ten seconds at the most, also for a body that stalls", async () => {
-    sandbox.strike({ kind: "stall" });
+    sandbox.injectFault({ kind: "stall" });
     const started = performance.now();
     expect(await problemOf(service.for(ana).price({}))).toBe("slow");
     expect(performance.now() - started).toBeLessThan(11_000);

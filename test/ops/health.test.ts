@@ -66,7 +66,7 @@ describe("a bot with an HTTP_PORT", () => {
     expect(text).toMatch(/nodejs_eventloop_lag_seconds/);
     expect(text).toMatch(/process_resident_memory_bytes/);
 
-    harness.explorer.strike({ kind: "status", status: 500 });
+    harness.explorer.injectFault({ kind: "status", status: 500 });
     await expect
       .poll(async () => (await get("/metrics")).text, { timeout: 10_000 })
       .toMatch(/poll_seconds_count\{feed="governance",outcome="failed"\}/);

@@ -18,7 +18,7 @@ describeWithRedis("sixteen shards over four processes", () => {
   let discord: SandboxDiscord;
   let channels: Channel[];
   let bots: BotProcess[];
-  let asked: Interaction[];
+  let interactions: Interaction[];
   let load: NodeJS.Timeout;
 
   const environment = (part: string) =>
@@ -31,7 +31,7 @@ describeWithRedis("sixteen shards over four processes", () => {
   const shardOf = ({ guild_id }: Channel) => discord.gateway.shardOf(guild_id, SHARDS);
   const count = (channel: Channel, title: string) =>
     discord.world.read(channel).filter((message) => textOf(message).includes(title)).length;
-  const unanswered = () => asked.filter(({ answered }) => answered === undefined);
+  const unanswered = () => interactions.filter(({ answered }) => answered === undefined);
 
   beforeEach(async () => {
     redis = await startRedis();
@@ -59,12 +59,12 @@ describeWithRedis("sixteen shards over four processes", () => {
     }
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     await world.until(() => polls() > 2, "the baseline");
-    asked = [];
+    interactions = [];
     let at = 0;
     load = setInterval(() => {
       at += 1;
       const channel = channels[at % channels.length];
-      if (channel) asked.push(driver.type({ user: people.ana, channel }, "/price"));
+      if (channel) interactions.push(driver.type({ user: people.ana, channel }, "/price"));
     }, 20);
   }, 60_000);
 
@@ -96,7 +96,7 @@ describeWithRedis("sixteen shards over four processes", () => {
       () => unanswered().every(({ channel }) => killed.has(shardOf(channel))),
       "every other process's answers",
     );
-    console.info(`Killed: ${unanswered().length} of ${asked.length} commands went unanswered`);
+    console.info(`Killed: ${unanswered().length} of ${interactions.length} commands went unanswered`);
     expect(unanswered().length).toBeGreaterThan(0);
     for (const title of ["Before the kill", "During the kill", "After the kill"])
       expect(told.map((channel) => count(channel, title))).toEqual(told.map(() => 1));
@@ -116,7 +116,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     }
     clearInterval(load);
     await world.until(() => unanswered().length === 0, "every answer");
-    expect(asked.length).toBeGreaterThan(200);
+    expect(interactions.length).toBeGreaterThan(200);
     expect(discord.gateway.tooSoon).toBe(0);
     explorer.ledger.openVoteRequest({ title: "After all" });
     await world.until(

@@ -97,7 +97,10 @@ describe("whatever the explorer returns", () => {
       remember: (key: string, id: string) => void kept.set(key, id),
       resolve: async (key: string) => kept.get(key),
     };
-    const { view, at } = await openScreen(to, { ...screens, explorer: service.for({ person: "ana" }) });
+    const { view, address: at } = await openScreen(to, {
+      ...screens,
+      explorer: service.for({ person: "ana" }),
+    });
     return createRenderer(createLinks(keys)).screen(view, at, undefined);
   };
 

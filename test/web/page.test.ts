@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startChromium } from "../../sandbox/chromium.js";
-import { makePlace, type Place } from "../../sandbox/place.js";
+import { makeStack, type Stack } from "../../sandbox/stack.js";
 import { type Page as SandboxPage, servePage } from "../../sandbox/web/server.js";
 import { typeCommand } from "../../sandbox/web/typist.js";
 import { SMALL } from "../harness.js";
@@ -19,14 +19,14 @@ interface Fault {
 }
 
 describeWithChromium("the sandbox's page", () => {
-  let place: Place;
+  let place: Stack;
   let served: SandboxPage;
   let browser: Browser;
   let page: Page;
   const elsewhere: string[] = [];
 
   beforeAll(async () => {
-    place = await makePlace({
+    place = await makeStack({
       explorer: { size: SMALL, lively: false },
       env: ({ channels }) => ({
         GOVERNANCE_CHANNEL_ID: channels.governance.id,
@@ -92,7 +92,10 @@ describeWithChromium("the sandbox's page", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await last().getByText("last sign of life").waitFor();
+    await last()
+      .getByText(/active · last seen/)
+      .first()
+      .waitFor();
     await last().getByRole("button", { name: "Back" }).click();
     await last().getByText("2 / 5").waitFor();
   });
@@ -100,7 +103,10 @@ describeWithChromium("the sandbox's page", () => {
   it("completes a name while it is typed, and jumps to a page by a dialog", async () => {
     const name = place.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
     await type("validator show", { validator: name.slice(0, 5) });
-    await last().getByText("last sign of life").waitFor();
+    await last()
+      .getByText(/active · last seen/)
+      .first()
+      .waitFor();
     await type("party list");
     await last().getByRole("button", { name: "1 / 12" }).click();
     const field = page.locator("discord-modal input");
@@ -246,7 +252,7 @@ describeWithChromium("the sandbox's page", () => {
 
   it("takes a free port where the usual one is taken", async () => {
     const { port } = new URL(served.url);
-    const other = await makePlace({ explorer: { size: SMALL, lively: false } });
+    const other = await makeStack({ explorer: { size: SMALL, lively: false } });
     const second = await servePage(other, { port: Number(port) });
     expect(new URL(second.url).port).not.toBe(port);
     expect((await fetch(second.url)).status).toBe(200);

@@ -53,7 +53,7 @@ const show = (id: string) =>
 /** The message box: text, or a slash command picked from a list and filled in. */
 export function createComposer({ update, act }: Parts) {
   let draft = empty();
-  let asked = 0;
+  let latest = 0;
 
   const change = (more: Partial<Draft>) => {
     draft = { ...draft, ...more };
@@ -81,7 +81,7 @@ export function createComposer({ update, act }: Parts) {
 
   const complete = async (option: Option, text: string) => {
     fill(option.name, text);
-    const mine = ++asked;
+    const mine = ++latest;
     const all = { ...given(), [option.name]: text };
     const outcome = await act({
       do: "complete",
@@ -90,10 +90,10 @@ export function createComposer({ update, act }: Parts) {
       focused: option.name,
     });
     // A later keystroke's answer may have come before.
-    if (mine === asked) change({ focused: option.name, offered: outcome.choices ?? [], active: 0 });
+    if (mine === latest) change({ focused: option.name, offered: outcome.choices ?? [], active: 0 });
   };
   const take = (option: Option, { name, value }: Choice) => {
-    asked += 1;
+    latest += 1;
     change({ focused: undefined, offered: [] });
     fill(option.name, name, value);
   };

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit";
 import { ref } from "lit/directives/ref.js";
 import type { Dialog } from "../../discord/interactions.js";
-import { avatarOf } from "./look.js";
+import { avatarOf } from "./styles.js";
 
 interface Modal extends HTMLElement {
   readonly updateComplete: Promise<unknown>;

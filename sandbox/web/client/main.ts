@@ -6,8 +6,8 @@ import type { Deed, Outcome, ShownChannel, Snapshot, Turn } from "../snapshot.js
 import { createComposer } from "./composer.js";
 import { controls } from "./controls.js";
 import { dialog } from "./dialog.js";
-import { addLooks } from "./look.js";
 import { type Handlers, messages } from "./message.js";
+import { addLooks } from "./styles.js";
 
 /** What this page remembers; everything else comes with each snapshot. */
 interface State {
@@ -178,7 +178,7 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
           : nothing
       }
     </discord-messages>
-    ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(asked by ${name})</small></p>`)}
+    ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(sent by ${name})</small></p>`)}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit";
 import type { Component } from "../../discord/world.js";
-import { mended } from "./repair.js";
+import { repaired } from "./repair.js";
 
 const box = (menu: Element) => menu.shadowRoot?.querySelector<HTMLElement>(".discord-string-select-menu");
 const list = (menu: Element) => menu.shadowRoot?.querySelector(".discord-string-select-menu-option-slot");
@@ -59,7 +59,7 @@ export function menu(
   const chosen = options.find((option) => option.default);
   return html`<discord-string-select-menu
     placeholder=${chosen?.label ?? placeholder}
-    ${mended((inside) => name(inside.host, placeholder))}
+    ${repaired((inside) => name(inside.host, placeholder))}
     @click=${(event: Event) => name(event.currentTarget as Element, placeholder)}
     @keydown=${(event: KeyboardEvent) => onKey(event, choose)}
     >${options.map(

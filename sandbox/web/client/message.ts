@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import type { ActionRow, Attachment, Component, Message } from "../../discord/world.js";
-import { avatarOf, ELSEWHERE } from "./look.js";
 import { type Context, markdown, withoutMarks } from "./markdown.js";
 import { menu } from "./menus.js";
-import { mended } from "./repair.js";
+import { repaired } from "./repair.js";
+import { avatarOf, ELSEWHERE } from "./styles.js";
 
 /** What can be done on a message. */
 export interface Handlers extends Context {
@@ -52,7 +52,7 @@ function embed(each: Embed, attachments: readonly Attachment[], at: Handlers): T
     embed-title=${withoutMarks(each.title ?? "")}
     thumbnail=${local(each.thumbnail?.url) ?? nothing}
     image=${image ?? nothing}
-    ${mended((inside) => inside.querySelector(".discord-embed-image")?.setAttribute("alt", picture?.description ?? ""))}
+    ${repaired((inside) => inside.querySelector(".discord-embed-image")?.setAttribute("alt", picture?.description ?? ""))}
   >
     ${each.description ? html`<discord-embed-description slot="description">${markdown(each.description, at)}</discord-embed-description>` : nothing}
     ${fields.length > 0 ? html`<discord-embed-fields slot="fields">${fields}</discord-embed-fields>` : nothing}
@@ -71,7 +71,7 @@ function component(each: Component, message: Message, at: Handlers): TemplateRes
     url=${url ?? nothing}
     data-id=${id}
     @click=${() => !disabled && !url && at.press(message, id)}
-    ${mended((inside) => {
+    ${repaired((inside) => {
       const button = inside.querySelector("button");
       if (button) button.disabled = disabled;
     })}
@@ -136,7 +136,7 @@ function one(message: Message, all: readonly Message[], at: Handlers): TemplateR
     ?ephemeral=${message.visibleTo !== undefined}
     ?highlight=${message.pings.length > 0}
     .dismissMessageClicked=${() => at.dismiss(message)}
-    ${mended((inside) => inside.querySelector(".discord-message-ephemeral-link")?.setAttribute("tabindex", "0"))}
+    ${repaired((inside) => inside.querySelector(".discord-message-ephemeral-link")?.setAttribute("tabindex", "0"))}
   >
     ${before(message, all)}${message.content ? markdown(message.content, at) : nothing}
     ${message.pings.length > 0 ? html`<div class="pings">🔔 This would notify ${message.pings.join(", ")}</div>` : nothing}

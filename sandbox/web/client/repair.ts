@@ -1,8 +1,8 @@
 import { ref } from "lit/directives/ref.js";
 
 /** Changes what a component has rendered, each time it has. */
-export const mended = (mend: (inside: ShadowRoot) => void) =>
+export const repaired = (repair: (inside: ShadowRoot) => void) =>
   ref((element) => {
     const component = element as (HTMLElement & { updateComplete?: Promise<unknown> }) | undefined;
-    void component?.updateComplete?.then(() => component.shadowRoot && mend(component.shadowRoot));
+    void component?.updateComplete?.then(() => component.shadowRoot && repair(component.shadowRoot));
   });

@@ -8,9 +8,9 @@ import { cut } from "../../text/plain.js";
 import { DAY } from "../../util/units.js";
 import { beforeOf, eventId, type GovernanceEvent, keysOf, openingOf, readEvent, TOPIC_OF } from "./events.js";
 import { createMessages, outcomeKnown } from "./messages.js";
+import { createTrackedVoteRequests } from "./requests.js";
 import { createSnapshots } from "./snapshot.js";
 import { options, remindersOf, topics } from "./topics.js";
-import { createTrackedVoteRequests } from "./tracking.js";
 import { createGovernanceWatch, PROGRESS } from "./watch.js";
 
 /** Open requests that a new subscriber is shown. */
@@ -18,7 +18,7 @@ const MAX_SHOWN = 10;
 
 const definition: FeedDefinition = {
   name: FIRST_FEED,
-  description: "Subscribe a channel to governance, or change what it is told",
+  description: "Subscribe a channel to governance, or change what is announced there",
   thing: "vote request",
   topics,
   options,

@@ -8,8 +8,8 @@ import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.j
 import { cut } from "../../text/plain.js";
 import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
+import type { Findings, TrackedVoteRequests } from "./requests.js";
 import type { TopicName } from "./topics.js";
-import type { Findings, TrackedVoteRequests } from "./tracking.js";
 import { absentFrom, compareVotes } from "./vote-changes.js";
 
 /** Pages of votes read at the most when a tally moved. */
@@ -70,14 +70,14 @@ export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
         let isAnswered = isWhole;
-        // What was missing from the votes that were there first would be told as new later.
+        // What was missing from the votes that were there first would be announced as new later.
         if (wantsVotes && read && (isWhole || request.votes)) {
           const votes = compareVotes(key, request, read.data);
           next = { ...next, ...votes.changes };
           events.push(...votes.events);
         }
         if (!wantsVotes) {
-          // Nobody is subscribed: whoever is later hears of what is cast from then on.
+          // Nobody is subscribed: whoever is later is told of what is cast from then on.
           const { votes: forgotten, unconfirmedVotes, ...rest } = next;
           next = rest;
         }
@@ -96,12 +96,12 @@ export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
       const learnt = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, request] of await requests.all()) {
-        const { done, told } = remindersFor(request, subscribed, now());
+        const { done, announced } = remindersFor(request, subscribed, now());
         if (done.length === 0) continue;
         const read = await ifAnswered(readVotes([request]));
         const absent = read === undefined || read.problem ? null : absentFrom(request, read.data);
         learnt.set(key, { ...request, reminded: [...request.reminded, ...done] });
-        for (const reminder of told) events.push({ kind: "reminder", key, reminder, absent });
+        for (const reminder of announced) events.push({ kind: "reminder", key, reminder, absent });
       }
       return { learnt, events };
     },

@@ -21,21 +21,21 @@ export function dueReminders(
     .filter((each) => !known.reminded.includes(each));
 }
 
-/** What is due of one request for all subscriptions: what is done by now, and what of it is told. */
+/** What is due of one request for all subscriptions: what is done by now, and what of it is announced. */
 export function remindersFor(
   known: TrackedVoteRequest,
   subscribed: readonly Subscription[],
   now: number,
-): { readonly done: readonly string[]; readonly told: readonly string[] } {
+): { readonly done: readonly string[]; readonly announced: readonly string[] } {
   const done = new Set<string>();
-  const told = new Set<string>();
+  const announced = new Set<string>();
   for (const subscription of subscribed) {
     if (!subscription.topics.reminders) continue;
     const due = dueReminders(known, remindersOf(subscription), subscription.since, now);
     for (const each of due) done.add(each);
-    // Of several that became due at once, only the last is told.
+    // Of several that became due at once, only the last is announced.
     const last = due.at(-1);
-    if (last) told.add(last);
+    if (last) announced.add(last);
   }
-  return { done: [...done], told: [...told] };
+  return { done: [...done], announced: [...announced] };
 }

@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly revision: number;
 }
 
-/** Snapshots, each read once for all the channels that are told of it. */
+/** Snapshots, each read once for all the channels that it is announced in. */
 export interface Snapshots {
   /** @param row what the list said of it, where nothing else can be read */
   of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
@@ -34,7 +34,7 @@ interface SnapshotDeps {
 }
 
 const KEPT_MS = 20_000;
-/** An announcement does not wait longer than this for its detail, in ms: what the list told will do. */
+/** An announcement does not wait longer than this for its detail, in ms: what the list says will do. */
 const DETAIL_MS = 8_000;
 
 /** Reads a request's detail, and does with what is tracked where the explorer does not answer. */

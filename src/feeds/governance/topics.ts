@@ -20,9 +20,8 @@ function parseTime(text: string): number {
  */
 export function parseBefore(text: string): readonly number[] | undefined {
   const parts = text
-    .trim()
     .toLowerCase()
-    .split(/[\s,;]+/)
+    .split(/[\s,;]/)
     .filter(Boolean);
   const times = parts.map(parseTime);
   const isGood =

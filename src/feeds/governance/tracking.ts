@@ -3,12 +3,8 @@ import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toTitle } from "../../ledger/actions.js";
 import { identityOf, isOpen, isOver, statusGroup, type VoteRequest } from "../../ledger/vote-requests.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
-import type { State } from "../../storage/state.js";
-import type { Write } from "../../storage/store.js";
-import { lazy } from "../../util/single-flight.js";
-import type { GovernanceEvent } from "./events.js";
 
-/** What people are told when it changes. */
+/** What is announced when it changes. */
 export type Terms = TrackedVoteRequest["terms"];
 
 /** How many of its contract ids are kept. */
@@ -77,7 +73,7 @@ export interface Difference {
 
 /** Whether a row is of an earlier version of its request than one that was seen. */
 function isStale(known: TrackedVoteRequest, row: VoteRequestListItem): boolean {
-  const index = row.contractId === null ? -1 : known.contractIds.indexOf(row.contractId);
+  const index = known.contractIds.indexOf(row.contractId ?? "");
   const isOlder = index >= 0 && index < known.contractIds.length - 1;
   // Votes are never taken back: a version nobody has seen, with fewer of them, was missed and is old.
   const wasMissed = index < 0 && cast(row.yesCount, row.noCount) < cast(known.yes, known.no);
@@ -126,7 +122,7 @@ function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVo
 /**
  * Compares a row with what is known of its request. A row with an older contract id is a stale answer and changes
  * nothing, and neither does one for a request that is closed, but for the words of its status.
- * @param confirming whether the row is of a complete read: terms are told once two of them agree
+ * @param confirming whether the row is of a complete read: terms count once two of them agree
  */
 export function compare(
   known: TrackedVoteRequest,
@@ -146,14 +142,13 @@ export function compare(
   const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
   const status = row.status ?? known.status;
   const isShown = tallyMoved || changedFrom !== undefined || learnt || closed || status !== known.status;
-  const isNewVersion = row.contractId !== null && !known.contractIds.includes(row.contractId);
+  const { contractId } = row;
+  const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
   const { unconfirmed: before, ...rest } = known;
   const next: TrackedVoteRequest = {
     ...rest,
     ...tally,
-    contractIds: isNewVersion
-      ? [...known.contractIds, ...(row.contractId === null ? [] : [row.contractId])].slice(-MAX_CONTRACT_IDS)
-      : known.contractIds,
+    contractIds: [...known.contractIds, ...newIds].slice(-MAX_CONTRACT_IDS),
     missedReads: 0,
     ...(tallyMoved ? { needsDetail: true } : {}),
     phase: closed ? "closed" : "open",
@@ -218,22 +213,4 @@ export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): 
     voteBefore,
     targetEffectiveAt,
   };
-}
-
-/** All tracked requests, read once and then kept in memory by whoever does the background work. */
-export interface TrackedVoteRequests {
-  all(): Promise<Map<string, TrackedVoteRequest>>;
-  get(key: string): Promise<TrackedVoteRequest | undefined>;
-  put(key: string, request: TrackedVoteRequest): Write;
-}
-
-export function createTrackedVoteRequests({ voteRequests }: State): TrackedVoteRequests {
-  const all = lazy(() => voteRequests.list());
-  return { all, get: async (key) => (await all()).get(key), put: voteRequests.put };
-}
-
-/** What one read has brought: what is known now, and what is to be told of it. */
-export interface Findings {
-  readonly learnt: Map<string, TrackedVoteRequest>;
-  readonly events: GovernanceEvent[];
 }

@@ -18,8 +18,8 @@ const isOwn = (requester: string | null, { accept, identifier, accountName, comp
   accept === true && requester !== null && [identifier, accountName, company].includes(requester);
 
 /**
- * Compares the votes on a request as read with those known. A vote that is cast is told at once, a changed one once two
- * reads agree; of a request whose votes were not known before, nothing is told.
+ * Compares the votes on a request as read with those known. A vote that is cast is announced at once, a changed one once
+ * two reads agree; of a request whose votes were not known before, nothing is.
  */
 export function compareVotes(key: string, request: TrackedVoteRequest, rows: readonly Vote[]): VoteChanges {
   const votes: Record<string, boolean | null> = { ...request.votes };

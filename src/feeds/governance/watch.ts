@@ -12,7 +12,8 @@ import { MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
-import { compare, type Findings, firstSeen, keyOf, type TrackedVoteRequests } from "./tracking.js";
+import type { Findings, TrackedVoteRequests } from "./requests.js";
+import { compare, firstSeen, keyOf } from "./tracking.js";
 
 /** Where it is kept when the list was last read as far as it can bring news. */
 export const PROGRESS = "governance";
@@ -22,7 +23,7 @@ export const PROGRESS = "governance";
  * ends once every open request has been seen: what is behind is over, and only grows.
  */
 const WHOLE_MS = 10 * MINUTE;
-/** More than this many new after a gap are told in one message. */
+/** More than this many new after a gap are announced in one message. */
 const MAX_SINGLE = 3;
 
 interface WatchDeps {
@@ -150,7 +151,7 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
     const first = await explorer.voteRequests({ page: 0, size: 100 });
     if (last && !afterGap) {
-      // What opens stands on the first page: it is told before the rest is read.
+      // What opens stands on the first page: it is announced before the rest is read.
       await settle(publisher, await compareAll(first.data.content, false, false));
     }
     const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);

@@ -124,7 +124,7 @@ describe("what channels are told", () => {
       read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("Still open")),
     ).toBe(false);
     // Votes and details cannot be read: what is due does not wait for them, and they are told afterwards.
-    harness.explorer.strike({ kind: "status", status: 400 }, { path: /votes$|details$/ });
+    harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /votes$|details$/ });
     const votes = () => read(plain).filter((each) => textOf(each).includes("Vote on")).length;
     const count = votes();
     ledger().castVote(request, true);
@@ -135,7 +135,7 @@ describe("what channels are told", () => {
       "the second reminder",
     );
     expect(votes()).toBe(count);
-    harness.explorer.heal();
+    harness.explorer.clearFaults();
     await world().until(() => votes() === count + 1, "the vote");
     await until(world().channel(read(threaded)[0]?.id), /Still open/);
     await settled();
@@ -207,10 +207,10 @@ describe("what channels are told", () => {
     const offboard = ledger().openVoteRequest({ motion: "weight" });
     await until(plain, /New vote request: Update SV Reward Weight/);
     await settled();
-    harness.explorer.strike({ kind: "status", status: 500 }, { path: /details$/ });
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
     ledger().castVote(offboard, true);
     await until(plain, /"Vote on Update SV Reward Weight"/);
-    harness.explorer.heal();
+    harness.explorer.clearFaults();
     ledger().castVote(offboard, true);
     await world().until(
       () => read(plain).filter((each) => textOf(each).includes("Vote on Update")).length === 2,
@@ -221,10 +221,10 @@ describe("what channels are told", () => {
   });
 
   it("a digest: after a gap, one message for more than three, which later news replies to", async () => {
-    harness.explorer.strike({ kind: "reset" });
+    harness.explorer.injectFault({ kind: "reset" });
     const opened = Array.from({ length: 5 }, (_, at) => ledger().openVoteRequest({ title: `Missed ${at}` }));
     harness.pass(20 * 60_000);
-    harness.explorer.heal();
+    harness.explorer.clearFaults();
     const message = await world().until(
       () => read(plain).find((each) => textOf(each).includes("5 new vote requests")),
       "the digest",

@@ -127,7 +127,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     }
     const mood = random.chance(0.6) ? random.pick(moods) : undefined;
     if (random.chance(0.15))
-      explorer.strike(
+      explorer.injectFault(
         random.pick([{ kind: "reset" }, { kind: "html" }, { kind: "status", status: 503 }] as const),
         { times: random.int(1, 3) },
       );
@@ -138,7 +138,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
       return mood ? mood(page) : page;
     };
     await poll();
-    explorer.heal();
+    explorer.clearFaults();
   }
   explorer.mood = undefined;
   for (let at = 0; at < 3; at += 1) await poll();

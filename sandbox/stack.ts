@@ -8,7 +8,7 @@ import {
 } from "./explorer/server.js";
 
 /** The built bot between the two sandboxes, with one clock for all three. */
-export interface Place {
+export interface Stack {
   readonly explorer: SandboxExplorer;
   readonly discord: SandboxDiscord;
   /** The bot's process: the last one that was started. */
@@ -26,18 +26,18 @@ export interface Place {
   close(): Promise<void>;
 }
 
-export interface PlaceOptions {
+export interface StackOptions {
   readonly explorer?: SandboxExplorerOptions;
   readonly discord?: SandboxDiscordOptions;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
 /** Makes both sandboxes; the bot is started by `start`. */
-export async function makePlace({
+export async function makeStack({
   explorer: explorerOptions,
   discord: discordOptions,
   env = () => ({}),
-}: PlaceOptions): Promise<Place> {
+}: StackOptions): Promise<Stack> {
   let offset = 0;
   const now = () => Date.now() + offset;
   const explorer = await startSandboxExplorer({ now, ...explorerOptions });
@@ -48,7 +48,7 @@ export async function makePlace({
     if (!bot) throw new Error("The bot has not been started");
     return bot;
   };
-  const place: Place = {
+  const stack: Stack = {
     explorer,
     discord,
     bot: running,
@@ -65,7 +65,7 @@ export async function makePlace({
     },
     async restart(more = {}) {
       await running().stop();
-      await place.start(more);
+      await stack.start(more);
     },
     async close() {
       await bot?.stop();
@@ -73,5 +73,5 @@ export async function makePlace({
       rmSync(base.DATA_DIR, { recursive: true, force: true });
     },
   };
-  return place;
+  return stack;
 }

@@ -1,0 +1,112 @@
+import {
+  type APIChannel,
+  type APIGuild,
+  type APIGuildMember,
+  type APIRole,
+  DiscordAPIError,
+  type REST,
+  Routes,
+} from "discord.js";
+import { PersonError } from "../util/person-error.js";
+import {
+  ALL,
+  isThread,
+  missing,
+  NAMES,
+  neededIn,
+  type Place,
+  permissionsIn,
+  writeIn,
+} from "./permissions.js";
+
+/** @throws {PersonError} where the bot cannot see the channel */
+export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<Place> {
+  try {
+    const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+    if (!("guild_id" in channel) || channel.guild_id !== guildId)
+      throw new PersonError("That channel is not in this server.");
+    const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
+    const parent = "parent_id" in channel && isThread(channel) ? channel.parent_id : undefined;
+    const holder = parent ? ((await rest.get(Routes.channel(parent))) as APIChannel) : channel;
+    return {
+      channel,
+      guild,
+      overwrites: ("permission_overwrites" in holder && holder.permission_overwrites) || [],
+    };
+  } catch (error) {
+    if (!(error instanceof DiscordAPIError) || error.status >= 500) throw error;
+    throw new PersonError(
+      `I cannot see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
+    );
+  }
+}
+
+/** The same for somebody whose roles are read over REST. */
+async function permissionsOf(rest: REST, place: Place, userId: string): Promise<bigint> {
+  if (place.guild.owner_id === userId) return ALL;
+  const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
+  return permissionsIn(place, userId, member.roles);
+}
+
+/** The names of the permissions that the bot lacks for a subscription in a place; none where all is well. */
+export async function lackedIn(
+  rest: REST,
+  botId: string,
+  place: Place,
+  { roleId, thread }: { readonly roleId: string | null; readonly thread: boolean },
+): Promise<readonly string[]> {
+  const role = place.guild.roles.find(({ id }) => id === roleId);
+  const needsMention = role !== undefined && !role.mentionable;
+  return missing(await permissionsOf(rest, place, botId), neededIn(place, thread, needsMention));
+}
+
+interface SubscriptionCheck {
+  readonly place: Place;
+  readonly roleId: string | null;
+  readonly thread: boolean;
+}
+
+const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
+
+/**
+ * Checks that the bot can do in a channel what a subscription wants, and that the person may want it there.
+ * @throws {PersonError} naming what is missing, and how to grant it
+ */
+export async function checkSubscription(
+  rest: REST,
+  botId: string,
+  personId: string,
+  { place, roleId, thread }: SubscriptionCheck,
+): Promise<void> {
+  const { channel, guild } = place;
+  const where = `<#${channel.id}>`;
+  const own = await permissionsOf(rest, place, personId);
+  const personLacks = missing(own, ["ViewChannel", ...writeIn(channel)]);
+  if (personLacks.length > 0)
+    throw new PersonError(`You may not subscribe ${where}: you lack ${bolded(personLacks)} there yourself.`);
+
+  const role = roleId === null ? undefined : roleOf(guild, roleId);
+  const needsMention = role !== undefined && !role.mentionable;
+  if (needsMention && missing(own, ["MentionEveryone"]).length > 0) {
+    throw new PersonError(
+      `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
+    );
+  }
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread });
+  if (botLacks.length > 0) {
+    throw new PersonError(
+      `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,
+    );
+  }
+}
+
+/** @throws {PersonError} for @everyone, and for a role that is not there */
+function roleOf(guild: APIGuild, roleId: string): APIRole {
+  if (roleId === guild.id)
+    throw new PersonError(
+      "I never ping @everyone. Choose a role that people take if they want to be pinged.",
+    );
+  const role = guild.roles.find((each) => each.id === roleId);
+  if (!role) throw new PersonError("That role is not there any more. Choose another.");
+  return role;
+}

@@ -1,0 +1,115 @@
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BotProcess, botEnvironment, newDataDir, startBotProcess } from "../../sandbox/bot-process.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import type { Channel, Message } from "../../sandbox/discord/world.js";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { MINUTE } from "../../src/util/units.js";
+import { SMALL, textOf } from "../harness.js";
+
+const MAIN = fileURLToPath(new URL("./second-feed/main.ts", import.meta.url));
+/** It runs from its sources: nothing of it is part of the build. */
+const TSX = ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href];
+
+describe("a feed that nothing in src/ knows of", () => {
+  const dataDir = newDataDir();
+  const file = join(dataDir, "tides.json");
+  let explorer: SandboxExplorer;
+  let discord: SandboxDiscord;
+  let bot: BotProcess;
+  let plain: Channel;
+  let high: Channel;
+  let offset = 0;
+
+  const sea = (...tides: object[]) => writeFileSync(file, JSON.stringify(tides));
+  const start = async () => {
+    const env = { DATA_DIR: dataDir, TIDES_FILE: file, GOVERNANCE_POLL_SECONDS: "1" };
+    bot = startBotProcess(botEnvironment(discord, explorer, env), offset, MAIN, TSX);
+    await bot.ready(30_000);
+  };
+  const read = (channel: Channel) =>
+    discord.world.read(channel).map((message) => ({ message, text: textOf(message) }));
+  const ask = (command: string, given: Record<string, string | boolean>) =>
+    discord.driver.ask({ user: discord.people.owner, channel: discord.channels.general }, command, given);
+  const until = async (channel: Channel, pattern: RegExp): Promise<Message> =>
+    discord.world.until(
+      () => read(channel).find(({ text }) => pattern.test(text))?.message,
+      `${pattern} in #${channel.name}`,
+      20_000,
+    );
+
+  beforeAll(async () => {
+    sea();
+    explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+    discord = await startSandboxDiscord({ now: () => Date.now() + offset });
+    const guild_id = discord.guild.id;
+    plain = discord.world.addChannel({ type: 0, guild_id, name: "plain" });
+    high = discord.world.addChannel({ type: 0, guild_id, name: "high" });
+    await start();
+  }, 60_000);
+  afterAll(async () => {
+    await bot.stop();
+    await Promise.all([explorer.close(), discord.close()]);
+  });
+
+  it("is subscribed to by its own options", async () => {
+    const answer = await ask("/subscribe tides", { channel: plain.id, surges: true, thread: true });
+    expect(textOf(answer)).toMatch(/Subscribed to: rising tides, surges.*The sea is calm/);
+    await ask("/subscribe tides", { channel: high.id, least: "5" });
+    expect(textOf(await ask("/subscribe tides", { channel: high.id, least: "deep" }))).toContain(
+      "Type whole metres",
+    );
+    expect(textOf(await ask("/subscribe list", {}))).toContain("The sea is always there");
+    expect(discord.driver.commandsIn(plain).some(({ name }) => name === "subscribe")).toBe(true);
+  });
+
+  it("is announced where it is wanted, once over a kill, with a thread", async () => {
+    sea({ place: "Harbour", height: 3, reading: 1, over: false });
+    const message = await until(plain, /High tide at Harbour/);
+    await discord.world.until(() => message.thread, "the thread");
+    expect(message.thread?.name).toBe("Tide at Harbour");
+    // Killed while the next one is on its way: sent, but not yet recorded.
+    discord.trap({
+      method: "POST",
+      path: new RegExp(`/channels/${plain.id}/messages`),
+      times: 1,
+      error: "lost",
+    });
+    sea(
+      { place: "Harbour", height: 3, reading: 1, over: false },
+      { place: "Bay", height: 4, reading: 1, over: false },
+    );
+    await until(plain, /High tide at Bay/);
+    await bot.stop("SIGKILL");
+    await start();
+    const third = { place: "Cove", height: 6, reading: 1, over: false };
+    sea(
+      { place: "Harbour", height: 3, reading: 1, over: false },
+      { place: "Bay", height: 4, reading: 1, over: false },
+      third,
+    );
+    await until(plain, /High tide at Cove/);
+    await until(high, /High tide at Cove/);
+    for (const place of ["Harbour", "Bay", "Cove"])
+      expect(
+        read(plain).filter(({ text }) => text.includes(`High tide at ${place}`)),
+        place,
+      ).toHaveLength(1);
+    expect(read(high)).toHaveLength(1);
+  }, 60_000);
+
+  it("is edited as it changes, and later news goes into its thread", async () => {
+    const harbour = await until(plain, /High tide at Harbour/);
+    offset += 6 * MINUTE;
+    bot.setClock(offset);
+    sea({ place: "Harbour", height: 7, reading: 2, over: false });
+    await discord.world.until(() => /\*\*7\*\* metres/.test(textOf(harbour)), "the edit", 20_000);
+    const thread = discord.world.channel(harbour.id);
+    expect(textOf(await until(thread, /High tide at Harbour/))).toContain("**7** metres");
+    expect(read(plain).filter(({ text }) => text.includes("Harbour"))).toHaveLength(1);
+    expect(discord.world.refusals).toEqual([]);
+  }, 40_000);
+});

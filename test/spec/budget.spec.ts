@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { bucketOf, createBudget, type Priority } from "../../src/explorer/budget.js";
+import { takeFromRedis } from "../../src/explorer/shared-budget.js";
+import { connectRedis, type Redis } from "../../src/storage/redis.js";
+import { quiet } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+/** A step of a sequence: so many ms pass, somebody takes a token, and waits so long. */
+type Step = readonly [passes: number, priority: Priority, waits: number];
+
+const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+
+/** 120 a minute: people hold 7.5 and earn 1.5 a second, the background holds 2.5 and earns 0.5. */
+const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: readonly Step[]])[] = [
+  ["a burst of people's", 120, [...times(7, [0, "people", 0]), [0, "people", 250], [250, "people", 0]]],
+  ["a burst of the background's", 120, [...times(2, [0, "background", 0]), [0, "background", 250]]],
+  [
+    "each its own, whatever the other takes",
+    120,
+    [
+      ...times(7, [0, "people", 0]),
+      ...times(2, [0, "background", 0]),
+      [0, "people", 250],
+      [0, "background", 250],
+    ],
+  ],
+  [
+    "both earn their shares while both are empty",
+    120,
+    [
+      ...times(7, [0, "people", 0]),
+      ...times(2, [0, "background", 0]),
+      [400, "people", 0],
+      [0, "people", 450],
+      [600, "background", 0],
+      [0, "background", 500],
+      [0, "people", 0],
+    ],
+  ],
+  [
+    "what a full bucket earns is the other's",
+    120,
+    [
+      ...times(7, [0, "people", 0]),
+      [250, "people", 0],
+      [0, "people", 500],
+      [500, "people", 0],
+      [0, "people", 500],
+    ],
+  ],
+  [
+    "what nobody can hold is lost",
+    120,
+    [[60_000, "people", 0], ...times(6, [0, "people", 0]), [0, "people", 250]],
+  ],
+  [
+    "a clock that goes back earns nothing",
+    120,
+    [...times(7, [0, "people", 0]), [-5_000, "people", 250], [250, "people", 0]],
+  ],
+  [
+    "a small budget holds one of each",
+    6,
+    [
+      [0, "people", 0],
+      [0, "people", 10_000],
+      [0, "background", 0],
+      [0, "background", 10_000],
+    ],
+  ],
+  [
+    "a third of a token is waited for to the next whole ms",
+    7,
+    [
+      [0, "people", 0],
+      [1, "people", 8_571],
+      [8_571, "people", 0],
+    ],
+  ],
+];
+
+describe("a bucket's numbers", () => {
+  it("are shares of the minute's: three quarters for people, a twelfth of a minute at once", () => {
+    expect(bucketOf(120)).toEqual({
+      people: { rate: 0.0015, max: 7.5 },
+      background: { rate: 0.0005, max: 2.5 },
+    });
+    expect(bucketOf(6)).toMatchObject({ people: { max: 1 }, background: { max: 1 } });
+  });
+});
+
+describe("the budget of one process", () => {
+  it.each(SEQUENCES)("%s", (_, perMinute, steps) => {
+    let now = 1_000_000;
+    const budget = createBudget(perMinute, () => now);
+    for (const [index, [passes, priority, waits]] of steps.entries()) {
+      now += passes;
+      expect(budget.take(priority), `step ${index}`).toBe(waits);
+    }
+  });
+
+  it("goes by the real clock where none is given", () => {
+    expect(createBudget(120).take("people")).toBe(0);
+  });
+});
+
+describeWithRedis("the budget that processes share", () => {
+  let server: RedisProcess;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = connectRedis(server.url, quiet);
+    await redis.connected(5_000);
+  });
+  afterAll(async () => {
+    await redis.close();
+    await server.close();
+  });
+
+  it.each(SEQUENCES)("%s", async (what, perMinute, steps) => {
+    let now = 1_000_000;
+    for (const [index, [passes, priority, waits]] of steps.entries()) {
+      now += passes;
+      const waited = await takeFromRedis(redis.client, `crier:test:${what}`, priority, perMinute, now);
+      expect(waited, `step ${index}`).toBe(waits);
+    }
+  });
+
+  it("goes by Redis' own clock where none is given, and is forgotten when nobody uses it", async () => {
+    expect(await takeFromRedis(redis.client, "crier:test:own", "people", 120)).toBe(0);
+    expect(await redis.client.pTTL("crier:test:own")).toBeGreaterThan(590_000);
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, it } from "vitest";
+import { createLinks } from "../../src/discord/links.js";
+import {
+  type Address,
+  address,
+  givenParameters,
+  isScreenName,
+  parseAddress,
+  screenAt,
+  screenNames,
+  takesId,
+  wireOf,
+  withParameter,
+} from "../../src/screens/addresses.js";
+import { keyOf } from "../../src/storage/id-keys.js";
+import { packId, readId, shortId } from "../../src/text/ids.js";
+import { newLinks } from "../harness.js";
+
+const PRINT = "ab".repeat(32);
+const PARTY = `bob::1220${PRINT}`;
+const PACKED = `bob*${"q6ur".repeat(10)}q6s`;
+const CONTRACT = `00${"cd".repeat(68)}`;
+const LONG = `${"x".repeat(180)}::1220${PRINT}`;
+
+describe("packId", () => {
+  it.each<[string, string, string]>([
+    ["a party's fingerprint after a star", PARTY, PACKED],
+    ["any other long hex after a tilde", CONTRACT, `~${Buffer.from(CONTRACT, "hex").toString("base64url")}`],
+    [
+      "an event's number behind its update",
+      `${"ab".repeat(34)}:7`,
+      `~${Buffer.from("ab".repeat(34), "hex").toString("base64url")}:7`,
+    ],
+    [
+      "a fingerprint with something behind it as any other hex",
+      `bob::1220${PRINT}:7`,
+      `bob::~${Buffer.from(`1220${PRINT}`, "hex").toString("base64url")}:7`,
+    ],
+    ["hex of an odd length as it is", "a".repeat(33), "a".repeat(33)],
+    ["short hex as it is", "ab".repeat(15), "ab".repeat(15)],
+    ["a name as it is", "Quartz Digital", "Quartz Digital"],
+    ["what would come back another, whole", " spaced ", "! spaced "],
+    ["what looks like a key, whole", "^key", "!^key"],
+    ["what begins as a whole one, whole", "!x", "!!x"],
+    ["upper-case hex, which would come back in lower case, as it is", "AB".repeat(32), "AB".repeat(32)],
+  ])("writes %s", (_, id, packed) => {
+    expect(packId(id)).toBe(packed);
+    expect(readId(packed)).toBe(id);
+    expect(packId(id)).toBe(packed);
+  });
+});
+
+describe("readId", () => {
+  it.each<[string, string]>([
+    [`  ${PARTY}\n`, PARTY],
+    [`"${PARTY}"`, PARTY],
+    [`'${PARTY}',`, PARTY],
+    [`\`${PARTY}\``, PARTY],
+    [`<${PARTY}>;`, PARTY],
+    [`(${PARTY})`, PARTY],
+    [`“${PARTY}”`, PARTY],
+    [`[${PARTY}]`, PARTY],
+    ["two   words", "two words"],
+    ["zero\u200bwidth", "zerowidth"],
+    [`https://x.example/party/${encodeURIComponent(PARTY)}`, PARTY],
+    [`[a link](https://x.example/party/${encodeURIComponent(PARTY)})`, PARTY],
+    [`see https://x.example/update/${PRINT}?tab=1#top`, PRINT],
+    [`https://x.example/?id=${PRINT}`, PRINT],
+    [`https://x.example/#/event/${PRINT}`, PRINT],
+    ["https://x.example/validators/quartz", "quartz"],
+    ["https://x.example/%E0%A4%A", "%E0%A4%A"],
+    ["https://x.example/", ""],
+    ["https://[", "https://"],
+    ["..", ""],
+    ["!..", ""],
+    ["a..b", "a..b"],
+    ["a.", "a."],
+    [".a", ".a"],
+    ["http://x.example/validators/quartz", "quartz"],
+    [`${PACKED}x`, `${PACKED}x`],
+    ["", ""],
+  ])("reads %j", (text, id) => {
+    expect(readId(text)).toBe(id);
+  });
+});
+
+describe("shortId", () => {
+  it.each<[string, string]>([
+    [PARTY, "bob::1220ab…abab"],
+    [`${"h".repeat(60)}::1220${PRINT}`, `${"h".repeat(39)}…::1220ab…abab`],
+    [CONTRACT, "00cdcdcdcd…cdcdcd"],
+    ["x".repeat(24), "x".repeat(24)],
+    ["x".repeat(25), `${"x".repeat(10)}…${"x".repeat(6)}`],
+    [`bob::1220${"ab".repeat(31)}`, "bob::1220a…ababab"],
+    [`bob::1220${PRINT}c`, "bob::1220a…bababc"],
+  ])("shows %s", (id, short) => {
+    expect(shortId(id)).toBe(short);
+  });
+});
+
+describe("addresses", () => {
+  it("have a screen for every name on the wire, and back", () => {
+    for (const screen of screenNames) expect(screenAt(wireOf(screen))).toBe(screen);
+    expect(screenNames.filter((screen) => wireOf(screen) !== screen)).toEqual([
+      "voteRequest",
+      "votes",
+      "token",
+      "contract",
+    ]);
+    for (const name of ["voteRequest", "votes", "token", "contract"]) expect(screenAt(name)).toBeUndefined();
+    expect(screenAt("nothing")).toBeUndefined();
+    expect(isScreenName("toString")).toBe(false);
+    expect(screenNames.filter(takesId)).toEqual([
+      "validator",
+      "party",
+      "rewards",
+      "voteRequest",
+      "votes",
+      "token",
+      "contract",
+      "event",
+      "update",
+      "lookup",
+    ]);
+  });
+
+  it.each<[string, Record<string, string>, Record<string, unknown> | undefined]>([
+    ["validators", {}, { status: "ALL", order: "DESC", page: 1 }],
+    [
+      "validators",
+      { status: "ACTIVE", order: "ASC", page: "3", odd: "x" },
+      { status: "ACTIVE", order: "ASC", page: 3 },
+    ],
+    ["validators", { status: "ODD" }, undefined],
+    ["validators", { page: "0" }, undefined],
+    ["validators", { page: "1.5" }, undefined],
+    ["validators", { page: "510" }, { status: "ALL", order: "DESC", page: 510 }],
+    ["validators", { page: "511" }, undefined],
+    ["parties", { sort: "FIRST_SEEN_AT" }, { sort: "FIRST_SEEN_AT", order: "DESC", page: 1 }],
+    ["price", { over: "30d" }, { over: "30d" }],
+    ["price", { over: "1y" }, undefined],
+    ["party", { id: ` ${PARTY} ` }, { id: PARTY }],
+    ["party", {}, undefined],
+    ["party", { id: "" }, undefined],
+    ["party", { id: "x".repeat(300) }, { id: "x".repeat(300) }],
+    ["party", { id: "x".repeat(301) }, undefined],
+    ["rewards", { id: "x", page: "2" }, { id: "x", page: 2 }],
+    ["help", {}, {}],
+    ["nothing", {}, undefined],
+  ])("of %s with %j", (screen, given, parameters) => {
+    expect(parseAddress(screen, given)).toEqual(parameters && { screen, parameters });
+  });
+
+  it("are changed by one parameter at a time", () => {
+    const from = address("validators", { status: "ACTIVE" });
+    expect(withParameter(from, "page", 3)).toEqual(address("validators", { status: "ACTIVE", page: 3 }));
+    expect(withParameter(from, "page", "4")).toEqual(address("validators", { status: "ACTIVE", page: 4 }));
+    expect(withParameter(from, "page", 0)).toBeUndefined();
+    expect(withParameter(from, "odd", 1)).toBeUndefined();
+    expect(withParameter(address("help", {}), "page", 1)).toBeUndefined();
+  });
+
+  it("say what is not default, in order", () => {
+    expect(givenParameters(address("validators", { page: 2, order: "ASC" }))).toEqual([
+      ["order", "ASC"],
+      ["page", "2"],
+    ]);
+    expect(givenParameters(address("party", { id: "x" }))).toEqual([["id", "x"]]);
+  });
+});
+
+describe("links", () => {
+  it.each<[string, Address, string]>([
+    [
+      "without its defaults",
+      address("validators", { status: "ACTIVE", page: 3 }),
+      "validators?status=ACTIVE&page=3",
+    ],
+    ["by its name alone", address("help", {}), "help"],
+    ["with its id packed", address("party", { id: PARTY }), `party?id=${PACKED}`],
+    ["by the short name of its screen", address("votes", { id: "x", page: 2 }), "vv?page=2&id=x"],
+    ["with what separates escaped", address("lookup", { id: "50% & a=b?" }), "lookup?id=50%25 %26 a%3Db?"],
+  ])("write an address %s", async (_, to, text) => {
+    const links = newLinks();
+    expect(links.encode(to, 100)).toBe(text);
+    expect(await links.decode(text)).toEqual(to);
+    expect(links.ids.size).toBe(0);
+  });
+
+  it("write the key of an id that does not fit, and remember it", async () => {
+    const links = newLinks();
+    const to = address("rewards", { id: LONG, page: 12 });
+    expect(links.encode(to, 100)).toBe(`rewards?page=12&id=${keyOf(LONG)}`);
+    expect(links.ids).toEqual(new Map([[keyOf(LONG), LONG]]));
+    expect(await links.decode(`rewards?page=12&id=${keyOf(LONG)}`)).toEqual(to);
+    expect(await newLinks().decode(`rewards?id=${keyOf(LONG)}`)).toBeUndefined();
+    expect(keyOf(LONG)).toMatch(/^\^[\w-]{16}$/);
+  });
+
+  it("write an id that fits to the letter whole, and its key with a letter less", () => {
+    const to = address("party", { id: PARTY });
+    const length = `party?id=${PACKED}`.length;
+    expect(newLinks().encode(to, length)).toHaveLength(length);
+    const links = newLinks();
+    expect(links.encode(to, length)).toContain(PACKED);
+    // The same address, written before, does not fit any more.
+    expect(links.encode(to, length - 1)).toContain(keyOf(PARTY));
+    expect(links.encode(to, 100)).toContain(keyOf(PARTY));
+  });
+
+  it.each([
+    "",
+    "nothing",
+    "party",
+    "party?id",
+    "party?id=",
+    "price?over=%",
+    "validators?page=x",
+    "party?id=^nobodyknowsthis0",
+  ])("do not open from %j", async (text) => {
+    const decoded = await newLinks().decode(text);
+    expect(decoded).toBeUndefined();
+  });
+
+  it("open with parameters that no screen has, and with question marks in a value", async () => {
+    expect(await newLinks().decode("proposals?m=abc")).toEqual(address("proposals", {}));
+    expect(await newLinks().decode("lookup?id=what?now")).toEqual(address("lookup", { id: "what?now" }));
+  });
+
+  it("fit a custom_id, with a slot before and a mark behind", () => {
+    const links = newLinks();
+    expect(links.customId("r", address("help", {}))).toBe("rhelp");
+    expect(links.customId("A", address("proposals", {}), "mark")).toBe("Aproposals?m=mark");
+    expect(links.customId("A", address("party", { id: "x" }), "mark")).toBe("Aparty?id=x&m=mark");
+    const id = `${"y".repeat(30)}*${"q6ur".repeat(10)}q6s`;
+    const to = address("party", { id: readId(id) });
+    expect(links.customId("A", to)).toBe(`Aparty?id=${id}`);
+    const marked = links.customId("A", address("party", { id: readId(id) }), "m".repeat(25));
+    expect(marked).toContain(keyOf(readId(id)));
+    expect(marked.length).toBeLessThanOrEqual(100);
+    const exact = links.customId(
+      "A",
+      address("party", { id: "z".repeat(100 - "Aparty?id=&m=mark".length) }),
+      "mark",
+    );
+    expect(exact).toHaveLength(100);
+    expect(exact).not.toContain("^");
+    expect(
+      links.customId("A", address("party", { id: "z".repeat(101 - "Aparty?id=&m=mark".length) }), "mark"),
+    ).toContain("^");
+  });
+
+  it("write an id as a choice's value, and read it back", async () => {
+    const links = newLinks();
+    expect(links.choiceValue(PARTY)).toBe(PACKED);
+    expect(links.choiceValue("x".repeat(100))).toBe("x".repeat(100));
+    expect(links.choiceValue("x".repeat(101))).toBe(keyOf("x".repeat(101)));
+    expect(await links.readChoice(PACKED)).toBe(PACKED);
+    expect(await links.readChoice(keyOf("x".repeat(101)))).toBe(`!${"x".repeat(101)}`);
+    expect(
+      await createLinks({ remember() {}, resolve: async () => undefined }).readChoice("^unknown"),
+    ).toBeUndefined();
+  });
+});

@@ -1,0 +1,401 @@
+import { describe, expect, it } from "vitest";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { openSlice, openUndocumentedSlice, readPages, together } from "../../src/explorer/paging.js";
+import type { Page } from "../../src/explorer/schema/page.js";
+import type { Reading } from "../../src/explorer/service.js";
+import { row as voteRequest } from "./vote-requests.js";
+
+const reading = <T>(data: T, given: Partial<Reading<T>> = {}): Reading<T> => ({
+  data,
+  fetchedAt: 10,
+  stale: false,
+  ...given,
+});
+
+const page = <T>(content: readonly T[], given: Partial<Page<T>> = {}): Page<T> => ({
+  content,
+  totalElements: null,
+  last: null,
+  sent: content.length,
+  unreadable: 0,
+  ...given,
+});
+
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+
+/** A list of so many numbers, read as the API gives it; `given` lies about a page. */
+function listOf(count: number, given: (number: number) => Partial<Page<number>> = () => ({})) {
+  const pages: number[] = [];
+  const load = async ({ page: number, size }: { page: number; size: number }) => {
+    pages.push(number);
+    const content = numbers(number * size, Math.max(0, Math.min(size, count - number * size)));
+    const last = (number + 1) * size >= count;
+    return reading(page(content, { totalElements: count, last, ...given(number) }));
+  };
+  return { pages, load };
+}
+
+describe("openSlice", () => {
+  const cases: readonly [
+    what: string,
+    count: number,
+    wanted: number,
+    expected: { rows: readonly number[]; page: number; pages: number; total: number; reachable: number },
+    pages: readonly number[],
+  ][] = [
+    ["the first ten", 25, 1, { rows: numbers(0, 10), page: 1, pages: 3, total: 25, reachable: 25 }, [0]],
+    ["the last few", 25, 3, { rows: numbers(20, 5), page: 3, pages: 3, total: 25, reachable: 25 }, [0]],
+    [
+      "the last whole ten",
+      20,
+      2,
+      { rows: numbers(10, 10), page: 2, pages: 2, total: 20, reachable: 20 },
+      [0],
+    ],
+    [
+      "the last page for one past it",
+      25,
+      9,
+      { rows: numbers(20, 5), page: 3, pages: 3, total: 25, reachable: 25 },
+      [0],
+    ],
+    [
+      "the tenth from the first request",
+      250,
+      10,
+      { rows: numbers(90, 10), page: 10, pages: 25, total: 250, reachable: 250 },
+      [0],
+    ],
+    [
+      "the eleventh from the second",
+      250,
+      11,
+      { rows: numbers(100, 10), page: 11, pages: 25, total: 250, reachable: 250 },
+      [1],
+    ],
+    [
+      "the middle of the third",
+      250,
+      23,
+      { rows: numbers(220, 10), page: 23, pages: 25, total: 250, reachable: 250 },
+      [2],
+    ],
+    [
+      "the end, by a second request, for one past all",
+      250,
+      300,
+      { rows: numbers(240, 10), page: 25, pages: 25, total: 250, reachable: 250 },
+      [29, 2],
+    ],
+    [
+      "no more than can be reached",
+      6_000,
+      510,
+      { rows: numbers(5_090, 10), page: 510, pages: 510, total: 6_000, reachable: 5_100 },
+      [50],
+    ],
+    [
+      "the last that can be reached, beyond it",
+      6_000,
+      600,
+      { rows: numbers(5_090, 10), page: 510, pages: 510, total: 6_000, reachable: 5_100 },
+      [50],
+    ],
+    ["nothing of nothing", 0, 1, { rows: [], page: 1, pages: 1, total: 0, reachable: 0 }, [0]],
+    ["nothing of nothing, wherever", 0, 12, { rows: [], page: 1, pages: 1, total: 0, reachable: 0 }, [1, 0]],
+  ];
+  it.each(cases)("gives %s", async (_, count, wanted, expected, pages) => {
+    const list = listOf(count);
+    expect((await openSlice(list.load, wanted)).data).toEqual(expected);
+    expect(list.pages).toEqual(pages);
+  });
+
+  it("keeps what the reading says of itself", async () => {
+    const load = async () => reading(page([1]), { fetchedAt: 7, stale: true, problem: "slow" });
+    expect(await openSlice(load, 1)).toMatchObject({ fetchedAt: 7, stale: true, problem: "slow" });
+  });
+
+  it("goes back to the first page where the explorer counts as many as were wanted and gives none", async () => {
+    const list = listOf(0, (number) =>
+      number === 0 ? { content: [1], sent: 1 } : { totalElements: 200, last: false },
+    );
+    expect((await openSlice(list.load, 11)).data.rows).toEqual([1]);
+    expect(list.pages).toEqual([1, 0]);
+    expect((await openSlice(list.load, 20)).data.rows).toEqual([1]);
+  });
+
+  it("does not take an empty page of which nothing is said for one of many", async () => {
+    const { load } = listOf(0, () => ({ totalElements: null, last: null }));
+    expect((await openSlice(load, 1)).data).toMatchObject({ total: 0, reachable: 0, pages: 1 });
+  });
+
+  it.each<[string, Partial<Page<number>>, object]>([
+    [
+      "not how many there are",
+      { totalElements: null, last: null },
+      { total: null, reachable: null, pages: 11 },
+    ],
+    [
+      "that this is not the end",
+      { totalElements: null, last: false },
+      { total: null, reachable: null, pages: 11 },
+    ],
+    ["that this is the end", { totalElements: null, last: true }, { total: 100, reachable: 100, pages: 10 }],
+    ["fewer than it gives", { totalElements: 40, last: null }, { total: 100, reachable: 100, pages: 10 }],
+    [
+      "fewer than it gives, and that it goes on",
+      { totalElements: 40, last: false },
+      { total: null, reachable: null, pages: 11 },
+    ],
+    [
+      "as many as it gives, and that it goes on",
+      { totalElements: 100, last: false },
+      { total: null, reachable: null, pages: 11 },
+    ],
+    [
+      "more than it gives, and that it goes on",
+      { totalElements: 101, last: false },
+      { total: 101, reachable: 101, pages: 11 },
+    ],
+    [
+      "more than it gives, and that this is the end",
+      { totalElements: 400, last: true },
+      { total: 400, reachable: 100, pages: 10 },
+    ],
+  ])("believes an explorer that says %s", async (_, given, expected) => {
+    const { load } = listOf(100, () => given);
+    expect((await openSlice(load, 1)).data).toMatchObject({ ...expected, page: 1 });
+  });
+
+  it("does not promise a page behind a short one", async () => {
+    const { load } = listOf(60, () => ({ totalElements: null, last: false }));
+    expect((await openSlice(load, 1)).data).toMatchObject({ pages: 6, total: null });
+  });
+});
+
+describe("openUndocumentedSlice", () => {
+  const rows = (from: number, count: number) =>
+    numbers(from, count).map((each) => voteRequest({ contractId: `c${each}` }));
+  const shown = (slice: { rows: readonly { contractId: string | null }[] }) =>
+    slice.rows.map(({ contractId }) => contractId);
+
+  it("reads further pages of the size that the first one had", async () => {
+    const wanted: number[] = [];
+    const load = async ({ page: number }: { page: number }) => {
+      wanted.push(number);
+      return reading(page(rows(number * 20, 20), { totalElements: 60, last: number === 2 }));
+    };
+    const { data } = await openUndocumentedSlice("voteRequests", load, 4);
+    expect(shown(data)).toEqual(numbers(30, 10).map((each) => `c${each}`));
+    expect(data).toMatchObject({ page: 4, pages: 6, total: 60, reachable: 60 });
+    expect(wanted).toEqual([0, 1]);
+    expect(shown((await openUndocumentedSlice("voteRequests", load, 3)).data)[0]).toBe("c20");
+    wanted.length = 0;
+    expect(shown((await openUndocumentedSlice("voteRequests", load, 2)).data)[0]).toBe("c10");
+    expect(wanted).toEqual([0]);
+  });
+
+  it("takes the first page for all there is, where every page is the same", async () => {
+    const load = async () => reading(page(rows(0, 30), { totalElements: 90, last: false }));
+    const { data } = await openUndocumentedSlice("voteRequests", load, 5);
+    expect(shown(data)).toEqual(numbers(20, 10).map((each) => `c${each}`));
+    expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
+  });
+
+  it("does so too where the next page is empty", async () => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(page(number === 0 ? rows(0, 20) : [], { last: false }));
+    const { data } = await openUndocumentedSlice("voteRequests", load, 3);
+    expect(data).toMatchObject({ page: 2, pages: 2, total: 20, reachable: 20 });
+  });
+
+  it.each<[string, { last?: boolean; totalElements?: number }]>([
+    ["it says that it is the last", { last: true }],
+    ["it holds as many as it counts", { totalElements: 30 }],
+    ["it holds more than it counts", { totalElements: 29 }],
+  ])("reads no further where %s", async (_, given) => {
+    let requests = 0;
+    const load = async () => {
+      requests += 1;
+      return reading(page(rows(0, 30), given));
+    };
+    expect((await openUndocumentedSlice("voteRequests", load, 9)).data.page).toBe(3);
+    expect(requests).toBe(1);
+  });
+
+  it("reads no further than the API's pages go, and nothing of nothing", async () => {
+    const wanted: number[] = [];
+    const load = async ({ page: number }: { page: number }) => {
+      wanted.push(number);
+      return reading(page(rows(number, 1), { totalElements: 900, last: false }));
+    };
+    await openUndocumentedSlice("voteRequests", load, 80);
+    expect(wanted).toEqual([0, 50]);
+    wanted.length = 0;
+    const empty = async ({ page: number }: { page: number }) => {
+      wanted.push(number);
+      return reading(page(rows(0, 0), { last: false }));
+    };
+    expect((await openUndocumentedSlice("voteRequests", empty, 7)).data).toMatchObject({
+      rows: [],
+      page: 1,
+      pages: 1,
+    });
+    expect(wanted).toEqual([0]);
+  });
+});
+
+describe("readPages", () => {
+  const all = (from: number, count: number) =>
+    numbers(from, count).map((each) => voteRequest({ contractId: `c${each}` }));
+  type Given = Partial<Page<ReturnType<typeof voteRequest>>> | ExplorerError;
+  /** Pages one after another; the last is given again for every further one. */
+  const read = (
+    pages: readonly Given[],
+    enough: (rows: readonly unknown[]) => boolean = () => false,
+    maxPages?: number,
+  ) => {
+    const wanted: { page: number; size: number }[] = [];
+    const load = async (query: { page: number; size: number }) => {
+      wanted.push(query);
+      const given = pages[Math.min(query.page, pages.length - 1)] ?? {};
+      if (given instanceof ExplorerError) throw given;
+      return reading(page(given.content ?? [], { sent: given.content?.length ?? 0, ...given }), {
+        fetchedAt: 100 - query.page,
+      });
+    };
+    return { wanted, result: readPages("voteRequests", load, enough, maxPages) };
+  };
+
+  it.each<[string, readonly Given[], { rows: number; complete: boolean; requests: number }]>([
+    [
+      "the one page that says it is the last",
+      [{ content: all(0, 3), last: true }],
+      { rows: 3, complete: true, requests: 1 },
+    ],
+    [
+      "two, to the last",
+      [
+        { content: all(0, 100), last: false },
+        { content: all(100, 5), last: true },
+      ],
+      { rows: 105, complete: true, requests: 2 },
+    ],
+    [
+      "as many as are counted, where none says it is the last",
+      [
+        { content: all(0, 100), totalElements: 150 },
+        { content: all(100, 50), totalElements: 150 },
+      ],
+      { rows: 150, complete: true, requests: 2 },
+    ],
+    [
+      "on past the count, where a page says it is not the last",
+      [
+        { content: all(0, 2), totalElements: 2, last: false },
+        { content: all(2, 1), last: true },
+      ],
+      { rows: 3, complete: true, requests: 2 },
+    ],
+    [
+      "until a page is empty",
+      [{ content: all(0, 2) }, { content: [] }],
+      { rows: 2, complete: true, requests: 2 },
+    ],
+    ["until the same page comes again", [{ content: all(0, 2) }], { rows: 2, complete: true, requests: 2 }],
+    [
+      "each row once, though lists shift",
+      [{ content: all(0, 3) }, { content: all(2, 3), last: true }],
+      { rows: 5, complete: true, requests: 2 },
+    ],
+    [
+      "a page of unreadable rows, and on",
+      [
+        { content: [], sent: 4, unreadable: 4 },
+        { content: all(0, 1), last: true },
+      ],
+      { rows: 1, complete: false, requests: 2 },
+    ],
+    [
+      "on behind a page of unreadable rows",
+      [{ content: all(0, 3) }, { content: [], sent: 4, unreadable: 4 }, { content: all(3, 1), last: true }],
+      { rows: 4, complete: false, requests: 3 },
+    ],
+    [
+      "incompletely, where a row could not be read",
+      [{ content: all(0, 3), last: true, unreadable: 1 }],
+      { rows: 3, complete: false, requests: 1 },
+    ],
+  ])("reads %s", async (_, pages, expected) => {
+    const { result, wanted } = read(pages);
+    const { data, complete } = await result;
+    expect({ rows: data.length, complete, requests: wanted.length }).toEqual(expected);
+    expect(wanted.every(({ page: number, size }, index) => number === index && size === 100)).toBe(true);
+  });
+
+  it("ends where there is enough, incomplete", async () => {
+    const { result, wanted } = read(
+      [{ content: all(0, 5) }, { content: all(5, 5) }],
+      (rows) => rows.length >= 5,
+    );
+    expect(await result).toMatchObject({ complete: false });
+    expect(wanted).toHaveLength(1);
+  });
+
+  it("is complete where the last page is also enough", async () => {
+    const { result } = read([{ content: all(0, 5), last: true }], () => true);
+    expect(await result).toMatchObject({ complete: true });
+  });
+
+  it("reads so many pages at the most: fifty-one, or fewer where that is said", async () => {
+    const endless = numbers(0, 60).map((number) => ({ content: all(number * 2, 2), last: false }));
+    const { result, wanted } = read(endless);
+    expect(await result).toMatchObject({ complete: true });
+    expect(wanted).toHaveLength(51);
+    const few = read(endless, undefined, 3);
+    await few.result;
+    expect(few.wanted).toHaveLength(3);
+  });
+
+  it("keeps what it has read where a later page fails, and says so", async () => {
+    const { result } = read([{ content: all(0, 2), last: false }, new ExplorerError("slow", "late")]);
+    const { data, complete, problem } = await result;
+    expect([data.length, complete, problem]).toEqual([2, false, "slow"]);
+  });
+
+  it("fails where the first page does, or a later one in a way nobody knows", async () => {
+    await expect(read([new ExplorerError("slow", "late")]).result).rejects.toThrow("late");
+    const broken = readPages(
+      "voteRequests",
+      async ({ page: number }) => {
+        if (number > 0) throw new TypeError("a fault");
+        return reading(page(all(0, 2), { last: false }));
+      },
+      () => false,
+    );
+    await expect(broken).rejects.toThrow("a fault");
+  });
+
+  it("is as old as its oldest page", async () => {
+    const { result } = read([
+      { content: all(0, 2), last: false },
+      { content: all(2, 2), last: true },
+    ]);
+    expect(await result).toMatchObject({ fetchedAt: 99, stale: false });
+  });
+});
+
+describe("several readings together", () => {
+  it("are as old as the oldest, and stale where one is, for the first reason given", () => {
+    const fresh = reading(1, { fetchedAt: 5 });
+    const stale = reading(2, { fetchedAt: 3, stale: true, problem: "slow" });
+    const other = reading(3, { fetchedAt: 9, problem: "failing" });
+    expect(together("x", fresh, stale, other)).toEqual({
+      data: "x",
+      fetchedAt: 3,
+      stale: true,
+      problem: "slow",
+    });
+    expect(together("x", fresh)).toEqual({ data: "x", fetchedAt: 5, stale: false });
+  });
+});

@@ -1,0 +1,86 @@
+import { DiscordAPIError, HTTPError, RateLimitError } from "discord.js";
+import { describe, expect, it } from "vitest";
+import { problemOf, retryAfterOf, wordsFor } from "../../src/discord/problems.js";
+
+const refused = (status: number, code: number) =>
+  new DiscordAPIError({ message: "no", code }, code, status, "POST", "https://discord.example", {});
+const limited = (given: { timeToReset?: number; retryAfter?: number }) =>
+  new RateLimitError({
+    timeToReset: 0,
+    retryAfter: 0,
+    limit: 5,
+    method: "POST",
+    hash: "h",
+    url: "u",
+    route: "r",
+    majorParameter: "m",
+    global: false,
+    sublimitTimeout: 0,
+    scope: "user",
+    ...given,
+  });
+
+describe("what a failure means", () => {
+  it.each<[string, unknown, string, string]>([
+    ["the channel is gone", refused(404, 10_003), "channel-deleted", "the channel was deleted"],
+    ["the message is gone", refused(404, 10_008), "deleted-by-somebody", "Discord refuses it (10008)"],
+    [
+      "it cannot be seen",
+      refused(403, 50_001),
+      "no-access",
+      "the bot cannot see the channel: grant it View Channel there",
+    ],
+    [
+      "it may not be written in",
+      refused(403, 50_013),
+      "permanent",
+      "the bot may not write there: grant it Send Messages and Embed Links",
+    ],
+    ["the form is wrong", refused(400, 50_035), "invalid", "Discord refuses it (50035)"],
+    [
+      "a tag is wanted",
+      refused(400, 40_067),
+      "permanent",
+      "the forum demands a tag: subscribe again, so that one is chosen",
+    ],
+    [
+      "there are too many threads",
+      refused(400, 160_006),
+      "refused-for-now",
+      "the server has too many active threads",
+    ],
+    ["the thread is locked", refused(400, 50_083), "permanent", "the thread is locked"],
+    ["a token was reset", refused(401, 0), "refused-for-now", "Discord refuses it (0)"],
+    ["401 with a code", refused(401, 40_001), "refused-for-now", "Discord refuses it (40001)"],
+    ["an address is banned", refused(403, 0), "refused-for-now", "Discord refuses it (0)"],
+    ["it is limited", refused(429, 20_028), "refused-for-now", "Discord refuses it (20028)"],
+    ["Discord has a fault", refused(500, 0), "unknown", "Discord refuses it (0)"],
+    ["Discord has a fault with a code", refused(503, 50_109), "unknown", "Discord refuses it (50109)"],
+    ["anything else", refused(400, 99_999), "permanent", "Discord refuses it (99999)"],
+    ["the queue is limited", limited({}), "refused-for-now", "Discord did not answer"],
+    [
+      "Discord's host fails",
+      new HTTPError(502, "Bad Gateway", "POST", "u", {}),
+      "unknown",
+      "Discord did not answer",
+    ],
+    ["nobody knows", new Error("socket hang up"), "unknown", "Discord did not answer"],
+    ["it is no error", "RateLimit", "unknown", "Discord did not answer"],
+  ])("%s", (_, error, problem, words) => {
+    expect(problemOf(error)).toBe(problem);
+    expect(wordsFor(error)).toBe(words);
+  });
+});
+
+describe("how long Discord wants to be left alone", () => {
+  it.each<[unknown, number | undefined]>([
+    [limited({ timeToReset: 700, retryAfter: 300 }), 700],
+    [limited({ timeToReset: 100, retryAfter: 300 }), 300],
+    [Object.assign(new Error(), { name: "RateLimitError" }), 0],
+    [refused(429, 0), undefined],
+    [new Error("other"), undefined],
+    [undefined, undefined],
+  ])("is as it says", (error, ms) => {
+    expect(retryAfterOf(error)).toBe(ms);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { beforeOf, reminderId } from "../../src/feeds/governance/events.js";
+import { dueReminders, remindersFor } from "../../src/feeds/governance/reminders.js";
+import { formatBefore, parseBefore, remindersOf, topics } from "../../src/feeds/governance/topics.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+import { NOW, subscribed, tracked } from "./vote-requests.js";
+
+const DEADLINE = NOW + DAY;
+const id = (before: number) => `${DEADLINE}:${before}`;
+
+describe("dueReminders", () => {
+  const cases: readonly [
+    what: string,
+    before: readonly number[],
+    since: number,
+    now: number,
+    expected: readonly number[],
+  ][] = [
+    ["none before its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR - 1, []],
+    ["one at its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR, [6 * HOUR]],
+    ["one until the deadline", [6 * HOUR], 0, DEADLINE - 1, [6 * HOUR]],
+    [
+      "the longest before first, however they are given",
+      [6 * HOUR, DAY],
+      0,
+      DEADLINE - 2 * HOUR,
+      [DAY, 6 * HOUR],
+    ],
+    ["none at the deadline", [6 * HOUR], 0, DEADLINE, []],
+    ["all that have come, the latest last", [HOUR, DAY, 6 * HOUR], 0, DEADLINE - 2 * HOUR, [DAY, 6 * HOUR]],
+    [
+      "what came before the subscription is none of its",
+      [DAY, HOUR],
+      DEADLINE - 2 * HOUR,
+      DEADLINE - HOUR,
+      [HOUR],
+    ],
+    ["what comes with the subscription is", [DAY], DEADLINE - DAY, DEADLINE - HOUR, [DAY]],
+    ["what comes just before it is not", [DAY], DEADLINE - DAY + 1, DEADLINE - HOUR, []],
+  ];
+  it.each(cases)("%s", (_, before, since, now, expected) => {
+    expect(dueReminders(tracked(), before, since, now)).toEqual(expected.map(id));
+  });
+
+  it("none of one that is over, has no deadline, or was reminded of", () => {
+    const due = (given: Parameters<typeof tracked>[0], terms = {}) =>
+      dueReminders(tracked(given, terms), [HOUR], 0, DEADLINE - HOUR);
+    expect(due({})).toEqual([id(HOUR)]);
+    expect(due({ phase: "closed" })).toEqual([]);
+    expect(due({ phase: "ignored" })).toEqual([]);
+    expect(due({}, { voteBefore: null })).toEqual([]);
+    expect(due({ reminded: [id(HOUR)] })).toEqual([]);
+    expect(due({ reminded: [id(DAY), `${DEADLINE + 1}:${HOUR}`] })).toEqual([id(HOUR)]);
+  });
+
+  it("leaves the times that it was given in their order", () => {
+    const before = [HOUR, DAY];
+    dueReminders(tracked(), before, 0, NOW);
+    expect(before).toEqual([HOUR, DAY]);
+  });
+});
+
+describe("the reminders of all who are subscribed", () => {
+  const now = DEADLINE - HOUR;
+
+  it("tell each the last that is due to it, and are all done", () => {
+    const all = [subscribed({ before: [DAY, HOUR] }), subscribed({ before: [6 * HOUR] })];
+    const { done, announced } = remindersFor(tracked(), all, now);
+    expect(announced).toEqual([id(HOUR), id(6 * HOUR)]);
+    expect(done).toEqual([id(DAY), id(HOUR), id(6 * HOUR)]);
+  });
+
+  it("tell what is due to several once", () => {
+    const all = [subscribed({ before: [HOUR] }), subscribed({ before: [HOUR] })];
+    expect(remindersFor(tracked(), all, now)).toEqual({ done: [id(HOUR)], announced: [id(HOUR)] });
+  });
+
+  it("leave out who wants none", () => {
+    const all = [subscribed({ topics: { reminders: false } }), subscribed({ topics: {} })];
+    expect(remindersFor(tracked(), all, now)).toEqual({ done: [], announced: [] });
+    expect(remindersFor(tracked(), [subscribed({ since: DEADLINE })], now)).toEqual({
+      done: [],
+      announced: [],
+    });
+  });
+
+  it("come a day and six hours before where nothing else is set, or what is set cannot be read", () => {
+    expect(remindersOf(subscribed())).toEqual([DAY, 6 * HOUR]);
+    expect(remindersOf(subscribed({ before: "soon" }))).toEqual([DAY, 6 * HOUR]);
+    expect(remindersOf(subscribed({ before: [HOUR] }))).toEqual([HOUR]);
+  });
+
+  it("have an id that says how long before they are", () => {
+    expect(reminderId(5, 3)).toBe("5:3");
+    expect(beforeOf(id(HOUR))).toBe(HOUR);
+  });
+});
+
+describe("parseBefore", () => {
+  it.each<[string, readonly number[] | undefined]>([
+    ["24h", [DAY]],
+    ["24h 6h", [DAY, 6 * HOUR]],
+    ["6h, 24h", [DAY, 6 * HOUR]],
+    ["2d;90m", [2 * DAY, 90 * MINUTE]],
+    ["  6H  ", [6 * HOUR]],
+    ["6h 6h 360m", [6 * HOUR]],
+    ["5m", [5 * MINUTE]],
+    ["30d", [30 * DAY]],
+    ["1h 2h 3h 4h 5h", [5 * HOUR, 4 * HOUR, 3 * HOUR, 2 * HOUR, HOUR]],
+    ["1h 2h 3h 4h 5h 6h", undefined],
+    ["4m", undefined],
+    ["31d", undefined],
+    ["43201m", undefined],
+    ["", undefined],
+    [" , ", undefined],
+    ["soon", undefined],
+    ["6", undefined],
+    ["h", undefined],
+    ["6s", undefined],
+    ["x6h", undefined],
+    ["6hx", undefined],
+    ["-6h", undefined],
+    ["12345h", undefined],
+    ["6h soon", undefined],
+  ])("reads %j", (text, expected) => {
+    expect(parseBefore(text)).toEqual(expected);
+  });
+
+  it.each<[readonly number[], string]>([
+    [[2 * DAY], "2d"],
+    [[DAY], "24h"],
+    [[36 * HOUR], "36h"],
+    [[HOUR], "1h"],
+    [[90 * MINUTE], "90m"],
+    [[2 * DAY, 6 * HOUR, 5 * MINUTE], "2d 6h 5m"],
+  ])("is what formatBefore writes for %j", (before, text) => {
+    expect(formatBefore(before)).toBe(text);
+    expect(parseBefore(text)).toEqual(before);
+  });
+});
+
+describe("the topics", () => {
+  it("are on or off by default, and say what they are", () => {
+    const rows = Object.entries(topics).map(([name, { byDefault, words }]) => [
+      name,
+      byDefault,
+      words(subscribed()),
+    ]);
+    expect(rows).toEqual([
+      ["new", true, "new vote requests"],
+      ["outcome", true, "outcomes"],
+      ["reminders", true, "reminders (24h 6h before the deadline)"],
+      ["changes", false, "changes"],
+      ["votes", false, "votes"],
+    ]);
+    for (const { description } of Object.values(topics)) expect(description).toMatch(/^[A-Z][\w ,]{5,80}$/);
+  });
+});

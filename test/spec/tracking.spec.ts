@@ -1,0 +1,360 @@
+import { describe, expect, it } from "vitest";
+import type { VoteRequestListItem } from "../../src/explorer/schema/governance.js";
+import {
+  compare,
+  firstSeen,
+  keyOf,
+  requestKey,
+  toVoteRequest,
+  withTracked,
+} from "../../src/feeds/governance/tracking.js";
+import { fromExplorer } from "../../src/ledger/vote-requests.js";
+import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
+import { DAY } from "../../src/util/units.js";
+import { NOW, row, tracked } from "./vote-requests.js";
+
+describe("firstSeen", () => {
+  const cases: readonly [
+    what: string,
+    row: Partial<VoteRequestListItem>,
+    baseline: boolean,
+    expected: Partial<TrackedVoteRequest> | undefined,
+  ][] = [
+    ["an open one is followed with its votes", {}, false, { phase: "open", votes: {}, needsDetail: true }],
+    [
+      "one without votes needs no detail",
+      { yesCount: 0, noCount: 0 },
+      false,
+      { phase: "open", votes: {}, needsDetail: false },
+    ],
+    [
+      "counts that are not given are no votes",
+      { yesCount: null, noCount: null },
+      false,
+      { needsDetail: false },
+    ],
+    ["a No is a vote", { yesCount: 0, noCount: 1 }, false, { needsDetail: true }],
+    ["a closed one is ignored", { status: "Rejected" }, false, { phase: "ignored", closedAt: NOW }],
+    ["a word nobody knows counts as open before the deadline", { status: "Odd" }, false, { phase: "open" }],
+    [
+      "and as over after both deadlines",
+      { status: "Odd", voteBefore: NOW - 2, targetEffectiveAt: NOW - 1 },
+      false,
+      { phase: "ignored" },
+    ],
+    [
+      "but not before the later of them",
+      { status: "Odd", voteBefore: NOW - 2, targetEffectiveAt: NOW + 1 },
+      false,
+      { phase: "open" },
+    ],
+    ["at the deadline itself it is over", { status: "Odd", voteBefore: NOW }, false, { phase: "ignored" }],
+    ["no id at all: nothing to follow", { contractId: null, trackingCid: null }, false, undefined],
+    ["neither status nor deadline: half an answer", { status: null, voteBefore: null }, false, undefined],
+    ["a deadline alone says enough", { status: null }, false, { phase: "open" }],
+    [
+      "so does an effective date alone",
+      { status: null, voteBefore: null, targetEffectiveAt: NOW + 1 },
+      false,
+      { phase: "open" },
+    ],
+    [
+      "a status alone says enough",
+      { status: "In Progress", voteBefore: null },
+      false,
+      { phase: "open", terms: { title: "A title", action: null, voteBefore: null, targetEffectiveAt: null } },
+    ],
+    [
+      "no contract id: none is kept",
+      { contractId: null, trackingCid: "t" },
+      false,
+      { contractIds: [], identity: "t" },
+    ],
+    [
+      "a constructor as a title is put into words",
+      { title: "SRARC_OffboardSv" },
+      false,
+      { terms: tracked({}, { title: "Offboard Member" }).terms },
+    ],
+  ];
+  it.each(cases)("%s", (_, given, baseline, expected) => {
+    const first = firstSeen(row(given), NOW, baseline);
+    if (expected === undefined) expect(first).toBeUndefined();
+    else expect(first).toMatchObject(expected);
+  });
+
+  it("holds all that is compared later", () => {
+    expect(firstSeen(row({}), NOW, false)).toEqual({
+      identity: "c1",
+      contractIds: ["c1"],
+      phase: "open",
+      status: "In Progress",
+      requester: "Falcon",
+      terms: { title: "A title", action: null, voteBefore: NOW + DAY, targetEffectiveAt: null },
+      yes: 3,
+      no: 1,
+      pending: 9,
+      revision: 1,
+      missedReads: 0,
+      votes: {},
+      needsDetail: true,
+      voteSequence: 0,
+      changeSequence: 0,
+      reminded: [],
+    });
+  });
+
+  it("tells no votes of what was there before anything was watched, nor of what is over", () => {
+    expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("votes");
+    expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("needsDetail");
+    expect(firstSeen(row({ status: "Expired" }), NOW, false)).not.toHaveProperty("votes");
+    expect(firstSeen(row({}), NOW, false)).not.toHaveProperty("closedAt");
+  });
+});
+
+describe("compare", () => {
+  const known = tracked();
+
+  it("finds nothing in the same row again", () => {
+    expect(compare(known, row({}), true)).toEqual({ next: known, closed: false });
+  });
+
+  it("takes a version with more votes, and asks for its detail", () => {
+    const { next, closed } = compare(known, row({ contractId: "c2", trackingCid: "c1", yesCount: 4 }), false);
+    expect(closed).toBe(false);
+    expect(next).toEqual({
+      ...known,
+      contractIds: ["c1", "c2"],
+      yes: 4,
+      needsDetail: true,
+      revision: known.revision + 1,
+    });
+  });
+
+  it("takes a No for a vote like any other", () => {
+    const { next } = compare(known, row({ noCount: 2 }), true);
+    expect(next).toEqual({ ...known, no: 2, needsDetail: true, revision: known.revision + 1 });
+  });
+
+  it.each<[string, Partial<TrackedVoteRequest>, Partial<VoteRequestListItem>]>([
+    ["an older version of two", { contractIds: ["c1", "c2"] }, { contractId: "c1", yesCount: 9 }],
+    ["an older version of three", { contractIds: ["c0", "c1", "c2"] }, { contractId: "c1", yesCount: 9 }],
+    ["a version nobody has seen, with fewer votes", {}, { contractId: "c9", yesCount: 2 }],
+    ["fewer votes, where the row counts none", {}, { contractId: "c9", yesCount: null, noCount: null }],
+    ["fewer votes, without a contract id", {}, { contractId: null, trackingCid: "c1", yesCount: 2 }],
+  ])("takes %s for a stale answer", (_, was, given) => {
+    const before = tracked({ ...was, missedReads: 1 });
+    expect(compare(before, row({ ...given, title: "Another" }), true)).toEqual({
+      next: { ...before, missedReads: 0 },
+      closed: false,
+    });
+  });
+
+  it.each<[string, Partial<TrackedVoteRequest>, Partial<VoteRequestListItem>]>([
+    ["the newest version again, with fewer votes", {}, { yesCount: 2 }],
+    ["another version with as many votes", {}, { contractId: "c9" }],
+    [
+      "another version where no votes were known",
+      { yes: null, no: null },
+      { contractId: "c9", yesCount: 0, noCount: 0 },
+    ],
+  ])("takes %s for what it says", (_, was, given) => {
+    const { next } = compare(tracked(was), row(given), false);
+    expect([next.yes, next.no]).toEqual([given.yesCount ?? 3, given.noCount ?? 1]);
+    expect(next.contractIds.at(-1)).toBe(given.contractId ?? "c1");
+  });
+
+  it("believes an end even of a stale version", () => {
+    const was = tracked({ contractIds: ["c1", "c2"] });
+    const { next, closed } = compare(was, row({ contractId: "c1", status: "Rejected" }), false);
+    expect(closed).toBe(true);
+    expect(next).toMatchObject({ phase: "closed", status: "Rejected", revision: was.revision + 1 });
+    expect(next.contractIds).toEqual(["c1", "c2"]);
+  });
+
+  it("keeps the last forty of its contract ids", () => {
+    const contractIds = Array.from({ length: 40 }, (_, index) => `old ${index}`);
+    const { next } = compare(tracked({ contractIds }), row({ contractId: "new", yesCount: 5 }), false);
+    expect(next.contractIds).toEqual([...contractIds.slice(1), "new"]);
+  });
+
+  it("learns a row's missing fields from nothing: they stay what they were", () => {
+    const bare = row({
+      contractId: null,
+      trackingCid: "c1",
+      status: null,
+      requester: null,
+      title: null,
+      voteBefore: null,
+      yesCount: null,
+      noCount: null,
+      abstainCount: null,
+    });
+    const was = tracked({ yes: null, no: null, pending: 4 });
+    expect(compare(was, bare, true)).toEqual({ next: was, closed: false });
+  });
+
+  it("shows a status in other words, and that alone", () => {
+    const { next } = compare(known, row({ status: "Open" }), true);
+    expect(next).toEqual({ ...known, status: "Open", revision: known.revision + 1 });
+    expect(compare(known, row({ abstainCount: 8 }), true).next).toEqual({ ...known, pending: 8 });
+  });
+
+  it("learns who requested it once somebody says", () => {
+    expect(compare(tracked({ requester: null }), row({}), true).next.requester).toBe("Falcon");
+    expect(compare(known, row({ requester: "Grove" }), true).next.requester).toBe("Falcon");
+  });
+
+  describe("of what people are told when it changes", () => {
+    const later = NOW + 2 * DAY;
+    const moved = row({ voteBefore: later });
+    const to = { ...known.terms, voteBefore: later };
+
+    it("keeps what one complete read shows, unconfirmed", () => {
+      expect(compare(known, moved, true)).toEqual({ next: { ...known, unconfirmed: to }, closed: false });
+    });
+
+    it("believes it once the next complete read agrees", () => {
+      expect(compare(tracked({ unconfirmed: to }), moved, true)).toEqual({
+        next: { ...known, terms: to, revision: known.revision + 1, changeSequence: known.changeSequence + 1 },
+        closed: false,
+        changedFrom: known.terms,
+      });
+    });
+
+    it("forgets it where the next says otherwise, and begins anew with that", () => {
+      expect(compare(tracked({ unconfirmed: to }), row({}), true).next).toEqual(known);
+      const other = row({ voteBefore: later + 1 });
+      expect(compare(tracked({ unconfirmed: to }), other, true).next.unconfirmed?.voteBefore).toBe(later + 1);
+    });
+
+    it("is not confirmed by a look at the first page alone, which keeps what another poll said", () => {
+      expect(compare(tracked({ unconfirmed: to }), moved, false).next).toEqual({ ...known, unconfirmed: to });
+      expect(compare(known, moved, false)).toEqual({ next: known, closed: false });
+      expect(compare(tracked({ unconfirmed: to }), row({}), false).next).toEqual(known);
+    });
+
+    it.each<
+      [
+        string,
+        Partial<TrackedVoteRequest["terms"]>,
+        Partial<VoteRequestListItem>,
+        Partial<TrackedVoteRequest["terms"]>,
+      ]
+    >([
+      ["a title", { title: null }, {}, { title: "A title" }],
+      ["a deadline", { voteBefore: null }, {}, { voteBefore: NOW + DAY }],
+      ["an effective date", {}, { targetEffectiveAt: later }, { targetEffectiveAt: later }],
+    ])("learns %s that was not known, which is no change", (_, was, given, expected) => {
+      const before = tracked({}, was);
+      const { next, changedFrom } = compare(before, row(given), true);
+      expect(changedFrom).toBeUndefined();
+      expect(next.terms).toEqual({ ...known.terms, ...expected });
+      expect(next.revision).toBe(before.revision + 1);
+      expect(next).not.toHaveProperty("unconfirmed");
+    });
+
+    it("takes a changed title and effective date for changes, and leaves the action alone", () => {
+      const was = tracked(
+        { unconfirmed: { ...known.terms, title: "New", action: "Act" } },
+        { action: "Act" },
+      );
+      expect(compare(was, row({ title: "New" }), true).changedFrom).toEqual(was.terms);
+      const dated = tracked(
+        { unconfirmed: { ...known.terms, targetEffectiveAt: 5 } },
+        { targetEffectiveAt: 4 },
+      );
+      expect(compare(dated, row({ targetEffectiveAt: 5 }), true).next.terms.targetEffectiveAt).toBe(5);
+    });
+  });
+
+  describe("of a request that is over", () => {
+    it.each(["closed", "ignored"] as const)(
+      "restates the outcome of one that is %s, and changes nothing else",
+      (phase) => {
+        const over = tracked({ phase, status: "Accepted", missedReads: 1 });
+        const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true);
+        expect(stated).toEqual({
+          next: { ...over, missedReads: 0, status: "Implemented", revision: over.revision + 1 },
+          closed: false,
+        });
+        for (const status of ["Accepted", "In Progress", null])
+          expect(compare(over, row({ status, yesCount: 12 }), true)).toEqual({
+            next: { ...over, missedReads: 0 },
+            closed: false,
+          });
+        expect(compare(over, row({ status: "Odd" }), true).next.status).toBe("Odd");
+      },
+    );
+  });
+});
+
+describe("a request's key", () => {
+  const one = tracked({ identity: "c1", contractIds: ["c1", "c2"] });
+  const known = new Map([
+    ["other", tracked({ identity: "o", contractIds: ["o"] })],
+    ["mine", one],
+  ]);
+
+  it.each<[string, Partial<VoteRequestListItem>, string]>([
+    ["that of the request whose contract id it has", { contractId: "c2", trackingCid: null }, "mine"],
+    ["that of the request whose contract id it tracks", { contractId: "c3", trackingCid: "c2" }, "mine"],
+    ["its own where nobody has had its ids", { contractId: "c9", trackingCid: "t9" }, requestKey("t9")],
+  ])("is %s", (_, given, key) => {
+    expect(keyOf(known, row(given), given.trackingCid ?? given.contractId ?? "")).toBe(key);
+  });
+
+  it("is its own where that is tracked, whoever else has had its ids", () => {
+    const own = requestKey("c2");
+    expect(keyOf(new Map([...known, [own, one]]), row({ contractId: "c2" }), "c2")).toBe(own);
+  });
+
+  it("is short, and the same for ever", () => {
+    expect(requestKey("c1")).toBe("0PYxyh3bqNs7z8ue");
+    expect(requestKey("c1")).not.toBe(requestKey("c2"));
+  });
+});
+
+describe("what is tracked, as a vote request", () => {
+  it("is what was tracked, and nothing made up", () => {
+    expect(toVoteRequest(tracked({ contractIds: ["c1", "c0", "c2"] }, { action: "Act" }))).toEqual({
+      identity: "c1",
+      contractId: "c2",
+      title: "A title",
+      action: { words: "Act", subject: [], changes: [] },
+      status: "In Progress",
+      requester: "Falcon",
+      requesterName: null,
+      requesterImg: null,
+      createdAt: null,
+      voteBefore: NOW + DAY,
+      targetEffectiveAt: null,
+      yes: 3,
+      no: 1,
+      pending: 9,
+      reasonUrl: null,
+      reasonBody: null,
+      detail: "none",
+    });
+    expect(toVoteRequest(tracked({ contractIds: [] })).contractId).toBeNull();
+    expect(toVoteRequest(tracked({}, { title: null, action: "Act" })).title).toBe("Act");
+  });
+
+  it("is newer than a detail from the cache in its title, tally, status and dates", () => {
+    const read = fromExplorer(
+      row({ title: "Old", yesCount: 1, status: "Odd", requesterName: "Falcon Ltd" }),
+      null,
+    );
+    const both = withTracked(read, tracked());
+    expect(both).toMatchObject({
+      title: "A title",
+      yes: 3,
+      no: 1,
+      pending: 9,
+      status: "In Progress",
+      requesterName: "Falcon Ltd",
+    });
+    expect(both).toMatchObject({ voteBefore: NOW + DAY, targetEffectiveAt: null });
+    expect(withTracked(read, tracked({}, { title: null })).title).toBe("Old");
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { Vote } from "../../src/explorer/schema/governance.js";
+import { absentFrom, compareVotes } from "../../src/feeds/governance/vote-changes.js";
+import { tracked, vote } from "./vote-requests.js";
+
+const event = (given: object) => ({
+  kind: "vote",
+  key: "k",
+  sequence: 3,
+  voter: "Ann",
+  from: null,
+  to: true,
+  ...given,
+});
+
+describe("compareVotes", () => {
+  it("tells a vote that is cast, and counts it", () => {
+    expect(compareVotes("k", tracked({ votes: {} }), [vote({})])).toEqual({
+      changes: { votes: { ann: true }, voteSequence: 3, unconfirmedVotes: {} },
+      events: [event({})],
+    });
+  });
+
+  it("tells nothing of votes that were there before any were known", () => {
+    const { changes, events } = compareVotes("k", tracked(), [
+      vote({}),
+      vote({ identifier: "bob", accept: false }),
+    ]);
+    expect(events).toEqual([]);
+    expect(changes).toEqual({ votes: { ann: true, bob: false }, voteSequence: 2, unconfirmedVotes: {} });
+  });
+
+  it.each<[string, Partial<Vote>]>([
+    ["on another request", { trackingCid: "c9" }],
+    ["without a voter", { identifier: null }],
+    ["without a vote", { accept: null }],
+    ["that is known", { identifier: "bob", accept: false }],
+  ])("passes over one %s", (_, given) => {
+    const { changes, events } = compareVotes("k", tracked({ votes: { bob: false } }), [vote(given)]);
+    expect(events).toEqual([]);
+    expect(changes).toEqual({ votes: { bob: false }, voteSequence: 2, unconfirmedVotes: {} });
+  });
+
+  it("tells a changed vote once two reads agree", () => {
+    const first = compareVotes("k", tracked({ votes: { ann: true } }), [vote({ accept: false })]);
+    expect(first).toEqual({
+      changes: { votes: { ann: true }, voteSequence: 2, unconfirmedVotes: { ann: false }, needsDetail: true },
+      events: [],
+    });
+    const second = compareVotes("k", tracked(first.changes), [vote({ accept: false })]);
+    expect(second.events).toEqual([event({ from: true, to: false })]);
+    expect(second.changes).toEqual({ votes: { ann: false }, voteSequence: 3, unconfirmedVotes: {} });
+  });
+
+  it("forgets a change that the next read does not show", () => {
+    const was = tracked({ votes: { ann: true }, unconfirmedVotes: { ann: false } });
+    expect(compareVotes("k", was, [vote({})]).changes.unconfirmedVotes).toEqual({});
+  });
+
+  it("takes a vote that the explorer does not give for no change of one that is known", () => {
+    const { changes } = compareVotes("k", tracked({ votes: { ann: true } }), [vote({ accept: null })]);
+    expect(changes).toEqual({ votes: { ann: true }, voteSequence: 2, unconfirmedVotes: {} });
+  });
+
+  it("takes a vote that was none so far for cast, not changed", () => {
+    const { events } = compareVotes("k", tracked({ votes: { ann: null } }), [vote({})]);
+    expect(events).toEqual([event({})]);
+  });
+
+  it.each<[string, Partial<Vote>]>([
+    ["its id", { identifier: "Falcon", accountName: null }],
+    ["its name", { accountName: "Falcon" }],
+    ["its company", { company: "Falcon", accountName: null }],
+  ])("does not tell the requester's own Yes, known by %s", (_, given) => {
+    const { changes, events } = compareVotes("k", tracked({ votes: {} }), [vote(given)]);
+    expect(events).toEqual([]);
+    expect(Object.values(changes.votes ?? {})).toEqual([true]);
+  });
+
+  it("tells the requester's No, and a Yes that it turned to", () => {
+    const own = { accountName: "Falcon" };
+    expect(compareVotes("k", tracked({ votes: {} }), [vote({ ...own, accept: false })]).events).toHaveLength(
+      1,
+    );
+    const turned = tracked({ votes: { ann: false }, unconfirmedVotes: { ann: true } });
+    expect(compareVotes("k", turned, [vote(own)]).events).toHaveLength(1);
+    expect(
+      compareVotes("k", tracked({ requester: null, votes: {} }), [vote({ company: null })]).events,
+    ).toHaveLength(1);
+  });
+
+  it("names a voter by name, company or id, and counts each", () => {
+    const rows = [
+      vote({ company: "Ann Ltd" }),
+      vote({ identifier: "bob", accountName: null, company: "Bob Ltd" }),
+      vote({ identifier: "cid", accountName: null }),
+    ];
+    const { events } = compareVotes("k", tracked({ votes: {} }), rows);
+    expect(events.map(({ voter, sequence }) => [voter, sequence])).toEqual([
+      ["Ann", 3],
+      ["Bob Ltd", 4],
+      ["cid", 5],
+    ]);
+  });
+});
+
+describe("absentFrom", () => {
+  const others = [
+    vote({ identifier: "bob", accountName: null, company: "Bob Ltd", trackingCid: "c9" }),
+    vote({ identifier: "cid", accountName: null, trackingCid: "c9" }),
+  ];
+
+  it("names those who have voted elsewhere and not here", () => {
+    expect(absentFrom(tracked({ pending: 2 }), [vote({}), ...others])).toEqual(["Bob Ltd", "cid"]);
+  });
+
+  it("names nobody where they are not as many as the tally counts", () => {
+    expect(absentFrom(tracked({ pending: 3 }), [vote({}), ...others])).toBeNull();
+    expect(absentFrom(tracked({ pending: null }), [vote({}), ...others])).toBeNull();
+  });
+
+  it("takes a row without a vote here for no vote, and one without a voter for nobody", () => {
+    const rows = [vote({ accept: null }), vote({ identifier: null, trackingCid: "c9" })];
+    expect(absentFrom(tracked({ pending: 1 }), rows)).toEqual(["Ann"]);
+  });
+});

@@ -1,0 +1,158 @@
+import { expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import { FIRST_FEED, STATE_VERSION, type Subscription } from "../../src/storage/catalogue.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { holdForever, type LeasedState, LeaseLost } from "../../src/storage/lease.js";
+import { claimVersion, createState } from "../../src/storage/state.js";
+import { StateError } from "../../src/storage/store.js";
+
+const subscription: Subscription = {
+  channelId: "1",
+  feed: FIRST_FEED,
+  subject: null,
+  guildId: "2",
+  forum: false,
+  tagId: null,
+  since: 1,
+  topics: { new: true },
+  roleId: null,
+  thread: false,
+  publish: false,
+};
+
+/** A state whose store can be written to past its schemas. */
+function open() {
+  const lines: { details: object; message: string }[] = [];
+  const error = (details: object, message: string) => void lines.push({ details, message });
+  const store = openFileStore(newDataDir());
+  const write = (collection: string, id: string, text: string) =>
+    store.commit([{ op: "put", collection, id, text }]);
+  return { store, write, lines, error, state: createState(store, { log: { error } }) };
+}
+
+it.each([
+  ["is no JSON", "{not json", "it is no JSON"],
+  [
+    "has a field of another type",
+    '{"channelId":7}',
+    "channelId: Invalid input: expected string, received number",
+  ],
+  ["is of another kind", "[]", "it: Invalid input: expected object, received array"],
+])("a document that %s costs itself, is logged once and kept aside", async (_, text, problem) => {
+  const { state, store, write, lines } = open();
+  await write("subscriptions", "good", JSON.stringify(subscription));
+  await write("subscriptions", "bad", text);
+  for (let reads = 0; reads < 2; reads += 1) {
+    expect([...(await state.subscriptions.list()).keys()]).toEqual(["good"]);
+    expect(await state.subscriptions.get("bad")).toBeUndefined();
+  }
+  expect(lines).toEqual([
+    {
+      details: { collection: "subscriptions", id: "bad", problem },
+      message: "A document of the state cannot be read; it is kept aside",
+    },
+  ]);
+  expect(await store.get("subscriptions", "bad")).toBeUndefined();
+  expect(await state.unreadable.get("subscriptions/bad")).toMatchObject({
+    collection: "subscriptions",
+    id: "bad",
+    text,
+    problem,
+  });
+  // The place is free again.
+  await state.commit([state.subscriptions.put("bad", subscription)]);
+  expect(await state.subscriptions.get("bad")).toEqual(subscription);
+  await state.close();
+});
+
+it("leaves everything where it is for who only looks", async () => {
+  const { store, write, error, lines } = open();
+  const state = createState(store, { log: { error }, keepAside: false });
+  await write("tokens", "t", "{}");
+  expect((await state.tokens.list()).size).toBe(0);
+  expect(await store.get("tokens", "t")).toBe("{}");
+  expect(lines).toHaveLength(1);
+  await state.close();
+});
+
+it("does not keep aside what somebody has put right meanwhile", async () => {
+  const { state, store, write } = open();
+  const good = JSON.stringify({ id: "t", name: null, active: null });
+  await write("tokens", "t", "{}");
+  const reading = state.tokens.get("t");
+  await write("tokens", "t", good);
+  expect(await reading).toBeUndefined();
+  expect(await store.get("tokens", "t")).toBe(good);
+  expect((await state.unreadable.list()).size).toBe(0);
+  await state.close();
+});
+
+it("expects a document as it stands in the store, whatever was filled in when it was read", async () => {
+  const { state, write } = open();
+  const { feed, subject, ...old } = subscription;
+  await write("subscriptions", "1", JSON.stringify({ ...old, before: [5], odd: 1 }));
+  const read = await state.subscriptions.get("1");
+  expect(read).toEqual({ ...subscription, before: [5], odd: 1 });
+  expect(await state.commit([state.subscriptions.expect("1", { ...subscription })])).toBe(false);
+  expect(
+    await state.commit([state.subscriptions.expect("1", read), state.subscriptions.put("1", subscription)]),
+  ).toBe(true);
+  expect(await state.commit([state.subscriptions.expect("1", subscription)])).toBe(true);
+  await state.close();
+});
+
+it("finds a message's place in its id, where version 1 kept it", async () => {
+  const { state, write } = open();
+  const old = { messageId: "7", in: "22", at: 1 };
+  await write("announced", "key_-@22", JSON.stringify({ ...old, revision: 3 }));
+  await write("announced", "key_-@22#key_-:vote:1", JSON.stringify({ ...old, todo: ["publish"] }));
+  const place = { feed: FIRST_FEED, subject: "key_-", channelId: "22" };
+  expect([...(await state.announced.list()).values()]).toEqual([
+    { ...old, ...place, revision: 3, news: false },
+    { ...old, ...place, todo: ["publish"], news: true },
+  ]);
+  await state.close();
+});
+
+it("is marked with its version, and refuses one that is newer", async () => {
+  const { state, write } = open();
+  await claimVersion(state);
+  expect(await state.version.get("state")).toEqual({ version: STATE_VERSION });
+  await claimVersion(state);
+  await write("version", "state", JSON.stringify({ version: STATE_VERSION + 1 }));
+  await expect(claimVersion(state)).rejects.toThrow(StateError);
+  const work = { start: async () => {}, stop: async () => {} };
+  await expect(holdForever(state, work)).rejects.toThrow(/newer version of the bot/);
+  await state.close();
+});
+
+it("writes nothing under a lease that another holds, and says so in one way", async () => {
+  const { state } = open();
+  const held: LeasedState[] = [];
+  const work = { start: async (leased: LeasedState) => void held.push(leased), stop: async () => {} };
+  await holdForever(state, work);
+  await holdForever(state, work);
+  const [first, second] = held;
+  const write = state.tokens.put("t", { id: "t", name: null, active: null });
+  await expect(first?.commit([write])).rejects.toThrow(LeaseLost);
+  expect(await state.tokens.get("t")).toBeUndefined();
+  expect(await second?.commit([write])).toBe(true);
+  // An expectation of its own that does not hold is no lost lease.
+  expect(await second?.commit([state.tokens.expect("t", undefined)])).toBe(false);
+  await state.close();
+});
+
+it("keeps quiet, and loses nothing, where a document cannot even be kept aside", async () => {
+  const { store, write, lines, error } = open();
+  await write("tokens", "t", "{}");
+  const failing = { ...store, commit: () => Promise.reject(new StateError("full")) };
+  const state = createState(failing, { log: { error } });
+  expect(await state.tokens.get("t")).toBeUndefined();
+  expect(await state.tokens.get("t")).toBeUndefined();
+  expect(lines.map(({ message }) => message)).toEqual([
+    "A document of the state cannot be read; it is kept aside",
+    "It could not be kept aside; it stays where it is",
+  ]);
+  expect(await store.get("tokens", "t")).toBe("{}");
+  await store.close();
+});
