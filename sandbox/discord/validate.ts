@@ -1,7 +1,7 @@
 import { type Faults, invalidForm } from "./errors.js";
 
 /**
- * What Discord refuses in what a bot sends (discord-notes.md): each fault at the path of its field. Texts are trimmed
+ * What Discord refuses in what a bot sends (its API documentation): each fault at the path of its field. Texts are trimmed
  * before they are counted, by code point.
  */
 

@@ -1,4 +1,4 @@
-/** What Discord allows (docs/discord.md); lengths are counted in UTF-16 units here, which never is too little. */
+/** What Discord allows, by its API documentation; lengths are counted in UTF-16 units here, which never is too little. */
 export const LIMITS = {
   content: 2_000,
   title: 256,

@@ -218,7 +218,11 @@ const catalogue = {
     lives: "until the list is read again",
   },
   /** Apart from the lists, since they are what a process that waits for news reads. */
-  directoryTimes: { name: "directory-times", schema: z.object({ readAt: time }), lives: "as its list" },
+  directoryTimes: {
+    name: "directory-times",
+    schema: z.object({ readAt: time }),
+    lives: "until the list is read again",
+  },
   tokens: { name: "tokens", schema: entry, lives: "for ever" },
   ids: { name: "ids", schema: z.string(), lives: "for ever: a button lives as long as its message" },
   settings: {

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { collectionNames, definitionOf } from "../../src/storage/catalogue.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -55,11 +56,34 @@ describe("what is written for operators", () => {
   });
 
   it("points at files that there are", () => {
-    for (const file of ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/operating.md"]) {
+    const documents = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+      (name) => /\.md$/.test(name) && !/^(node_modules|\.stryker|\.git\/)/.test(name),
+    );
+    expect(documents.length).toBeGreaterThan(12);
+    for (const file of documents) {
       for (const target of all(read(file), /\]\((?!https?:|#)([^)#]+)/g)) {
-        const path = join(file.includes("/") ? "docs" : "", target);
-        expect(() => read(path), `${file} → ${target}`).not.toThrow();
+        expect(existsSync(join(root, dirname(file), target)), `${file} → ${target}`).toBe(true);
       }
+    }
+  });
+
+  it("needs nothing that does not ship: every file that code and comments name is there", () => {
+    const named = all(
+      ["src", "commands", "sandbox", "bench", "test"].map(sources).join("\n"),
+      /\b((?:docs|src|test|commands|sandbox|bench|ops)\/[\w./-]+\.(?:md|ts|txt|yaml|json))\b/g,
+    );
+    expect(named.size).toBeGreaterThan(5);
+    expect([...named].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(
+      all(["src", "commands", "sandbox"].map(sources).join("\n"), /\b([\w-]+-notes\.md|[Ee]ndpoints? \d+)/g),
+    ).toEqual(new Set());
+  });
+
+  it("says of every collection of the state how long it lives", () => {
+    const table = read("docs/architecture.md");
+    for (const { name, lives } of collectionNames.map(definitionOf)) {
+      const row = table.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
+      expect(row, name).toContain(lives.split(":")[0]);
     }
   });
 });
