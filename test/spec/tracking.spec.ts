@@ -50,6 +50,7 @@ describe("firstSeen", () => {
     ],
     ["at the deadline itself it is over", { status: "Odd", voteBefore: NOW }, false, { phase: "ignored" }],
     ["no id at all: nothing to follow", { contractId: null, trackingCid: null }, false, undefined],
+    ["no title: none is known", { title: null }, false, { terms: tracked({}, { title: null }).terms }],
     ["neither status nor deadline: half an answer", { status: null, voteBefore: null }, false, undefined],
     ["a deadline alone says enough", { status: null }, false, { phase: "open" }],
     [
@@ -296,12 +297,13 @@ describe("a request's key", () => {
     ["mine", one],
   ]);
 
-  it.each<[string, Partial<VoteRequestListItem>, string]>([
+  it.each<[string, Partial<VoteRequestListItem>, string | undefined]>([
     ["that of the request whose contract id it has", { contractId: "c2", trackingCid: null }, "mine"],
     ["that of the request whose contract id it tracks", { contractId: "c3", trackingCid: "c2" }, "mine"],
-    ["its own where nobody has had its ids", { contractId: "c9", trackingCid: "t9" }, requestKey("t9")],
+    ["its own where nobody has had its ids", { contractId: "c9", trackingCid: "t9" }, undefined],
   ])("is %s", (_, given, key) => {
-    expect(keyOf(known, row(given), given.trackingCid ?? given.contractId ?? "")).toBe(key);
+    const identity = given.trackingCid ?? given.contractId ?? "";
+    expect(keyOf(known, row(given), identity)).toBe(key ?? requestKey(identity));
   });
 
   it("is its own where that is tracked, whoever else has had its ids", () => {
