@@ -14,6 +14,7 @@ import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost } from "./storage/lease.js";
+import { createNotice } from "./util/notice.js";
 import { repeat } from "./util/repeat.js";
 import { SECOND } from "./util/units.js";
 
@@ -65,18 +66,31 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   outbox.wake();
 
   /**
-   * A job that ends quietly where the lease is lost (the process that lost it says so, and stops them all), or where the
-   * explorer does not answer (which is logged once, by the explorer's own breaker).
+   * A job that ends quietly where the lease is lost: the process that lost it says so, and stops them all. That the explorer
+   * does not answer it is said once; of an explorer that is left alone altogether, its breaker has said so.
    */
-  const job = (work: () => Promise<void>, everyMs: number, name?: string) =>
-    repeat(work, everyMs, log, {
-      ...(name === undefined ? {} : { name }),
+  const job = (work: () => Promise<void>, everyMs: number, name: string, namedSlow = false) => {
+    const unanswered = createNotice<unknown>(
+      (err) =>
+        log.warn(
+          { err, job: name },
+          "A background job gets no answer from the explorer; it runs again at its time",
+        ),
+      () => log.info({ job: name }, "A background job is answered by the explorer again"),
+    );
+    const run = async () => {
+      await work();
+      unanswered.ends();
+    };
+    return repeat(run, everyMs, log, {
+      ...(namedSlow ? { name } : {}),
       onError: (err) => {
-        if (err instanceof LeaseLost || err instanceof ExplorerError)
-          log.debug({ err }, "A background job ended early; it runs again at its time");
-        else log.error({ err }, "A background job failed; it runs again at its time");
+        if (err instanceof LeaseLost || (err instanceof ExplorerError && err.unsent)) return;
+        if (err instanceof ExplorerError) unanswered.begins(err);
+        else log.error({ err, job: name }, "A background job failed; it runs again at its time");
       },
     });
+  };
   const pollJob = ({ feed, poll }: RunningFeed) => {
     const { name } = feed.definition;
     const publisher: Publisher = {
@@ -96,6 +110,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
       pollMs,
       `poll of ${name}`,
+      true,
     );
   };
 
@@ -111,9 +126,9 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const newest = explorer.for("background", { maxAgeMs: 0 });
   const jobs = [
     ...running.map(pollJob),
-    job(upkeep.run, UPKEEP_MS),
-    job(() => samplePrice(newest, state), SAMPLE_MS),
-    job(fill, DIRECTORY_MS),
+    job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
+    job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),
+    job(fill, DIRECTORY_MS, "reading of names"),
     outbox,
   ];
   return {

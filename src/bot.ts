@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
@@ -26,7 +25,8 @@ import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
 import { compete, holdForever } from "./storage/lease.js";
-import { createState, type State } from "./storage/state.js";
+import { claimVersion, createState, type State } from "./storage/state.js";
+import { digest } from "./util/digest.js";
 import { repeat } from "./util/repeat.js";
 import { MINUTE } from "./util/units.js";
 
@@ -68,6 +68,8 @@ export async function startBot(
   const storage = await openStorage(config, log);
   const { redis } = storage;
   const state = createState(storage.store, { log });
+  // A Redis may not be connected yet: there, whoever takes the lease checks it.
+  if (!redis) await claimVersion(state);
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
   const links = createLinks(keys);
@@ -229,6 +231,3 @@ async function openHealth(
     throw new ConfigError([`HTTP_PORT ${port} cannot be opened (${code}): it wants a free port`]);
   }
 }
-
-/** A short name for what is not to be written out. */
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 8);

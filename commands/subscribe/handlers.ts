@@ -9,7 +9,15 @@ import { wordsFor } from "../../src/discord/problems.js";
 import type { ExplorerService } from "../../src/explorer/service.js";
 import type { Health, Subscription } from "../../src/storage/catalogue.js";
 import type { State } from "../../src/storage/state.js";
-import { channelMention, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
+import {
+  channelMention,
+  code,
+  join,
+  type Markdown,
+  md,
+  roleMention,
+  timestamp,
+} from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { SECOND } from "../../src/util/units.js";
 import { chosenSettings, chosenSubscription } from "./choice.js";
@@ -242,7 +250,11 @@ export async function list(
   }
   const read = await Promise.all(feeds.map((feed) => feed.lastRead(state)));
   if (entries.length > 0) return say(services, md`Subscriptions`, [...entries, ...read], "neutral");
-  const hint = md`${feeds.map(({ name }) => `/subscribe ${name}`).join(", ")} subscribes a channel.`;
+  const commands = join(
+    feeds.map(({ name }) => code(`/subscribe ${name}`)),
+    ", ",
+  );
+  const hint = md`${commands} subscribes a channel.`;
   return say(services, md`No subscriptions`, [hint, ...read], "neutral");
 }
 

@@ -6,7 +6,8 @@ import {
   PermissionFlagsBits,
 } from "discord-api-types/v10";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
-import type { ActingCommand } from "../../src/discord/command.js";
+import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION } from "./choice.js";
 import { edit, list, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
 
@@ -102,9 +103,9 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);
       const action = actions.get(name);
-      return feed
-        ? subscribe(interaction, services, feed)
-        : (action ?? list)(interaction, { ...services, feeds });
+      if (feed) return subscribe(interaction, services, feed);
+      if (!action) throw new PersonError(OTHER_VERSION);
+      return action(interaction, { ...services, feeds });
     },
   };
 }

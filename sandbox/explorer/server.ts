@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly key: string | undefined;
 }
 
-/** An explorer on this machine, with all 22 endpoints of docs/explorer-api.md over a made-up ledger. */
+/** An explorer on this machine, with every endpoint of docs/explorer-api.md over a made-up ledger. */
 export interface SandboxExplorer {
   /** The base address, without /v1. */
   readonly url: string;

@@ -57,7 +57,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let soon: NodeJS.Timeout | undefined;
   let orders = now();
 
-  /** What waits, with its events as their feeds read them. One that its feed cannot read costs itself. */
+  /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
   const load = lazy(async () => {
     const queue = new Map<string, Delivery>();
     for (const [id, delivery] of await outbox.list()) {

@@ -1,6 +1,6 @@
 import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
 import type { Entry } from "../storage/catalogue.js";
-import { packId, readId } from "../text/ids.js";
+import { packId, readId, WHOLE_MARK } from "../text/ids.js";
 import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
@@ -53,5 +53,5 @@ export function unlessNamed(directory: Directory, kinds: readonly Kind[], given:
   const text = readId(given);
   if (IS_AN_ID.test(text) && !text.includes("…")) return given;
   const [match, ...others] = directory.named(kinds, text);
-  return match && others.length === 0 ? `!${match.entry.id}` : given;
+  return match && others.length === 0 ? `${WHOLE_MARK}${match.entry.id}` : given;
 }

@@ -18,7 +18,7 @@ import { type Links, SLOT } from "./links.js";
 const OLDER_VERSION =
   "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
 const JUMP_INPUT = "page";
-/** A dialog whose address is not read by then is given up, in ms: it can only be the first answer. */
+/** How long opening a dialog may wait for the state, in ms: it can only be the first answer (Discord: 3 s). */
 const DIALOG_MS = 2_000;
 
 /** Something that was clicked, chosen or filled in, and that follows a link. */

@@ -29,5 +29,8 @@ export interface ActingCommand<Services> {
 
 export type Command<Services> = ReadingCommand | ActingCommand<Services>;
 
+/** What is said to a command that this version does not have. */
+export const OTHER_VERSION = "This command is from another version of the bot. Try again in a minute.";
+
 /** The option that every reading command has. */
 export const PRIVATE_OPTION = "private";

@@ -15,7 +15,7 @@ import { PersonError } from "../util/person-error.js";
 import { createAge } from "./age.js";
 import { toChoices, unlessNamed } from "./autocomplete.js";
 import { type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
-import { type Command, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
+import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
 import { DISCORD, explain, hasCode, kindOf } from "./errors.js";
 import type { Links } from "./links.js";
 import type { MessagePayload, Renderer } from "./message.js";
@@ -87,8 +87,7 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     given: Record<string, string>,
   ): Promise<Address> => {
     const screen = definition?.opens[interaction.options.getSubcommand(false) ?? ""];
-    if (!screen)
-      throw new PersonError("This command is from another version of the bot. Try again in a minute.");
+    if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) {
       const named = unlessNamed(screens.directory, definition.suggests ?? [], given.id);
       given.id = (await links.readChoice(named)) ?? named;

@@ -1,6 +1,6 @@
 import { type Address, givenParameters, parseAddress, screenAt, wireOf } from "../screens/addresses.js";
 import { type IdKeys, keyOf } from "../storage/id-keys.js";
-import { KEY_MARK, packId } from "../text/ids.js";
+import { KEY_MARK, packId, WHOLE_MARK } from "../text/ids.js";
 import { LIMITS } from "./limits.js";
 
 /**
@@ -41,9 +41,6 @@ function unescapeValue(value: string): string | undefined {
   }
 }
 
-/** What marks an id that is not packed, and travels whole. */
-const WHOLE = "!";
-
 export function createLinks(keys: IdKeys): Links {
   /** Addresses of rows that are shown again and again. */
   const encoded = new WeakMap<Address, string>();
@@ -81,7 +78,7 @@ export function createLinks(keys: IdKeys): Links {
   const readChoice = async (value: string): Promise<string | undefined> => {
     if (!value.startsWith(KEY_MARK)) return value;
     const id = await keys.resolve(value);
-    return id === undefined ? undefined : `${WHOLE}${id}`;
+    return id === undefined ? undefined : `${WHOLE_MARK}${id}`;
   };
 
   return {

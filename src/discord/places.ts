@@ -41,7 +41,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
-/** The same for somebody whose roles are read over REST. */
+/** What permissionsIn says of a member, whose roles are read over REST. */
 async function permissionsOf(rest: REST, place: Place, userId: string): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;
   const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
@@ -69,7 +69,7 @@ interface SubscriptionCheck {
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
 
 /**
- * Checks that the bot can do in a channel what a subscription wants, and that the person may want it there.
+ * Checks that the bot can do in a channel what a subscription wants, and that the person may set it up there.
  * @throws {PersonError} naming what is missing, and how to grant it
  */
 export async function checkSubscription(

@@ -60,7 +60,7 @@ export function isRegistered(ours: readonly CommandDefinition[], theirs: readonl
 export const forGuild = ({ contexts, integration_types, ...rest }: CommandDefinition): CommandDefinition =>
   rest;
 
-/** In more servers than this, commands that an earlier setting may have left are not looked for. */
+/** Commands that an earlier setting may have left in servers are looked for in so many servers at the most. */
 const MAX_OTHER_GUILDS = 25;
 
 interface RegistrationDeps {

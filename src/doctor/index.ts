@@ -49,6 +49,12 @@ async function* checkStorage({ redisUrl, dataDir }: Config): AsyncGenerator<Find
   }
 }
 
+/** Which document cannot be read, and why. */
+const describe = (details: object): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
 /** Checks everything the bot needs against the real things, one after another. Nothing is changed, no secret shown. */
 export async function* checkAll(
   config: Config,
@@ -63,8 +69,12 @@ export async function* checkAll(
   const opened = yield* checkStorage(config);
   try {
     if (!me || !opened) return;
-    const state = createState(opened.store, { log: { error() {} }, keepAside: false });
+    const unreadable: Finding[] = [];
+    const error = (details: object) =>
+      void unreadable.push(warn("State", describe(details), "It counts as missing; see docs/operating.md."));
+    const state = createState(opened.store, { log: { error }, keepAside: false });
     yield* checkSubscriptions(rest, me, createSubscriptions(state, environment));
+    yield* unreadable;
   } catch (error) {
     // A copy taken while a bot writes may be torn.
     yield warn("Subscriptions", wordsOf(error), "Run it again.");

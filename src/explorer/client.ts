@@ -1,11 +1,4 @@
-import {
-  type Answer,
-  type EndpointName,
-  endpointNames,
-  endpoints,
-  type Parameters,
-  targetOf,
-} from "./endpoints.js";
+import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
 
@@ -15,13 +8,8 @@ export interface Fetched<Name extends EndpointName> {
   readonly bytes: number;
 }
 
-/** How a client's requests are sent. */
+/** How a request is sent. */
 export type Request = (path: string, query: Query) => Promise<Body>;
-
-/** One function per endpoint; each throws ExplorerError. */
-export type ExplorerClient = {
-  readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Fetched<Name>>;
-};
 
 /** Reads an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" for another shape */
 export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown): Answer<Name> {
@@ -40,13 +28,4 @@ export async function fetchAnswer<Name extends EndpointName>(
   const [path, query = {}] = targetOf(name, parameters);
   const { json, bytes } = await send(path, query);
   return { data: parseAnswer(name, json), bytes };
-}
-
-/** The explorer's 22 endpoints over a way to send a request. */
-export function createClient(send: Request): ExplorerClient {
-  const call = <Name extends EndpointName>(name: Name) => [
-    name,
-    (parameters: Parameters<Name>) => fetchAnswer(send, name, parameters),
-  ];
-  return Object.fromEntries(endpointNames.map(call)) as ExplorerClient;
 }

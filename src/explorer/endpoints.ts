@@ -44,6 +44,8 @@ const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, sch
 interface ListOptions<Row> {
   /** What tells two rows apart; null where a row does not say. */
   readonly key: (row: Row) => string | null;
+  /** What stays the same while a row changes, where that is another key. */
+  readonly identity?: (row: Row) => string | null;
   /** Whether a row whose key came before on the same page is dropped. */
   readonly distinct: boolean;
 }
@@ -52,10 +54,10 @@ interface ListOptions<Row> {
 const list = <P extends PageQuery, Row extends z.ZodType>(
   target: (parameters: P) => Target,
   row: Row,
-  { key, distinct }: ListOptions<z.infer<Row>>,
-) => ({ target, schema: pageOf(row, distinct ? key : undefined), key });
+  { key, identity = key, distinct }: ListOptions<z.infer<Row>>,
+) => ({ target, schema: pageOf(row, distinct ? key : undefined), key, identity });
 
-/** The 22 endpoints: where each is, what it answers, and for lists what tells two rows apart. */
+/** Every endpoint: where it is, what it answers, and for lists what tells two rows apart. */
 export const endpoints = {
   validators: list(
     (p: SortedQuery & { readonly status?: "ALL" | "ACTIVE" | "INACTIVE" | undefined }) => [
@@ -102,6 +104,7 @@ export const endpoints = {
   ),
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.contractId,
+    identity: (row) => row.trackingCid ?? row.contractId,
     distinct: true,
   }),
   votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {
@@ -158,6 +161,10 @@ export type Row<Name extends ListName> = Answer<Name> extends Page<infer R> ? R 
 export const keyOf = <Name extends ListName>(name: Name): ((row: Row<Name>) => string | null) =>
   // TypeScript does not see that a list's key is of its own rows.
   endpoints[name].key as (row: Row<Name>) => string | null;
+
+/** What stays the same of a list's row while it changes. */
+export const identityIn = <Name extends ListName>(name: Name): ((row: Row<Name>) => string | null) =>
+  endpoints[name].identity as (row: Row<Name>) => string | null;
 
 /** Where an endpoint's answer is: its path and query. */
 export const targetOf = <Name extends EndpointName>(name: Name, parameters: Parameters<Name>): Target =>

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { Config } from "../config.js";
 import type { Log } from "../log.js";
 import { type Cache, REDIS_PREFIX } from "../storage/cache.js";
 import type { Redis } from "../storage/redis.js";
+import { digest } from "../util/digest.js";
 import { createBudget } from "./budget.js";
 import { createHttp } from "./http.js";
 import { createQueue } from "./queue.js";
@@ -19,9 +19,6 @@ interface ExplorerDeps {
   readonly onRead?: OnRead;
   readonly onRequest?: OnRequest;
 }
-
-/** A short name for what is not to be written out. */
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 8);
 
 /** The explorer with all that stands before it: cache, budget, queue, retries and breakers. */
 export function createExplorer(

@@ -1,4 +1,4 @@
-import { keyOf, type ListName, type Row } from "./endpoints.js";
+import { identityIn, keyOf, type ListName, type Row } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import { distinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
@@ -61,7 +61,7 @@ export async function openUndocumentedSlice<Name extends ListName>(
   const request = size === 0 ? 0 : Math.min(Math.floor(start / size), LAST_PAGE);
   if (request === 0 || isWhole(first.data)) return { ...first, data: slice(first.data, start, 0, size) };
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
-  if (reading.data.content.length === 0 || samePage(first.data, reading.data, keyOf(name))) {
+  if (reading.data.content.length === 0 || samePage(first.data, reading.data, identityIn(name))) {
     return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
   }
   return { ...reading, data: slice(reading.data, start - request * size, request, size) };

@@ -14,11 +14,11 @@ interface Task {
 /** The one queue that every upstream request passes. */
 export interface RequestQueue {
   /**
-   * Runs a task when the turn of its priority has come.
+   * Does work when the turn of its priority has come.
    * @param promote gives it the priority of people: somebody waits for it now
-   * @throws {ExplorerError} "busy" when the signal aborts first; whatever the task throws
+   * @throws {ExplorerError} "busy" when the signal aborts first; whatever the work throws
    */
-  run<T>(priority: Priority, task: () => Promise<T>, signal: AbortSignal, promote?: AbortSignal): Promise<T>;
+  run<T>(priority: Priority, work: () => Promise<T>, signal: AbortSignal, promote?: AbortSignal): Promise<T>;
   /** Starts nothing for so many ms: the explorer wants a pause. */
   pause(ms: number): void;
   /** Fails everything that waits. */
@@ -63,19 +63,19 @@ export function createQueue({ budget, concurrency, now = Date.now }: QueueOption
   };
 
   const startOne = (priority: Priority) => {
-    const [queued] = queues[priority];
-    if (queued === undefined) return;
-    queues[priority].delete(queued);
+    const [task] = queues[priority];
+    if (task === undefined) return;
+    queues[priority].delete(task);
     running[priority] += 1;
     const contested = queues.people.size > 0 && queues.background.size > 0;
     served = contested ? { ...served, [priority]: served[priority] + 1 } : { people: 0, background: 0 };
-    queued.start().finally(() => {
+    task.start().finally(() => {
       running[priority] -= 1;
       pump();
     });
   };
 
-  /** Starts the next queued; gives the ms to sleep, or undefined when there is nothing to wait for but a queued's end. */
+  /** Starts the next task; gives the ms to sleep, or undefined when there is nothing to wait for but the end of one. */
   const step = async (): Promise<number | undefined> => {
     let soonest: number | undefined;
     const owed = served.background * SHARES.people < served.people * SHARES.background;
@@ -108,17 +108,17 @@ export function createQueue({ budget, concurrency, now = Date.now }: QueueOption
   }
 
   return {
-    run: (priority, task, signal, promote) =>
+    run: (priority, work, signal, promote) =>
       new Promise((resolve, reject) => {
         const settle = () => {
           signal.removeEventListener("abort", leave);
           promote?.removeEventListener("abort", toFront);
         };
-        const queued: Task = {
+        const task: Task = {
           start: async () => {
             settle();
             try {
-              resolve(await task());
+              resolve(await work());
             } catch (error) {
               reject(error);
             }
@@ -129,11 +129,11 @@ export function createQueue({ budget, concurrency, now = Date.now }: QueueOption
           },
         };
         const leave = () => {
-          for (const queue of Object.values(queues)) queue.delete(queued);
-          queued.fail(new ExplorerError("busy", "The queue was too long", { unsent: true }));
+          for (const queue of Object.values(queues)) queue.delete(task);
+          task.fail(new ExplorerError("busy", "The queue was too long", { unsent: true }));
         };
         const toFront = () => {
-          if (queues.background.delete(queued)) queues.people.add(queued);
+          if (queues.background.delete(task)) queues.people.add(task);
           pump();
         };
         if (signal.aborted) {
@@ -141,12 +141,12 @@ export function createQueue({ budget, concurrency, now = Date.now }: QueueOption
           return;
         }
         if (priority === "people" && pausedUntil - now() > MAX_WAIT_MS) {
-          queued.fail(pausedError());
+          task.fail(pausedError());
           return;
         }
         signal.addEventListener("abort", leave, { once: true });
         promote?.addEventListener("abort", toFront, { once: true });
-        queues[promote?.aborted ? "people" : priority].add(queued);
+        queues[promote?.aborted ? "people" : priority].add(task);
         pump();
       }),
     pause(ms) {
@@ -155,13 +155,13 @@ export function createQueue({ budget, concurrency, now = Date.now }: QueueOption
       // Nobody waits that long.
       const all = [...queues.people];
       queues.people.clear();
-      for (const queued of all) queued.fail(pausedError());
+      for (const task of all) task.fail(pausedError());
     },
     clear(error) {
       for (const queue of Object.values(queues)) {
         const all = [...queue];
         queue.clear();
-        for (const queued of all) queued.fail(error);
+        for (const task of all) task.fail(error);
       }
     },
     waiting: (priority) => queues[priority].size,

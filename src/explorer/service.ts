@@ -32,7 +32,7 @@ export type Caller = { readonly person: string } | "background";
 export interface ReadOptions {
   /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
   readonly maxAgeMs?: number | undefined;
-  /** Whether what is fetched is worth keeping (true): not where a whole list is read once to be told apart. */
+  /** Whether what is fetched is worth keeping (true): not where a whole list is read for its names alone. */
   readonly keep?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Redis, RedisClient } from "../storage/redis.js";
 import { MINUTE } from "../util/units.js";
 import { type Budget, bucketOf, type Priority } from "./budget.js";
 
-/** Returns the time in ms, by Redis' own clock. */
+/** A Lua expression: Redis' own clock, in ms. */
 const REDIS_TIME = `(function() local time = redis.call("TIME") return time[1] * 1000 + time[2] / 1000 end)()`;
 
 /** The bucket of createBudget in one step of Redis: the ms to wait, 0 when a token was taken. */

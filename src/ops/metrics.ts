@@ -82,7 +82,7 @@ export async function createMetrics(
   });
   const polls = new Histogram({
     name: "crier_poll_seconds",
-    help: "Reads of what a feed tells of: done, partial or failed",
+    help: "Polls of a feed: done, partial or failed",
     labelNames: ["feed", "outcome"],
     buckets: ANSWER_BUCKETS,
     registers,

@@ -13,7 +13,7 @@ import { transfers } from "./transfers.js";
 import { update, updates } from "./updates.js";
 import { newcomers, validator, validators } from "./validators.js";
 import { versions } from "./versions.js";
-import type { Detour, Screen, ScreenContext, View } from "./view.js";
+import type { Screen, ScreenContext, View } from "./view.js";
 
 const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   price,
@@ -65,16 +65,15 @@ const MISSING: Partial<Record<ScreenName, string>> = {
     "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",
 };
 
-async function load(to: Address, context: ScreenContext): Promise<View | Detour> {
+/** Loads the view at an address, and wherever it leads on to. */
+async function load(to: Address, context: ScreenContext): Promise<Opened> {
   // An address's name and parameters belong together (Address); the lookup loses that.
   const open = screens[to.screen] as Screen<ScreenName>;
-  try {
-    return await open(to.parameters as never, context);
-  } catch (error) {
-    const sentence = MISSING[to.screen];
-    if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;
-    throw new PersonError(sentence, "missing");
-  }
+  const view = await open(to.parameters as never, context);
+  if (!("to" in view))
+    return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
+  const opened = await load(view.to, context);
+  return { ...opened, view: { ...opened.view, body: [view.note, ...(opened.view.body ?? [])] } };
 }
 
 /**
@@ -83,10 +82,11 @@ async function load(to: Address, context: ScreenContext): Promise<View | Detour>
  * @throws {ExplorerError}
  */
 export async function openScreen(to: Address, context: ScreenContext): Promise<Opened> {
-  const view = await load(to, context);
-  if ("to" in view) {
-    const opened = await openScreen(view.to, context);
-    return { ...opened, view: { ...opened.view, body: [view.note, ...(opened.view.body ?? [])] } };
+  try {
+    return await load(to, context);
+  } catch (error) {
+    const sentence = MISSING[to.screen];
+    if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;
+    throw new PersonError(sentence, "missing");
   }
-  return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
 }

@@ -28,7 +28,7 @@ export const screenOf = ({ kind, entry: { id } }: Match): Address => {
   }
 };
 
-/** What an id may be: where it leads, and how it is found out whether it is there. */
+/** One thing that an id may be: its screen, and a request that fails where there is no such thing. */
 interface Guess {
   readonly what: string;
   readonly to: Address;

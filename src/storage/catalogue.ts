@@ -2,7 +2,7 @@ import * as z from "zod";
 
 /**
  * Every collection of the durable state: its name, what a document of it is, and how long one lives. Nowhere else does a
- * collection have a name or a document a shape. A document that does not fit its schema costs itself (state.ts).
+ * collection have a name or a document a shape. A document that does not fit its schema affects nothing else (state.ts).
  */
 
 /** Goes up when a document changes in a way that an older bot would misread. */
@@ -118,7 +118,7 @@ const trackedVoteRequest = z.object({
   /** Goes up with whatever its announcement shows. */
   revision: z.number(),
   /** Complete reads in a row that it was missing from. */
-  missedReads: z.number(),
+  missedReads: z.number().catch(0),
   /** Votes by voter, while a subscription wants them; what is there when they are first read is not announced. */
   votes: z.record(z.string(), z.boolean().nullable()).exactOptional(),
   /** Changed votes that one read has shown and the next must confirm. */
@@ -154,12 +154,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields under the names that they have now. */
 const renamed = (_: string, document: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(document).map(([key, value]) => [
-      Object.hasOwn(OLD_FIELDS, key) ? OLD_FIELDS[key as keyof typeof OLD_FIELDS] : key,
-      value,
-    ]),
-  );
+  Object.fromEntries([
+    ...Object.entries(OLD_FIELDS).flatMap(([old, now]) => (old in document ? [[now, document[old]]] : [])),
+    ...Object.entries(document).filter(([key]) => !(key in OLD_FIELDS)),
+  ]);
 
 /** Version 1 kept a message's subject and channel in its id alone: `<subject>@<channel>`, with `#<event>` for news. */
 function withPlace(id: string, document: Fields): Fields {
@@ -274,7 +272,7 @@ export type TrackedVoteRequest = DocumentOf<"voteRequests">;
 /** One thing by its id, as a list told of it. */
 export type Entry = DocumentOf<"tokens">;
 
-/** A place in a channel: which feed, and which subject of it. Those of the first feed are as version 1 wrote them. */
+/** Puts a feed's name before an id; the first feed's ids stay as version 1 wrote them. */
 const scoped = (feed: string, id: string): string => (feed === FIRST_FEED ? id : `${feed}/${id}`);
 
 /** A subscription's id. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "../log.js";
+import { createNotice } from "../util/notice.js";
 import { withTimeout } from "../util/timeouts.js";
 import type { RedisClient } from "./redis.js";
 import { claimVersion, type State } from "./state.js";
@@ -92,6 +93,10 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
+  const failing = createNotice<unknown>(
+    (err) => log.warn({ err }, "The lease could not be had or renewed; trying again"),
+    () => log.info({}, "The lease can be had again"),
+  );
   const release = () =>
     withTimeout(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(
       () => {},
@@ -130,8 +135,9 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     try {
       // The time is taken before the request: the lease never ends in Redis before it ends here.
       if (client.isReady) await (held ? renew : take)(Date.now());
+      failing.ends();
     } catch (err) {
-      log.warn({ err }, "The lease could not be had or renewed; trying again");
+      failing.begins(err);
     }
     if (held && Date.now() > validUntil) await lose();
     if (!stopped) timer = setTimeout(next, RENEW_EVERY_MS);

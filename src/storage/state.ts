@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../log.js";
 import {
   type CollectionName,
@@ -39,15 +40,20 @@ interface StateOptions {
   readonly keepAside?: boolean;
 }
 
+/** Documents parsed between two turns of the event loop. */
+const CHUNK = 1_000;
+
+/** A document, or what is wrong with its text. */
+type Parsed<T> = { readonly document: T } | { readonly problem: string };
+
 /**
- * The state over a store. A document that is no JSON, or does not fit its schema, costs itself: it is logged once, moved to
- * the collection "unreadable" with its text, and counts as missing.
+ * The state over a store. A document that is no JSON, or does not fit its schema, affects nothing else: it is logged once,
+ * moved to the collection "unreadable" with its text, and counts as missing.
  */
 export function createState(store: Store, { log, keepAside = true }: StateOptions): State {
   const reported = new Set<string>();
   /** The text that a document was read from: what was upgraded or had defaults filled in is expected as it stands. */
   const textOf = new WeakMap<object, string>();
-
   const heldText = (document: unknown): string =>
     (typeof document === "object" && document !== null ? textOf.get(document) : undefined) ??
     toText(document);
@@ -58,49 +64,57 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
     reported.add(name);
     log.error({ collection, id, problem }, "A document of the state cannot be read; it is kept aside");
     if (!keepAside) return;
-    const { unreadable } = collections;
-    const document = { collection, id, text, problem, at: Date.now() };
-    await store
-      .commit([
+    try {
+      // What a newer bot has written is not this one's to move.
+      if ((await versionOf(collections)) > STATE_VERSION) return;
+      const document = { collection, id, text, problem, at: Date.now() };
+      await store.commit([
         { op: "expect", collection, id, text },
-        unreadable.put(name, document),
+        collections.unreadable.put(name, document),
         { op: "delete", collection, id },
-      ])
-      .catch((err: unknown) =>
-        log.error({ err, collection, id }, "It could not be kept aside; it stays where it is"),
-      );
+      ]);
+    } catch (err) {
+      log.error({ err, collection, id }, "It could not be kept aside; it stays where it is");
+    }
   };
 
   const makeCollection = <Name extends CollectionName>(key: Name): Collection<DocumentOf<Name>> => {
     const { name: collection, schema, upgrade } = definitionOf(key);
-    const read = async (id: string, text: string): Promise<DocumentOf<Name> | undefined> => {
-      let problem: string;
+    const parse = (id: string, text: string): Parsed<DocumentOf<Name>> => {
+      let json: unknown;
       try {
-        const json: unknown = JSON.parse(text);
-        const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
-        const result = schema.safeParse(upgrade && isObject ? upgrade(id, { ...json }) : json);
-        if (result.success) {
-          if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
-          return result.data as DocumentOf<Name>;
-        }
-        const [issue] = result.error.issues;
-        problem = `${issue?.path.join(".") || "it"}: ${issue?.message}`;
+        json = JSON.parse(text);
       } catch {
-        problem = "it is no JSON";
+        return { problem: "it is no JSON" };
       }
-      await setAside(collection, id, text, problem);
-      return undefined;
+      const fields =
+        typeof json === "object" && json !== null && !Array.isArray(json) ? { ...json } : undefined;
+      const result = schema.safeParse(upgrade && fields ? upgrade(id, fields) : json);
+      if (!result.success) {
+        const [issue] = result.error.issues;
+        return { problem: `${issue?.path.join(".") || "it"}: ${issue?.message}` };
+      }
+      if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
+      return { document: result.data as DocumentOf<Name> };
     };
     return {
       async get(id) {
         const text = await store.get(collection, id);
-        return text === undefined ? undefined : read(id, text);
+        if (text === undefined) return undefined;
+        const parsed = parse(id, text);
+        if ("document" in parsed) return parsed.document;
+        await setAside(collection, id, text, parsed.problem);
+        return undefined;
       },
       async list() {
         const documents = new Map<string, DocumentOf<Name>>();
+        let count = 0;
         for (const [id, text] of await store.list(collection)) {
-          const document = await read(id, text);
-          if (document !== undefined) documents.set(id, document);
+          const parsed = parse(id, text);
+          if ("document" in parsed) documents.set(id, parsed.document);
+          else await setAside(collection, id, text, parsed.problem);
+          count += 1;
+          if (count % CHUNK === 0) await nextTurn();
         }
         return documents;
       },
@@ -126,12 +140,16 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
 
 const VERSION_ID = "state";
 
+/** The version that the state was written with: that of before there were any is the first. */
+const versionOf = async ({ version }: Pick<State, "version">): Promise<number> =>
+  (await version.get(VERSION_ID))?.version ?? 1;
+
 /**
  * Checks that this bot can read the state, and marks it with the version that this one writes.
  * @throws {StateError} where a newer bot has written it
  */
 export async function claimVersion(state: State): Promise<void> {
-  const { version = 1 } = (await state.version.get(VERSION_ID)) ?? {};
+  const version = await versionOf(state);
   if (version > STATE_VERSION) {
     throw new StateError(
       `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}): start that version again, or import an export of your own from before the upgrade`,

@@ -34,6 +34,8 @@ function toId(text: string): string {
 
 /** What an id's key begins with (src/storage/id-keys.ts), and no packed id. */
 export const KEY_MARK = "^";
+/** What stands before an id that travels whole. */
+export const WHOLE_MARK = "!";
 
 const FINGERPRINT = /::1220([0-9a-f]{64})$/;
 const HEX = /[0-9a-f]{32,}/g;
@@ -53,14 +55,14 @@ export function packId(id: string): string {
   const packed = id
     .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
     .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
-  const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `!${id}`;
+  const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `${WHOLE_MARK}${id}`;
   packedIds.set(id, safe);
   return safe;
 }
 
 /** The id from what packId made of it, or from what a person pasted. */
 export function readId(text: string): string {
-  const id = text.startsWith("!") ? text.slice(1) : toId(unpack(text));
+  const id = text.startsWith(WHOLE_MARK) ? text.slice(1) : toId(unpack(text));
   // Nothing but dots would climb in a path.
   return /^\.+$/.test(id) ? "" : id;
 }

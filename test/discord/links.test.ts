@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { address } from "../../src/screens/addresses.js";
+import { address, screenNames, wireOf } from "../../src/screens/addresses.js";
 import { packId, readId } from "../../src/text/ids.js";
 import { newLinks } from "../harness.js";
 
@@ -82,5 +82,10 @@ describe("an address", () => {
     for (const text of released.filter((line) => line && !line.startsWith("#"))) {
       expect(await newLinks().decode(text), text).toBeDefined();
     }
+    for (const screen of screenNames)
+      expect(
+        released.some((text) => text.split("?")[0] === wireOf(screen)),
+        screen,
+      ).toBe(true);
   });
 });

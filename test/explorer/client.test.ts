@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { createClient, type ExplorerClient, type Request } from "../../src/explorer/client.js";
+import { type Fetched, fetchAnswer, type Request } from "../../src/explorer/client.js";
+import { type EndpointName, endpointNames, type Parameters } from "../../src/explorer/endpoints.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { SMALL } from "../harness.js";
@@ -13,9 +14,24 @@ const problemOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
   );
 
+/** One function for each endpoint, over a way to send a request. */
+type Client = { readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Fetched<Name>> };
+
+const createClient = (send: Request, onCall: (name: EndpointName) => void = () => {}) =>
+  Object.fromEntries(
+    endpointNames.map((name) => [
+      name,
+      (parameters: Parameters<typeof name>) => {
+        onCall(name);
+        return fetchAnswer(send, name, parameters);
+      },
+    ]),
+  ) as Client;
+
 describe("the explorer's client", () => {
   let sandbox: SandboxExplorer;
-  let client: ExplorerClient;
+  let client: Client;
+  const called = new Set<EndpointName>();
   let send: (given: AbortSignal) => Request;
   const signal = () => AbortSignal.timeout(2_000);
   const page = { page: 0, size: 100 };
@@ -24,11 +40,14 @@ describe("the explorer's client", () => {
     sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
     const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
     send = (given) => (path, query) => get(path, query, given);
-    client = createClient((path, query) => get(path, query, signal()));
+    client = createClient(
+      (path, query) => get(path, query, signal()),
+      (name) => called.add(name),
+    );
   });
   afterAll(() => sandbox.close());
 
-  it("reads all 22 endpoints", async () => {
+  it("reads every endpoint", async () => {
     const { ledger } = sandbox;
     const [validator] = ledger.validators;
     const [event] = ledger.events;
@@ -75,6 +94,7 @@ describe("the explorer's client", () => {
       "events_by_id",
     );
     expect((await client.price({})).data.price).toBe(String(ledger.price));
+    expect([...called].toSorted()).toEqual(endpointNames.toSorted());
   });
 
   it("sends the key in its header and nowhere else", async () => {

@@ -83,7 +83,7 @@ describe("what is written for operators", () => {
     const table = read("docs/architecture.md");
     for (const { name, lives } of collectionNames.map(definitionOf)) {
       const row = table.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
-      expect(row, name).toContain(lives.split(":")[0]);
+      expect(row ?? "", `docs/architecture.md, the row of ${name}`).toContain(lives.split(":")[0]);
     }
   });
 });

@@ -121,7 +121,7 @@ describe("whatever the explorer returns", () => {
     "the screen %s stays within Discord's limits, or fails with a typed error",
     async (screen) => {
       const id = ids[screen];
-      expect(takesId(screen)).toBe(id !== undefined);
+      expect(takesId(screen), `${screen} takes an id: give it one in ids`).toBe(id !== undefined);
       const to = address(screen, (id === undefined ? {} : { id }) as never);
       await fc.assert(
         fc.asyncProperty(

@@ -173,7 +173,10 @@ describe("whoever follows every link from every command", () => {
     if (mood === undefined) {
       const walked = new Set([...seen.keys()].map((kind) => kind.split(" ")[2]));
       // A lookup leads on to what it finds; only an ambiguous one is a screen of its own.
-      expect(screenNames.filter((screen) => !walked.has(wireOf(screen)) && screen !== "lookup")).toEqual([]);
+      expect(
+        screenNames.filter((screen) => !walked.has(wireOf(screen)) && screen !== "lookup"),
+        "opened by no command or link",
+      ).toEqual([]);
       expect(seen.size).toBeGreaterThan(120);
     }
   });

@@ -99,6 +99,10 @@ describe("shortId", () => {
 });
 
 describe("addresses", () => {
+  it("have names on the wire of their own", () => {
+    expect(new Set(screenNames.map(wireOf)).size).toBe(screenNames.length);
+  });
+
   it("have a screen for every name on the wire, and back", () => {
     for (const screen of screenNames) expect(screenAt(wireOf(screen))).toBe(screen);
     expect(screenNames.filter((screen) => wireOf(screen) !== screen)).toEqual([

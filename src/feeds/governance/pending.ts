@@ -77,7 +77,7 @@ export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
           events.push(...votes.events);
         }
         if (!wantsVotes) {
-          // Nobody is subscribed: whoever is later is told of what is cast from then on.
+          // Nobody is subscribed: a later subscriber is told of votes cast from then on.
           const { votes: forgotten, unconfirmedVotes, ...rest } = next;
           next = rest;
         }
