@@ -61,7 +61,7 @@ async function tour(): Promise<void> {
     /Vote requests/,
   );
   const open = driver.components(proposals).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Threshold deadline/);
+  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Voting ends/);
   await step("…and looks at its votes", () => driver.click(here, proposals, "Votes"), /Votes on/);
   await step(
     "An id that nobody has",

@@ -2,7 +2,8 @@ import { readPages } from "../explorer/paging.js";
 import { distinct } from "../explorer/schema/page.js";
 import type { Explorer } from "../explorer/service.js";
 import { toTitle } from "../ledger/actions.js";
-import { identityOf, statusGroup } from "../ledger/vote-requests.js";
+import { identityOf } from "../ledger/vote-requests.js";
+import { isOpen, votableUntil } from "../ledger/vote-rules.js";
 import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
@@ -37,9 +38,9 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       const { data, problem } = await readPages("voteRequests", (page) => explorer.voteRequests(page), ended);
       const entries = data.flatMap((row) => {
         const id = identityOf(row);
-        const open = statusGroup(row.status) === "open";
-        const until =
-          row.voteBefore === null ? "" : `, until ${new Date(row.voteBefore).toISOString().slice(0, 10)}`;
+        const open = isOpen(row, Date.now());
+        const votable = votableUntil(row);
+        const until = votable === null ? "" : `, until ${new Date(votable).toISOString().slice(0, 10)}`;
         const note = `${row.status ?? "status not known"}${until}`;
         return id === null ? [] : [{ id, name: toTitle(row.title), active: open, note }];
       });

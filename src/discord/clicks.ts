@@ -8,7 +8,8 @@ import {
   type StringSelectMenuInteraction,
   TextInputStyle,
 } from "discord.js";
-import { type Address, LAST_PAGE, withParameter } from "../screens/addresses.js";
+import { MAX_SCREENS } from "../explorer/paging.js";
+import { type Address, withParameter } from "../screens/addresses.js";
 import { StateError } from "../storage/store.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
@@ -56,7 +57,7 @@ export const mayUpdate = (message: Message, userId: string): boolean =>
   message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
 
 /** How many pages a message's list has, as its page button says ("3 / 12"). */
-function pagesOn(message: Message | null): string {
+function pagesOn(message: Message | null): number {
   const buttons = (message?.components ?? []).flatMap((row) =>
     row.type === ComponentType.ActionRow ? row.components : [],
   );
@@ -64,7 +65,7 @@ function pagesOn(message: Message | null): string {
     (each) => each.type === ComponentType.Button && each.customId?.startsWith(SLOT.jump),
   );
   const label = jump && "label" in jump ? jump.label : undefined;
-  return label?.split("/").at(-1)?.trim() ?? String(LAST_PAGE);
+  return Number(label?.split("/").at(-1)) || MAX_SCREENS;
 }
 
 const linksOn = (message: Message): string[] =>
@@ -105,8 +106,10 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
   const { link, slot, page } = clickedOn(click);
   const linked = await links.decode(link);
   if (!linked) throw new PersonError(OLDER_VERSION);
+  const pages = pagesOn(message);
   const to = page === undefined ? linked : withParameter(linked, "page", page.trim());
-  if (!to) throw new PersonError(`Type a page number: a whole number from 1 to ${pagesOn(message)}.`);
+  if (!to || Number(page ?? 1) > pages)
+    throw new PersonError(`Type a page number: a whole number from 1 to ${pages}.`);
   const back = message ? await backFrom(message, slot, to, links) : undefined;
   return { to, back, refresh: slot === SLOT.refresh };
 }

@@ -8,6 +8,8 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
   missing: "The explorer knows nothing with that id. Check that it was copied whole.",
   refused:
     "The explorer does not accept this bot's key at the moment. Its operator has been notified; please try again later.",
+  withheld:
+    "The explorer does not give this bot that information at the moment. Its operator has been notified; the rest works.",
   rejected: "The explorer does not accept that request. Check what you typed.",
   limited: "The explorer asks for fewer requests at the moment. Please try again in a minute.",
   failing: "The explorer is not answering at the moment. Please try again in a minute.",

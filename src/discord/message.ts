@@ -90,6 +90,7 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   slow: "the explorer is slow",
   limited: "the explorer asks for fewer requests",
   refused: "the explorer refuses this bot's key",
+  withheld: "the explorer does not give it to this bot",
 };
 
 /** How old the data is, in words that keep themselves up to date in the reader's client. */

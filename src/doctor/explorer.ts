@@ -18,6 +18,12 @@ export async function checkExplorer(config: Config["explorer"]): Promise<Finding
         `${host} refuses the key`,
         "Set EXPLORER_API_KEY to a valid key; check EXPLORER_API_URL too.",
       );
+    if (problem === "withheld")
+      return fail(
+        "Explorer",
+        `${host} does not give the price to this key`,
+        "Ask the explorer what the key may see; check EXPLORER_API_URL too.",
+      );
     if (problem === "missing" || problem === "unreadable")
       return fail(
         "Explorer",

@@ -177,5 +177,22 @@ export function addressOf<Name extends EndpointName>(name: Name, parameters: Par
   return pairs.length === 0 ? path : `${path}?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`;
 }
 
+/** The endpoints of one thing by its id, which may not be there. */
+const BY_ID: ReadonlySet<string> = new Set([
+  "validator",
+  "validatorExists",
+  "token",
+  "party",
+  "partyTypes",
+  "rewards",
+  "voteRequest",
+  "contract",
+  "event",
+  "updateDetails",
+] satisfies EndpointName[]);
+
+/** Whether an endpoint is of one thing: of the others, there always is an answer. */
+export const takesId = (name: EndpointName): boolean => BY_ID.has(name);
+
 /** Every endpoint's name. */
 export const endpointNames = Object.keys(endpoints) as EndpointName[];

@@ -1,7 +1,8 @@
 /**
  * Why the explorer gave no answer:
  * - `missing`: it says that there is no such thing (404)
- * - `refused`: it does not accept the key, or the address is wrong (401, 403, a redirect)
+ * - `refused`: it does not accept the key, or the address is wrong (401, a redirect, or nothing but `withheld`)
+ * - `withheld`: it does not give this one endpoint (403, or 404 where there always is something)
  * - `rejected`: it does not accept the request (any other 4xx)
  * - `limited`: it asks for fewer requests (429)
  * - `failing`: it answers 5xx or 408, or the connection fails
@@ -12,6 +13,7 @@
 export type ExplorerProblem =
   | "missing"
   | "refused"
+  | "withheld"
   | "rejected"
   | "limited"
   | "failing"

@@ -74,7 +74,8 @@ function failure(path: string, response: Response): ExplorerError {
   const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
   const details = { status, retryAfterMs };
   if (status === 404) return new ExplorerError("missing", message, details);
-  if (status === 401 || status === 403) return new ExplorerError("refused", message, details);
+  if (status === 401) return new ExplorerError("refused", message, details);
+  if (status === 403) return new ExplorerError("withheld", message, details);
   if (status === 429) return new ExplorerError("limited", message, details);
   if (status === 408 || status >= 500) return new ExplorerError("failing", message, details);
   if (status < 400)

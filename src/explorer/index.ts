@@ -40,6 +40,11 @@ export function createExplorer(
         "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
       ),
     onBack: () => log.info({}, "The explorer answers again"),
+    onWithheld: (err, endpoint) =>
+      log.error(
+        { err, endpoint },
+        "The explorer withholds an endpoint: the key may not see it, or EXPLORER_API_URL is wrong",
+      ),
     onRequest,
   });
   return createExplorerService({ upstream, cache, origin: digest(apiUrl), ...rest });

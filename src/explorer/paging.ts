@@ -11,6 +11,9 @@ const LAST_PAGE = 50;
 /** The most rows of a list that can be reached. */
 export const REACHABLE_ROWS = (LAST_PAGE + 1) * ROWS_PER_REQUEST;
 
+/** The most screens that a list can have. */
+export const MAX_SCREENS = REACHABLE_ROWS / ROWS_PER_SCREEN;
+
 /** One screen's rows of a list. */
 export interface Slice<T> {
   readonly rows: readonly T[];
@@ -61,7 +64,12 @@ export async function openUndocumentedSlice<Name extends ListName>(
   const request = size === 0 ? 0 : Math.min(Math.floor(start / size), LAST_PAGE);
   if (request === 0 || isWhole(first.data)) return { ...first, data: slice(first.data, start, 0, size) };
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
-  if (reading.data.content.length === 0 || samePage(first.data, reading.data, identityIn(name))) {
+  if (reading.data.content.length === 0 && reading.data.unreadable === 0) {
+    // Past the end: the last screen says more than an empty one.
+    const last = Math.ceil((first.data.totalElements ?? 0) / ROWS_PER_SCREEN);
+    return openUndocumentedSlice(name, load, last > 0 && last < page ? last : 1);
+  }
+  if (samePage(first.data, reading.data, identityIn(name))) {
     return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
   }
   return { ...reading, data: slice(reading.data, start - request * size, request, size) };
@@ -92,10 +100,11 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     last !== true &&
     content.length > 0 &&
     (totalElements === null || (last === false && totalElements <= held));
+  const hasMore = open && content.length >= size;
   return {
     rows: content.slice(offset, offset + ROWS_PER_SCREEN),
     page: Math.floor((before + offset) / ROWS_PER_SCREEN) + 1,
-    pages: Math.max(1, Math.ceil(reachable / ROWS_PER_SCREEN) + (open && content.length >= size ? 1 : 0)),
+    pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
     total: open ? null : Math.max(totalElements ?? held, last ? 0 : held),
     reachable: open ? null : reachable,
   };

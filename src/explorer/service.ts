@@ -5,7 +5,14 @@ import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { fetchAnswer, parseAnswer } from "./client.js";
 import { decide } from "./decision.js";
-import { type Answer, addressOf, type EndpointName, endpointNames, type Parameters } from "./endpoints.js";
+import {
+  type Answer,
+  addressOf,
+  type EndpointName,
+  endpointNames,
+  type Parameters,
+  takesId,
+} from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
 import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
@@ -85,8 +92,10 @@ export function createExplorerService({
     promotions.set(key, promote);
     const maySend = caller === "background" ? undefined : limit.of(caller.person);
     const priority = caller === "background" ? "background" : "people";
+    const isAlwaysThere = !takesId(name);
     const send = (path: string, query: object) =>
       upstream({
+        isAlwaysThere,
         priority,
         path,
         query: { ...query },

@@ -44,6 +44,8 @@ interface UpstreamOptions {
   readonly onDown: (error: ExplorerError) => void;
   readonly onRefused: (error: ExplorerError) => void;
   readonly onBack: () => void;
+  /** Called once when it begins to withhold an endpoint that others are given. */
+  readonly onWithheld?: (error: ExplorerError, endpoint: string) => void;
   readonly onRequest?: OnRequest;
 }
 
@@ -56,6 +58,8 @@ export interface UpstreamRequest {
   readonly promote?: AbortSignal;
   /** Called before each try is sent: whether it may be. */
   readonly maySend?: () => boolean;
+  /** Whether there always is something at the path, so that a 404 speaks of the address and not of an id. */
+  readonly isAlwaysThere?: boolean;
 }
 
 /** Sends a request: through the breakers, the queue and, where it may help, a second time. Throws ExplorerError. */
@@ -76,10 +80,16 @@ export function createUpstream({
   onDown,
   onRefused,
   onBack,
+  onWithheld = () => {},
   onRequest = () => {},
 }: UpstreamOptions): Upstream {
   // While a breaker tries again, only an answer closes it; that a request was not even sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
+  /** Endpoints that were withheld since the last success: several, and no answer between them, mean the key or the address. */
+  const withheld = new Set<string>();
+  const isRefused = (error: unknown): boolean =>
+    problemIs("refused")(error) || (problemIs("withheld")(error) && withheld.size > 1);
+  const reported = new Set<string>();
   const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
   /** Endpoints that failed since the last success: one that fails alone does not speak for the others. */
   const failing = new Set<string>();
@@ -93,9 +103,7 @@ export function createUpstream({
     { halfOpenAfter: new ExponentialBackoff(REOPEN_MS), breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
   );
   const refused = circuitBreaker(
-    handleWhen((error) =>
-      refused.state === CircuitState.HalfOpen ? trialFails(error) : problemIs("refused")(error),
-    ),
+    handleWhen((error) => (refused.state === CircuitState.HalfOpen ? trialFails(error) : isRefused(error))),
     { halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS), breaker: new ConsecutiveBreaker(1) },
   );
   for (const [breaker, problem, onBreak] of [
@@ -113,8 +121,16 @@ export function createUpstream({
     breaker.onReset(() => notice.ends());
   }
 
+  const noteWithheld = (error: ExplorerError, endpoint: string) => {
+    withheld.add(endpoint);
+    if (withheld.size === 1 && !reported.has(endpoint)) {
+      reported.add(endpoint);
+      onWithheld(error, endpoint);
+    }
+  };
+
   const once = async (
-    { priority, path, query, promote, maySend }: UpstreamRequest,
+    { priority, path, query, promote, maySend, isAlwaysThere = false }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
@@ -126,9 +142,13 @@ export function createUpstream({
       try {
         const body = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failing.clear();
+        withheld.clear();
+        reported.delete(endpointOf(path));
         return body;
-      } catch (error) {
+      } catch (thrown) {
+        const error = isAlwaysThere ? asWithheld(thrown) : thrown;
         if (error instanceof ExplorerError) {
+          if (error.problem === "withheld") noteWithheld(error, endpointOf(path));
           status = error.status === undefined ? error.problem : String(error.status);
           if (error.retryable || error.problem === "unreadable") failing.add(endpointOf(path));
           const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
@@ -168,6 +188,12 @@ export function createUpstream({
     }
   };
 }
+
+/** A 404 where there always is something: it is no missing thing. */
+const asWithheld = (error: unknown): unknown =>
+  error instanceof ExplorerError && error.problem === "missing"
+    ? new ExplorerError("withheld", error.message, { status: 404 })
+    : error;
 
 /** A path's endpoint: `parties/abc/types` → `parties/types`. */
 const endpointOf = (path: string): string => path.replace(/^(\w+)\/[^/]{20,}/, "$1");

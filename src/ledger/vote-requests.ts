@@ -5,39 +5,6 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction, toTitle } from "./actions.js";
 
-/** What a status means; `other` for words nobody has seen, which are shown as given. */
-export type StatusGroup = "open" | "accepted" | "implemented" | "rejected" | "expired" | "other";
-
-const STATUSES: Readonly<Record<string, StatusGroup>> = {
-  inprogress: "open",
-  open: "open",
-  active: "open",
-  accepted: "accepted",
-  approved: "accepted",
-  implemented: "implemented",
-  executed: "implemented",
-  rejected: "rejected",
-  expired: "expired",
-};
-
-/** Groups the known words for a status without regard to case or punctuation; the API documents none. */
-export function statusGroup(status: string | null): StatusGroup {
-  return STATUSES[status?.toLowerCase().replace(/[^a-z]/g, "") ?? ""] ?? "other";
-}
-
-/** Whether a status says that the vote is over; a word nobody has seen does not. */
-export const isOver = (status: string | null): boolean => !["open", "other"].includes(statusGroup(status));
-
-/** Whether votes can still be cast, as far as a row tells: by its status, or by its deadlines where that is unknown. */
-export function isOpen(
-  row: Pick<VoteRequestListItem, "status" | "voteBefore" | "targetEffectiveAt">,
-  now: number,
-): boolean {
-  const group = statusGroup(row.status);
-  if (group !== "other") return group === "open";
-  return now < Math.max(row.voteBefore ?? 0, row.targetEffectiveAt ?? 0);
-}
-
 /**
  * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
  * first version and holds that version's contract id from then on.
@@ -46,14 +13,6 @@ export function identityOf(
   row: Pick<VoteRequestListItem | VoteRequestDetail, "trackingCid" | "contractId">,
 ): string | null {
   return row.trackingCid ?? row.contractId;
-}
-
-/**
- * Votes that a request needs, one a super validator: an estimate, since `superValidators` is the dashboard's count.
- * 13→9, 14→10, 15→10, 16→11, 20→14 (Splice's rule of two thirds and one, docs/ledger.md).
- */
-export function votesNeeded(superValidators: number): number {
-  return Math.ceil((superValidators + Math.floor((superValidators - 1) / 3) + 1) / 2);
 }
 
 /** A vote request as its list row and its detail tell of it together. */
@@ -196,8 +155,7 @@ export async function findVotes(
   return { ...reading, data: votes, complete: cast === undefined ? reading.complete : found >= cast };
 }
 
-/** How many votes would carry a request, as an estimate; undefined where the number of super validators is not known. */
-export async function estimateNeeded(explorer: Explorer): Promise<number | undefined> {
-  const superValidators = (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators;
-  return superValidators ? votesNeeded(superValidators) : undefined;
+/** How many super validators there are, as the dashboard counts them; undefined where that is not known. */
+export async function countSuperValidators(explorer: Explorer): Promise<number | undefined> {
+  return (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators ?? undefined;
 }

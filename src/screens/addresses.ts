@@ -1,12 +1,9 @@
 import * as z from "zod";
-import { REACHABLE_ROWS, ROWS_PER_SCREEN } from "../explorer/paging.js";
+import { MAX_SCREENS } from "../explorer/paging.js";
 import { MAX_ID_LENGTH } from "../explorer/values.js";
 import { readId } from "../text/ids.js";
 
-/** The last page a list can have. */
-export const LAST_PAGE = REACHABLE_ROWS / ROWS_PER_SCREEN;
-
-const page = z.coerce.number().int().min(1).max(LAST_PAGE).default(1);
+const page = z.coerce.number().int().min(1).max(MAX_SCREENS).default(1);
 const order = z.enum(["DESC", "ASC"]).default("DESC");
 /** An id, as pasted or packed. */
 const id = z.string().transform(readId).pipe(z.string().min(1).max(MAX_ID_LENGTH));

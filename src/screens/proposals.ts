@@ -4,92 +4,31 @@ import type { Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
 import { type Action, readableChange, toTitle } from "../ledger/actions.js";
 import {
-  estimateNeeded,
+  countSuperValidators,
   findVoteRequest,
   findVotes,
   identityOf,
-  isOver,
-  type StatusGroup,
-  statusGroup,
   type VoteRequest,
 } from "../ledger/vote-requests.js";
+import { neededFor } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
-import {
-  bold,
-  code,
-  codeBlock,
-  grouped,
-  join,
-  linkTo,
-  type Markdown,
-  md,
-  quote,
-  timestamp,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { bold, code, codeBlock, join, linkTo, type Markdown, md, quote } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { brief, extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
-import type { Field, Screen, Tone } from "./view.js";
-
-const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
-  open: [md`🗳️`, "neutral"],
-  accepted: [md`✅`, "good"],
-  implemented: [md`✅`, "good"],
-  rejected: [md`❌`, "bad"],
-  expired: [md`⌛`, "warning"],
-  other: [md`▫️`, "neutral"],
-};
-
-/** A status by sign and word, as the API gives it. */
-export function statusText(status: string | null): Markdown {
-  const [sign] = STATUS_LOOKS[statusGroup(status)];
-  return md`${sign} ${brief(status ?? "status not known")}`;
-}
-
-export const statusTone = (status: string | null): Tone => STATUS_LOOKS[statusGroup(status)][1];
-
-const SEGMENTS = 12;
-
-/** Votes as a bar: yes, no, and those who have not voted yet. */
-export function tallyBar(yes: number | null, no: number | null, pending: number | null): Markdown {
-  const [y, n] = [yes ?? 0, no ?? 0];
-  const all = y + n + (pending ?? 0);
-  if (all === 0) return md`no votes yet`;
-  const segment = (count: number) => (count === 0 ? 0 : Math.max(1, Math.round((count / all) * SEGMENTS)));
-  const yesWidth = Math.min(segment(y), SEGMENTS - (n > 0 ? 1 : 0));
-  const noWidth = Math.min(segment(n), SEGMENTS - yesWidth);
-  const rest = SEGMENTS - yesWidth - noWidth;
-  return md`${"🟩".repeat(yesWidth) + "🟥".repeat(noWidth) + "⬛".repeat(rest)}`;
-}
-
-/** The tally in words. A count that the explorer does not give is not a zero. */
-export function tallyWords({
-  yes,
-  no,
-  pending,
-  status,
-}: Pick<VoteRequest, "yes" | "no" | "pending" | "status">): Markdown {
-  const part = (count: number | null, words: string) =>
-    md`${bold(count === null ? "?" : grouped(count))} ${words}`;
-  return join(
-    [
-      part(yes, "yes"),
-      part(no, "no"),
-      pending !== null && part(pending, isOver(status) ? "did not vote" : "not voted yet"),
-    ],
-    " · ",
-  );
-}
+import type { Field, Screen } from "./view.js";
+import { statusText, statusTone, tallyLines, tallyWords, untilWords, voteFields } from "./vote-parts.js";
 
 const titleOf = (title: string | null): string => title ?? "Vote request without a title";
 
-const toLine = perRow((each: VoteRequestListItem) =>
-  row(
+const toLine = perRow((each: VoteRequestListItem) => {
+  const now = Date.now();
+  const tally = { ...each, yes: each.yesCount, no: each.noCount, pending: each.abstainCount };
+  return row(
     md`${statusText(each.status)} · ${bold(cut(titleOf(toTitle(each.title)), 120))}`,
-    md`-# ${tallyWords({ yes: each.yesCount, no: each.noCount, pending: each.abstainCount, status: each.status })} · ${isOver(each.status) ? "deadline" : "until"} ${timestamp(each.voteBefore, "f")}`,
-  ),
-);
+    md`-# ${tallyWords(tally, now)} · ${untilWords(each, now)}`,
+  );
+});
 
 /** The vote requests, as the explorer lists them. */
 export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => {
@@ -162,45 +101,32 @@ export const requesterOf = ({
     : code(requester, 60);
 
 /** What is said of a vote request: on its screen, and in its announcement. */
-export function voteRequestFields(request: VoteRequest, needed: number | undefined): Field[] {
-  const { yes, no, pending } = request;
-  return [
-    {
-      name: "Votes",
-      value: join(
-        [
-          tallyBar(yes, no, pending),
-          tallyWords(request),
-          needed !== undefined && !isOver(request.status) && md`-# about ${needed} yes needed (estimate)`,
-        ],
-        "\n",
-      ),
-    },
-    { name: "Threshold deadline", value: timestampWithAge(request.voteBefore), inline: true },
-    {
-      name: "Takes effect",
-      value:
-        request.targetEffectiveAt === null
-          ? md`when the threshold is reached`
-          : timestampWithAge(request.targetEffectiveAt),
-      inline: true,
-    },
-    { name: "Requested by", value: requesterOf(request), inline: true },
-    ...actionFields(request.action, request.title),
-    ...reasonFields(request),
-  ];
-}
+export const voteRequestFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
+  ...voteFields(request, needed, now),
+  { name: "Requested by", value: requesterOf(request), inline: true },
+  ...(request.detail === "unanswered"
+    ? [{ name: "Action", value: md`Its details could not be read right now.`, inline: true }]
+    : actionFields(request.action, request.title)),
+  ...reasonFields(request),
+];
 
 /** One vote request. */
 export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer }) => {
-  const [reading, needed] = await Promise.all([findVoteRequest(explorer, id), estimateNeeded(explorer)]);
+  const [reading, superValidators] = await Promise.all([
+    findVoteRequest(explorer, id),
+    countSuperValidators(explorer),
+  ]);
   const request = reading.data;
+  const needed = neededFor(request, superValidators);
   const identity = request.identity ?? id;
   return {
     title: md`${cut(titleOf(request.title), 200)}`,
     tone: statusTone(request.status),
     body: [statusText(request.status)],
-    fields: [...voteRequestFields(request, needed), { name: "Vote request id", value: codeBlock(identity) }],
+    fields: [
+      ...voteRequestFields(request, needed, Date.now()),
+      { name: "Vote request id", value: codeBlock(identity) },
+    ],
     thumbnail: request.requesterImg,
     readings: [reading],
     menus: [
@@ -225,8 +151,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, { explorer }) => {
     title: md`Votes on ${cut(titleOf(request.title), 180)}`,
     tone: statusTone(request.status),
     body: [
-      tallyBar(request.yes, request.no, request.pending),
-      tallyWords(request),
+      ...tallyLines(request, neededFor(request, undefined), Date.now()),
       md``,
       ...(shown.rows.length > 0
         ? shown.rows.map((vote) => {

@@ -128,6 +128,7 @@ describe("the explorer's client", () => {
   it.each([
     [{ kind: "status", status: 404 }, "missing"],
     [{ kind: "status", status: 401 }, "refused"],
+    [{ kind: "status", status: 403 }, "withheld"],
     [{ kind: "status", status: 400 }, "rejected"],
     [{ kind: "status", status: 429 }, "limited"],
     [{ kind: "status", status: 503 }, "failing"],

@@ -42,6 +42,7 @@ describe("the explorer's service", () => {
       onDown: () => news.push("down"),
       onRefused: () => news.push("refused"),
       onBack: () => news.push("back"),
+      onWithheld: (_, endpoint) => news.push(`withheld ${endpoint}`),
     });
     service = createExplorerService({
       upstream,
@@ -187,6 +188,40 @@ describe("the explorer's service", () => {
       .poll(() => problemOf(service.for("background").price({})), { timeout: 10_000 })
       .toBe("no error");
     expect(news).toEqual(["down", "back"]);
+  });
+
+  it.each([403, 404])(
+    "takes a %d of one endpoint for that endpoint's, says so once, and asks the others",
+    async (status) => {
+      sandbox.injectFault({ kind: "status", status }, { path: /vote-requests$/ });
+      for (let times = 0; times < 3; times += 1) {
+        expect(await problemOf(service.for(ana).voteRequests({ page: times, size: 100 }))).toBe("withheld");
+        expect(await problemOf(service.for(ana).events({ page: times, size: 100 }))).toBe("no error");
+      }
+      expect(news).toEqual(["withheld governance/vote-requests"]);
+      sandbox.clearFaults();
+      expect(await problemOf(service.for(ana).voteRequests({ page: 0, size: 100 }))).toBe("no error");
+    },
+  );
+
+  it.each([403, 404])(
+    "takes a %d of several endpoints, and no answer between them, for the key's or the address's",
+    async (status) => {
+      sandbox.injectFault({ kind: "status", status });
+      expect(await problemOf(service.for(ana).price({}))).toBe("withheld");
+      expect(await problemOf(service.for(ana).dashboard({}))).toBe("withheld");
+      const before = sandbox.requests.length;
+      expect(await problemOf(service.for(ana).events({ page: 0, size: 100 }))).toBe("refused");
+      expect(sandbox.requests.length).toBe(before);
+      expect(news).toContain("refused");
+    },
+  );
+
+  it("takes a 404 of one thing for no such thing, however many are not there", async () => {
+    for (const partyId of ["a::1220", "b::1220", "c::1220"])
+      expect(await problemOf(service.for(ana).party({ partyId }))).toBe("missing");
+    expect(await problemOf(service.for(ana).token({ contractId: "00" }))).toBe("missing");
+    expect(news).toEqual([]);
   });
 
   it("stops at a refused key, tells the operator once, and does not hammer", async () => {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readableChange, toAction, toTitle } from "../../src/ledger/actions.js";
-import { identityOf, statusGroup, votesNeeded } from "../../src/ledger/vote-requests.js";
+import { identityOf } from "../../src/ledger/vote-requests.js";
+import { statusGroup, votesNeeded } from "../../src/ledger/vote-rules.js";
 
 describe("an action", () => {
   it("is put into words, with its subject", () => {

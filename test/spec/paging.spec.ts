@@ -167,6 +167,11 @@ describe("openSlice", () => {
     expect((await openSlice(load, 1)).data).toMatchObject({ ...expected, page: 1 });
   });
 
+  it("promises no page behind the last that the API gives", async () => {
+    const { load } = listOf(9_999, () => ({ totalElements: null, last: false }));
+    expect((await openSlice(load, 510)).data).toMatchObject({ page: 510, pages: 510, total: null });
+  });
+
   it("does not promise a page behind a short one", async () => {
     const { load } = listOf(60, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 1)).data).toMatchObject({ pages: 6, total: null });
@@ -202,11 +207,38 @@ describe("openUndocumentedSlice", () => {
     expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
   });
 
-  it("does so too where the next page is empty", async () => {
+  it("gives the last page for one past the end, and says nothing else of the list", async () => {
+    const wanted: number[] = [];
+    const load = async ({ page: number }: { page: number }) => {
+      wanted.push(number);
+      const count = Math.max(0, Math.min(100, 331 - number * 100));
+      return reading(page(rows(number * 100, count), { totalElements: 331, last: number >= 3 }));
+    };
+    const { data } = await openUndocumentedSlice("voteRequests", load, 51);
+    expect(shown(data)).toEqual(["c330"]);
+    expect(data).toMatchObject({ page: 34, pages: 34, total: 331, reachable: 331 });
+    expect(wanted).toEqual([0, 5, 0, 3]);
+  });
+
+  it("reads on behind a page of which no row can be read", async () => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(
+        number === 0
+          ? page(rows(0, 20), { totalElements: 60, last: false })
+          : page(rows(0, 0), { sent: 20, unreadable: 20, totalElements: 60 }),
+      );
+    expect((await openUndocumentedSlice("voteRequests", load, 4)).data).toMatchObject({
+      rows: [],
+      total: 60,
+    });
+  });
+
+  it("goes back to the first page where the next one is empty and nobody counts", async () => {
     const load = async ({ page: number }: { page: number }) =>
       reading(page(number === 0 ? rows(0, 20) : [], { last: false }));
     const { data } = await openUndocumentedSlice("voteRequests", load, 3);
-    expect(data).toMatchObject({ page: 2, pages: 2, total: 20, reachable: 20 });
+    expect(data).toMatchObject({ page: 1, pages: 3, total: null });
+    expect(shown(data)).toHaveLength(10);
   });
 
   it.each<[string, { last?: boolean; totalElements?: number }]>([

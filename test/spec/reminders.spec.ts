@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { beforeOf, reminderId } from "../../src/feeds/governance/events.js";
+import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
 import { dueReminders, remindersFor } from "../../src/feeds/governance/reminders.js";
 import { formatBefore, parseBefore, remindersOf, topics } from "../../src/feeds/governance/topics.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
@@ -53,6 +53,21 @@ describe("dueReminders", () => {
     expect(due({ reminded: [id(DAY), `${DEADLINE + 1}:${HOUR}`] })).toEqual([id(HOUR)]);
   });
 
+  it("comes before the effective date too, and until it, where there is one", () => {
+    const effective = DEADLINE + DAY;
+    const dated = tracked({}, { targetEffectiveAt: effective });
+    const due = (now: number, since = 0) => dueReminders(dated, [HOUR, DAY], since, now);
+    expect(due(DEADLINE - HOUR)).toEqual([id(DAY), id(HOUR)]);
+    expect(due(DEADLINE)).toEqual([reminderId(effective, DAY)]);
+    expect(due(effective - HOUR, DEADLINE + 1)).toEqual([reminderId(effective, HOUR)]);
+    expect(due(effective)).toEqual([]);
+    expect(
+      dueReminders(tracked({}, { voteBefore: null, targetEffectiveAt: effective }), [HOUR], 0, effective - 1),
+    ).toEqual([reminderId(effective, HOUR)]);
+    const same = tracked({}, { targetEffectiveAt: DEADLINE });
+    expect(dueReminders(same, [HOUR], 0, DEADLINE - 1)).toEqual([id(HOUR)]);
+  });
+
   it("leaves the times that it was given in their order", () => {
     const before = [HOUR, DAY];
     dueReminders(tracked(), before, 0, NOW);
@@ -93,6 +108,7 @@ describe("the reminders of all who are subscribed", () => {
   it("have an id that says how long before they are", () => {
     expect(reminderId(5, 3)).toBe("5:3");
     expect(beforeOf(id(HOUR))).toBe(HOUR);
+    expect(deadlineOf(id(HOUR))).toBe(DEADLINE);
   });
 });
 

@@ -117,11 +117,16 @@ describe("compare", () => {
   const known = tracked();
 
   it("finds nothing in the same row again", () => {
-    expect(compare(known, row({}), true)).toEqual({ next: known, closed: false });
+    expect(compare(known, row({}), true, NOW)).toEqual({ next: known, closed: false });
   });
 
   it("takes a version with more votes, and asks for its detail", () => {
-    const { next, closed } = compare(known, row({ contractId: "c2", trackingCid: "c1", yesCount: 4 }), false);
+    const { next, closed } = compare(
+      known,
+      row({ contractId: "c2", trackingCid: "c1", yesCount: 4 }),
+      false,
+      NOW,
+    );
     expect(closed).toBe(false);
     expect(next).toEqual({
       ...known,
@@ -133,7 +138,7 @@ describe("compare", () => {
   });
 
   it("takes a No for a vote like any other", () => {
-    const { next } = compare(known, row({ noCount: 2 }), true);
+    const { next } = compare(known, row({ noCount: 2 }), true, NOW);
     expect(next).toEqual({ ...known, no: 2, needsDetail: true, revision: known.revision + 1 });
   });
 
@@ -145,7 +150,7 @@ describe("compare", () => {
     ["fewer votes, without a contract id", {}, { contractId: null, trackingCid: "c1", yesCount: 2 }],
   ])("takes %s for a stale answer", (_, was, given) => {
     const before = tracked({ ...was, missedReads: 1 });
-    expect(compare(before, row({ ...given, title: "Another" }), true)).toEqual({
+    expect(compare(before, row({ ...given, title: "Another" }), true, NOW)).toEqual({
       next: { ...before, missedReads: 0 },
       closed: false,
     });
@@ -160,22 +165,38 @@ describe("compare", () => {
       { contractId: "c9", yesCount: 0, noCount: 0 },
     ],
   ])("takes %s for what it says", (_, was, given) => {
-    const { next } = compare(tracked(was), row(given), false);
+    const { next } = compare(tracked(was), row(given), false, NOW);
     expect([next.yes, next.no]).toEqual([given.yesCount ?? 3, given.noCount ?? 1]);
     expect(next.contractIds.at(-1)).toBe(given.contractId ?? "c1");
   });
 
   it("believes an end even of a stale version", () => {
     const was = tracked({ contractIds: ["c1", "c2"] });
-    const { next, closed } = compare(was, row({ contractId: "c1", status: "Rejected" }), false);
+    const { next, closed } = compare(was, row({ contractId: "c1", status: "Rejected" }), false, NOW);
     expect(closed).toBe(true);
     expect(next).toMatchObject({ phase: "closed", status: "Rejected", revision: was.revision + 1 });
     expect(next.contractIds).toEqual(["c1", "c2"]);
   });
 
+  it("takes a word that nobody knows for an end once no more votes can be cast, and not before", () => {
+    const given = row({ status: "Passed" });
+    expect(compare(known, given, true, NOW)).toMatchObject({
+      closed: false,
+      next: { phase: "open", status: "Passed" },
+    });
+    expect(compare(known, given, true, NOW + DAY)).toMatchObject({
+      closed: true,
+      next: { phase: "closed", status: "Passed" },
+    });
+    const dated = tracked({}, { targetEffectiveAt: NOW + 3 * DAY });
+    expect(compare(dated, given, true, NOW + 2 * DAY).closed).toBe(false);
+    expect(compare(dated, given, true, NOW + 3 * DAY).closed).toBe(true);
+    expect(compare(known, row({ status: null }), true, NOW + 9 * DAY).closed).toBe(false);
+  });
+
   it("keeps the last forty of its contract ids", () => {
     const contractIds = Array.from({ length: 40 }, (_, index) => `old ${index}`);
-    const { next } = compare(tracked({ contractIds }), row({ contractId: "new", yesCount: 5 }), false);
+    const { next } = compare(tracked({ contractIds }), row({ contractId: "new", yesCount: 5 }), false, NOW);
     expect(next.contractIds).toEqual([...contractIds.slice(1), "new"]);
   });
 
@@ -192,18 +213,18 @@ describe("compare", () => {
       abstainCount: null,
     });
     const was = tracked({ yes: null, no: null, pending: 4 });
-    expect(compare(was, bare, true)).toEqual({ next: was, closed: false });
+    expect(compare(was, bare, true, NOW)).toEqual({ next: was, closed: false });
   });
 
   it("shows a status in other words, and that alone", () => {
-    const { next } = compare(known, row({ status: "Open" }), true);
+    const { next } = compare(known, row({ status: "Open" }), true, NOW);
     expect(next).toEqual({ ...known, status: "Open", revision: known.revision + 1 });
-    expect(compare(known, row({ abstainCount: 8 }), true).next).toEqual({ ...known, pending: 8 });
+    expect(compare(known, row({ abstainCount: 8 }), true, NOW).next).toEqual({ ...known, pending: 8 });
   });
 
   it("learns who requested it once somebody says", () => {
-    expect(compare(tracked({ requester: null }), row({}), true).next.requester).toBe("Falcon");
-    expect(compare(known, row({ requester: "Grove" }), true).next.requester).toBe("Falcon");
+    expect(compare(tracked({ requester: null }), row({}), true, NOW).next.requester).toBe("Falcon");
+    expect(compare(known, row({ requester: "Grove" }), true, NOW).next.requester).toBe("Falcon");
   });
 
   describe("of what people are told when it changes", () => {
@@ -212,11 +233,14 @@ describe("compare", () => {
     const to = { ...known.terms, voteBefore: later };
 
     it("keeps what one complete read shows, unconfirmed", () => {
-      expect(compare(known, moved, true)).toEqual({ next: { ...known, unconfirmed: to }, closed: false });
+      expect(compare(known, moved, true, NOW)).toEqual({
+        next: { ...known, unconfirmed: to },
+        closed: false,
+      });
     });
 
     it("believes it once the next complete read agrees", () => {
-      expect(compare(tracked({ unconfirmed: to }), moved, true)).toEqual({
+      expect(compare(tracked({ unconfirmed: to }), moved, true, NOW)).toEqual({
         next: { ...known, terms: to, revision: known.revision + 1, changeSequence: known.changeSequence + 1 },
         closed: false,
         changedFrom: known.terms,
@@ -224,15 +248,20 @@ describe("compare", () => {
     });
 
     it("forgets it where the next says otherwise, and begins anew with that", () => {
-      expect(compare(tracked({ unconfirmed: to }), row({}), true).next).toEqual(known);
+      expect(compare(tracked({ unconfirmed: to }), row({}), true, NOW).next).toEqual(known);
       const other = row({ voteBefore: later + 1 });
-      expect(compare(tracked({ unconfirmed: to }), other, true).next.unconfirmed?.voteBefore).toBe(later + 1);
+      expect(compare(tracked({ unconfirmed: to }), other, true, NOW).next.unconfirmed?.voteBefore).toBe(
+        later + 1,
+      );
     });
 
     it("is not confirmed by a look at the first page alone, which keeps what another poll said", () => {
-      expect(compare(tracked({ unconfirmed: to }), moved, false).next).toEqual({ ...known, unconfirmed: to });
-      expect(compare(known, moved, false)).toEqual({ next: known, closed: false });
-      expect(compare(tracked({ unconfirmed: to }), row({}), false).next).toEqual(known);
+      expect(compare(tracked({ unconfirmed: to }), moved, false, NOW).next).toEqual({
+        ...known,
+        unconfirmed: to,
+      });
+      expect(compare(known, moved, false, NOW)).toEqual({ next: known, closed: false });
+      expect(compare(tracked({ unconfirmed: to }), row({}), false, NOW).next).toEqual(known);
     });
 
     it.each<
@@ -248,7 +277,7 @@ describe("compare", () => {
       ["an effective date", {}, { targetEffectiveAt: later }, { targetEffectiveAt: later }],
     ])("learns %s that was not known, which is no change", (_, was, given, expected) => {
       const before = tracked({}, was);
-      const { next, changedFrom } = compare(before, row(given), true);
+      const { next, changedFrom } = compare(before, row(given), true, NOW);
       expect(changedFrom).toBeUndefined();
       expect(next.terms).toEqual({ ...known.terms, ...expected });
       expect(next.revision).toBe(before.revision + 1);
@@ -260,12 +289,12 @@ describe("compare", () => {
         { unconfirmed: { ...known.terms, title: "New", action: "Act" } },
         { action: "Act" },
       );
-      expect(compare(was, row({ title: "New" }), true).changedFrom).toEqual(was.terms);
+      expect(compare(was, row({ title: "New" }), true, NOW).changedFrom).toEqual(was.terms);
       const dated = tracked(
         { unconfirmed: { ...known.terms, targetEffectiveAt: 5 } },
         { targetEffectiveAt: 4 },
       );
-      expect(compare(dated, row({ targetEffectiveAt: 5 }), true).next.terms.targetEffectiveAt).toBe(5);
+      expect(compare(dated, row({ targetEffectiveAt: 5 }), true, NOW).next.terms.targetEffectiveAt).toBe(5);
     });
   });
 
@@ -274,17 +303,17 @@ describe("compare", () => {
       "restates the outcome of one that is %s, and changes nothing else",
       (phase) => {
         const over = tracked({ phase, status: "Accepted", missedReads: 1 });
-        const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true);
+        const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true, NOW);
         expect(stated).toEqual({
           next: { ...over, missedReads: 0, status: "Implemented", revision: over.revision + 1 },
           closed: false,
         });
         for (const status of ["Accepted", "In Progress", null])
-          expect(compare(over, row({ status, yesCount: 12 }), true)).toEqual({
+          expect(compare(over, row({ status, yesCount: 12 }), true, NOW)).toEqual({
             next: { ...over, missedReads: 0 },
             closed: false,
           });
-        expect(compare(over, row({ status: "Odd" }), true).next.status).toBe("Odd");
+        expect(compare(over, row({ status: "Odd" }), true, NOW).next.status).toBe("Odd");
       },
     );
   });

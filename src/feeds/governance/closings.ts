@@ -1,8 +1,8 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { isOver } from "../../ledger/vote-requests.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import { isOver } from "../../ledger/vote-rules.js";
+import { FIRST_FEED, type TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { afterMissing, MISSED_READS, pruned } from "./endings.js";
@@ -22,8 +22,8 @@ export function createClosings({ explorer, state, requests, now }: ClosingsDeps)
   /** A status by which `/details` says that a request is over; null where it does not. */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
-      const status = (await ifAnswered(explorer.voteRequest({ id })))?.data.status ?? null;
-      if (isOver(status)) return status;
+      const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
+      if (detail && isOver(detail, now())) return detail.status;
     }
     return null;
   };
@@ -54,7 +54,9 @@ export function createClosings({ explorer, state, requests, now }: ClosingsDeps)
       }
       const findings = { learnt, events: [] };
       if (learnt.size === 0) return { findings, writes: [] };
-      const old = [...(await state.announced.list())].filter(([, { subject }]) => learnt.has(subject));
+      const old = [...(await state.announced.list())].filter(
+        ([, { feed, subject }]) => feed === FIRST_FEED && learnt.has(subject),
+      );
       return { findings, writes: old.map(([id]) => state.announced.delete(id)) };
     },
   };

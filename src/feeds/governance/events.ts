@@ -15,7 +15,11 @@ const event = z.discriminatedUnion("kind", [
     kind: z.literal("digest"),
     keys: z.array(z.string()).min(1),
     rows: z.array(voteRequestListItem),
+    /** When the list was last read completely, where that is long ago (epoch ms): they opened since then. */
+    since: z.number().nullable().default(null),
   }),
+  /** It opened and ended while nobody watched. */
+  z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
   z.object({ kind: z.literal("changed"), key: z.string(), sequence: z.number(), from: terms, to: terms }),
   z.object({
     kind: z.literal("vote"),
@@ -40,7 +44,7 @@ const event = z.discriminatedUnion("kind", [
 export type GovernanceEvent = Readonly<z.infer<typeof event>>;
 
 /** Events of one vote request, which refer to its announcement. */
-export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" }>;
+export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "missed" }>;
 
 /** An event as the outbox keeps it; undefined for anything else. */
 export const readEvent = (json: unknown): GovernanceEvent | undefined => event.safeParse(json).data;
@@ -48,6 +52,7 @@ export const readEvent = (json: unknown): GovernanceEvent | undefined => event.s
 export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
   opened: "new",
   digest: "new",
+  missed: "new",
   changed: "changes",
   vote: "votes",
   reminder: "reminders",
@@ -63,7 +68,8 @@ export function eventId(event: GovernanceEvent): string {
     case "opened":
       return openingOf(event.key);
     case "closed":
-      return `${event.key}:closed`;
+    case "missed":
+      return `${event.key}:${event.kind}`;
     case "digest":
       return `${event.keys.join("+").slice(0, 200)}:digest`;
     case "changed":
@@ -76,6 +82,9 @@ export function eventId(event: GovernanceEvent): string {
 
 /** A reminder of a deadline (epoch ms), so many ms before it. */
 export const reminderId = (deadline: number, before: number): string => `${deadline}:${before}`;
+
+/** The deadline that a reminder is of, epoch ms. */
+export const deadlineOf = (reminder: string): number => Number(reminder.split(":")[0]);
 
 /** How long before the deadline a reminder is, in ms. */
 export const beforeOf = (reminder: string): number => Number(reminder.split(":")[1]);

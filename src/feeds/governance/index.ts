@@ -1,7 +1,7 @@
 import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { toTitle } from "../../ledger/actions.js";
-import { isOpen } from "../../ledger/vote-requests.js";
+import { isOpen, votableUntil } from "../../ledger/vote-rules.js";
 import { FIRST_FEED } from "../../storage/catalogue.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
@@ -28,8 +28,8 @@ const definition: FeedDefinition = {
     tone: "neutral",
     body: [md`This is how an announcement will look. Nothing has happened on the ledger; nobody is pinged.`],
     fields: [
-      { name: "Votes", value: md`🟩🟩🟩⬛⬛⬛⬛⬛⬛⬛⬛⬛\n**3** yes · **0** no · **10** not voted yet` },
-      { name: "Threshold deadline", value: timestamp(now + 7 * DAY, "f"), inline: true },
+      { name: "Votes", value: md`🟩🟩🟩⬛⬛⬛⬛⬛⬛┃⬛⬛⬛⬛\n**3** yes · **0** no · **10** not voted yet` },
+      { name: "Voting ends", value: timestamp(now + 7 * DAY, "f"), inline: true },
     ],
   }),
 
@@ -44,7 +44,7 @@ const definition: FeedDefinition = {
         .slice(0, MAX_SHOWN)
         .map(
           (row) =>
-            md`• ${cut(toTitle(row.title) ?? "without a title", 120)}, until ${timestamp(row.voteBefore, "f")}`,
+            md`• ${cut(toTitle(row.title) ?? "without a title", 120)}, voting ends ${timestamp(votableUntil(row), "f")}`,
         ),
       ...(open.length > MAX_SHOWN ? [md`…and ${open.length - MAX_SHOWN} more`] : []),
     ];
@@ -68,7 +68,7 @@ export const governance: FeedModule = {
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       tracked: requests.get,
     });
-    const messages = createMessages(renderer);
+    const messages = createMessages(renderer, now);
 
     const feed: Feed<GovernanceEvent> = {
       definition,
@@ -82,11 +82,13 @@ export const governance: FeedModule = {
       async render(event, mark) {
         if (event.kind === "digest")
           return { payload: messages.digest(event, mark), title: "New vote requests", revision: 0 };
-        const snapshot = await snapshots.of(event.key, event.kind === "opened" ? event.row : undefined);
+        const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
         const payload =
           event.kind === "opened"
             ? messages.announcement(snapshot, mark)
-            : messages.news(event, snapshot, mark);
+            : event.kind === "missed"
+              ? messages.missed(snapshot, mark)
+              : messages.news(event, snapshot, mark);
         return { payload, title: snapshot.request.title ?? "Vote request", revision: snapshot.revision };
       },
       async stateOf(key) {

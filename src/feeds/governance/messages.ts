@@ -1,13 +1,16 @@
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
-import { identityOf, isOver, statusGroup, type VoteRequest } from "../../ledger/vote-requests.js";
+import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
+import { statusGroup } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
-import { statusText, statusTone, tallyBar, tallyWords, voteRequestFields } from "../../screens/proposals.js";
+import { brief } from "../../screens/parts.js";
+import { voteRequestFields } from "../../screens/proposals.js";
 import type { Link, View } from "../../screens/view.js";
+import { statusText, statusTone, tallyLines, untilWords } from "../../screens/vote-parts.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import type { GovernanceEvent, News } from "./events.js";
+import { deadlineOf, type GovernanceEvent, type News } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
 
@@ -26,9 +29,10 @@ function links(id: string | null, mark: string): Link[] {
 
 /** Below an announcement whose request is over: the outcome as the API states it, or that nobody knows. */
 function outcome(status: string | null, isKnown: boolean): Markdown {
-  return isKnown
-    ? md`**Closed:** ${statusText(status)}`
-    : md`**Ended, outcome unknown.** The explorer no longer lists it.`;
+  if (!isKnown) return md`**Ended, outcome unknown.** The explorer no longer lists it.`;
+  return statusGroup(status) === "other"
+    ? md`**Ended.** The explorer calls it “${brief(status ?? "")}”.`
+    : md`**Closed:** ${statusText(status)}`;
 }
 
 /** Whether a status of a request that is over says how it ended. */
@@ -46,11 +50,17 @@ function changes(from: Terms, to: Terms): Markdown {
       from.title !== to.title && line("Title", text(from.title), text(to.title)),
       from.action !== to.action && line("Action", text(from.action), text(to.action)),
       from.voteBefore !== to.voteBefore &&
-        line("Threshold deadline", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
+        line(
+          to.targetEffectiveAt === null ? "Voting ends" : "Enough must have voted by",
+          timestamp(from.voteBefore, "f"),
+          timestampWithAge(to.voteBefore),
+        ),
       from.targetEffectiveAt !== to.targetEffectiveAt &&
         line(
           "Takes effect",
-          from.targetEffectiveAt === null ? md`at the threshold` : timestamp(from.targetEffectiveAt, "f"),
+          from.targetEffectiveAt === null
+            ? md`as soon as enough vote yes`
+            : timestamp(from.targetEffectiveAt, "f"),
           timestampWithAge(to.targetEffectiveAt),
         ),
     ],
@@ -58,8 +68,11 @@ function changes(from: Terms, to: Terms): Markdown {
   );
 }
 
+/** Rows of a digest; the rest is a click away. */
+const MAX_ROWS = 12;
+
 /** The messages about vote requests. A mark stands in one of each message's links. */
-export function createMessages(renderer: Renderer) {
+export function createMessages(renderer: Renderer, now: () => number) {
   const message = (view: Omit<View, "readings">): MessagePayload =>
     renderer.message({ ...view, readings: [] });
 
@@ -77,27 +90,50 @@ export function createMessages(renderer: Renderer) {
         title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
         tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
         body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
-        fields: voteRequestFields(request, needed),
+        fields: voteRequestFields(request, needed, now()),
         thumbnail: request.requesterImg,
         links: links(request.identity, mark),
       });
     },
 
-    /** One message for all that opened while nobody could tell of it, with a menu to open each. */
-    digest({ rows: all }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
+    /** The one message about a request that opened and ended while nobody watched. */
+    missed(snapshot: Snapshot, mark: string): MessagePayload {
+      const { request, needed } = snapshot;
+      return message({
+        title: md`Vote request: ${titleOf(request)}`,
+        tone: statusTone(request.status),
+        body: [
+          md`Opened and ended while I was not watching.`,
+          outcome(request.status, outcomeKnown(request.status)),
+        ],
+        fields: voteRequestFields(request, needed, now()),
+        thumbnail: request.requesterImg,
+        links: links(request.identity, mark),
+      });
+    },
+
+    /** One message for several that are new, with a menu to open each. */
+    digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
       const rows = all.map((row) => ({
         row,
         title: toTitle(row.title) ?? "without a title",
         id: identityOf(row),
       }));
+      const shown = rows.slice(0, MAX_ROWS);
       return message({
         title: md`${rows.length} new vote requests`,
         tone: "neutral",
         body: [
-          md`They opened while the explorer could not be read.`,
-          ...rows.map(
-            ({ row, title }) => md`🗳️ ${bold(cut(title, 120))} · until ${timestamp(row.voteBefore, "f")}`,
+          since === null
+            ? md`They opened at about the same time.`
+            : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`,
+          ...shown.map(
+            ({ row, title }) =>
+              md`${statusText(row.status)} · ${bold(cut(title, 120))} · ${untilWords(row, now())}`,
           ),
+          ...(rows.length > shown.length
+            ? [md`…and ${rows.length - shown.length} more: “All vote requests” below lists them.`]
+            : []),
         ],
         menus: [
           {
@@ -113,14 +149,7 @@ export function createMessages(renderer: Renderer) {
 
     /** News of a request that was announced before: it stands alone just as well. */
     news(event: News, { request, needed }: Snapshot, mark: string): MessagePayload {
-      const { yes, no, pending } = request;
-      const tally = [
-        tallyBar(yes, no, pending),
-        tallyWords(request),
-        ...(needed === undefined || isOver(request.status)
-          ? []
-          : [md`-# about ${needed} yes needed (estimate)`]),
-      ];
+      const tally = tallyLines(request, needed, now());
       const title = titleOf(request);
       const shared = { links: links(request.identity, mark) };
       switch (event.kind) {
@@ -141,7 +170,12 @@ export function createMessages(renderer: Renderer) {
             event.absent && event.absent.length > 0
               ? [md`Not seen voting: ${cut(event.absent.join(", "), 700)}`]
               : [];
-          const body = [md`Threshold deadline ${timestampWithAge(request.voteBefore)}`, ...tally, ...absent];
+          const deadline = deadlineOf(event.reminder);
+          const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;
+          const when = isFirst
+            ? md`Enough must have voted by ${timestampWithAge(deadline)}; votes can change until ${timestamp(request.targetEffectiveAt, "f")}.`
+            : md`Voting ends ${timestampWithAge(deadline)}`;
+          const body = [when, ...tally, ...absent];
           return message({ ...shared, title: md`Still open: ${title}`, tone: "warning", body });
         }
         case "closed": {

@@ -3,8 +3,8 @@ import { reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
 
 /**
- * Reminders that are due at a moment, for a subscription since a moment: all that have come by now and are not done yet, the
- * latest last.
+ * Reminders that are due at a moment, for a subscription since a moment: of the deadline and of the effective date, all that
+ * have come by now and are not done yet, the latest last.
  */
 export function dueReminders(
   known: TrackedVoteRequest,
@@ -12,12 +12,15 @@ export function dueReminders(
   since: number,
   now: number,
 ): readonly string[] {
-  const deadline = known.terms.voteBefore;
-  if (known.phase !== "open" || deadline === null || now >= deadline) return [];
-  return [...before]
-    .sort((a, b) => b - a)
-    .filter((each) => deadline - each <= now && deadline - each >= since)
-    .map((each) => reminderId(deadline, each))
+  if (known.phase !== "open") return [];
+  const { voteBefore, targetEffectiveAt } = known.terms;
+  const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
+  return [...deadlines]
+    .filter((deadline) => now < deadline)
+    .flatMap((deadline) => before.map((each) => ({ deadline, before: each, at: deadline - each })))
+    .filter(({ at }) => at <= now && at >= since)
+    .sort((a, b) => a.at - b.at)
+    .map((each) => reminderId(each.deadline, each.before))
     .filter((each) => !known.reminded.includes(each));
 }
 

@@ -3,11 +3,12 @@ import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
-  estimateNeeded,
+  countSuperValidators,
   findVoteRequest,
   fromExplorer,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
+import { neededFor } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
@@ -22,7 +23,7 @@ export interface Snapshot {
   readonly revision: number;
 }
 
-/** Snapshots, each read once for all the channels that it is announced in. */
+/** Snapshots, each read once for all the channels that are served within a few seconds. */
 export interface Snapshots {
   /** @param row what the list said of it, where nothing else can be read */
   of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
@@ -49,9 +50,10 @@ export function createSnapshots({ explorer, tracked }: SnapshotDeps): Snapshots 
     const request = known
       ? withTracked(read ?? toVoteRequest(known), known)
       : (read ?? fromExplorer(null, null));
+    const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
     return {
       request,
-      needed: await withTimeout(estimateNeeded(explorer), DETAIL_MS, () => undefined),
+      needed: neededFor(request, superValidators),
       revision: known?.revision ?? 0,
     };
   };

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toTitle } from "../../ledger/actions.js";
-import { identityOf, isOpen, isOver, statusGroup, type VoteRequest } from "../../ledger/vote-requests.js";
+import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
+import { isOpen, isOver, statusGroup } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 
 /** What is announced when it changes. */
@@ -128,8 +129,9 @@ export function compare(
   known: TrackedVoteRequest,
   row: VoteRequestListItem,
   confirming: boolean,
+  now: number,
 ): Difference {
-  const closed = isOver(row.status);
+  const closed = isOver({ ...termsOf(row, known.terms), status: row.status }, now);
   if (isStale(known, row) && !closed) return { next: { ...known, missedReads: 0 }, closed: false };
   if (known.phase !== "open") return { next: restate(known, row), closed: false };
 

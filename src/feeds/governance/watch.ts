@@ -8,7 +8,7 @@ import type { Log } from "../../log.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
-import { MINUTE } from "../../util/units.js";
+import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
@@ -23,7 +23,7 @@ export const PROGRESS = "governance";
  * ends once every open request has been seen: what is behind is over, and only grows.
  */
 const WHOLE_MS = 10 * MINUTE;
-/** More than this many new after a gap are announced in one message. */
+/** More than this many new in one read are announced in one message. */
 const MAX_SINGLE = 3;
 
 interface WatchDeps {
@@ -36,16 +36,25 @@ interface WatchDeps {
   readonly now: () => number;
 }
 
-/** Several that opened, as one event. */
-function toDigest(events: readonly GovernanceEvent[]): readonly GovernanceEvent[] {
-  const opened = events.filter((event) => event.kind === "opened");
-  if (opened.length <= MAX_SINGLE) return events;
+/** A request from before the last complete read, by its own date, is none that was missed since then. */
+const MISSED_MS = HOUR;
+
+const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
+
+/**
+ * Several that are new, as one event.
+ * @param since when the list was last read completely, where that is long ago
+ */
+function toDigest(events: readonly GovernanceEvent[], since: number | null): GovernanceEvent[] {
+  const fresh = events.filter(isNew);
+  if (fresh.length <= MAX_SINGLE) return [...events];
   const digest: GovernanceEvent = {
     kind: "digest",
-    keys: opened.map(({ key }) => key),
-    rows: opened.map(({ row }) => row),
+    keys: fresh.map(({ key }) => key),
+    rows: fresh.map(({ row }) => row),
+    since,
   };
-  return [digest, ...events.filter((event) => event.kind !== "opened")];
+  return [digest, ...events.filter((event) => !isNew(event))];
 }
 
 /** Compares each read of the vote requests with what is known, and publishes what happened. */
@@ -87,11 +96,16 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
     return [...known].every(([key, { phase }]) => phase !== "open" || seen.has(key));
   };
 
-  /** What rows say that is not known yet. */
+  /**
+   * What rows say that is not known yet.
+   * @param lastAt when the list was last read completely; undefined where it never was
+   * @param hasGap whether that is long ago
+   */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
     whole: boolean,
-    baseline: boolean,
+    lastAt: number | undefined,
+    hasGap: boolean,
   ): Promise<Findings> => {
     const known = await requests.all();
     const learnt = new Map<string, TrackedVoteRequest>();
@@ -102,13 +116,15 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
       const key = keyOf(known, row, identity);
       const before = learnt.get(key) ?? known.get(key);
       if (!before) {
-        const first = firstSeen(row, now(), baseline);
+        const first = firstSeen(row, now(), lastAt === undefined);
         if (!first) continue;
         learnt.set(key, first);
-        if (first.phase === "open" && !baseline) events.push({ kind: "opened", key, row });
+        if (lastAt === undefined) continue;
+        if (first.phase === "open") events.push({ kind: "opened", key, row });
+        else if ((row.createdAt ?? lastAt) > lastAt - MISSED_MS) events.push({ kind: "missed", key, row });
         continue;
       }
-      const { next, changedFrom, closed } = compare(before, row, whole);
+      const { next, changedFrom, closed } = compare(before, row, whole, now());
       if (JSON.stringify(next) !== JSON.stringify(before))
         learnt.set(key, closed ? { ...next, closedAt: now() } : next);
       if (changedFrom)
@@ -121,7 +137,7 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
         });
       if (closed) events.push({ kind: "closed", key, status: next.status });
     }
-    return { learnt, events };
+    return { learnt, events: toDigest(events, hasGap ? (lastAt ?? null) : null) };
   };
 
   /** The rest of the list behind its first page: all of it where that is due, else as far as open requests stand. */
@@ -152,12 +168,11 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
     const first = await explorer.voteRequests({ page: 0, size: 100 });
     if (last && !afterGap) {
       // What opens stands on the first page: it is announced before the rest is read.
-      await settle(publisher, await compareAll(first.data.content, false, false));
+      await settle(publisher, await compareAll(first.data.content, false, last.completeAt, false));
     }
     const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
     if (!last && !whole) return "partial";
-    const { learnt, events } = await compareAll(rows, done, !last);
-    const found = { learnt, events: [...(afterGap ? toDigest(events) : events)] };
+    const found = await compareAll(rows, done, last?.completeAt, afterGap);
     await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
       wholeAt = now();

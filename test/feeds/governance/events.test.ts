@@ -109,7 +109,7 @@ describe("what channels are told", () => {
   it("changes: what was and what is, once two reads agree", async () => {
     request.voteBefore += HOUR;
     const message = await until(plain, /Changed:/);
-    expect(textOf(message)).toMatch(/Threshold deadline.*→/);
+    expect(textOf(message)).toMatch(/Enough must have voted by.*→/);
     await settled();
     expect(read(plain).filter((each) => textOf(each).includes("Changed:"))).toHaveLength(1);
   });
@@ -240,4 +240,59 @@ describe("what channels are told", () => {
       message_id: message.id,
     });
   }, 60_000);
+
+  it("several at once: one message, though nothing was missed", async () => {
+    await settled();
+    for (let opened = 0; opened < 4; opened += 1) ledger().openVoteRequest({ title: `Together ${opened}` });
+    const message = await until(plain, /4 new vote requests/);
+    expect(textOf(message)).toContain("They opened at about the same time.");
+    expect(message.pings).toEqual(["@Voters"]);
+    await settled();
+    expect(read(plain).some((each) => textOf(each).includes("New vote request: Together"))).toBe(false);
+  });
+
+  it("opened and ended while nobody watched: one message, with the outcome", async () => {
+    harness.explorer.injectFault({ kind: "reset" });
+    const unseen = ledger().openVoteRequest({ title: "Over before anybody looked" });
+    ledger().closeVoteRequest(unseen, "Rejected");
+    harness.pass(20 * 60_000);
+    harness.explorer.clearFaults();
+    const message = await world().until(
+      () => read(plain).find((each) => textOf(each).includes("Over before anybody looked")),
+      "the message",
+      40_000,
+    );
+    expect(textOf(message)).toMatch(/Opened and ended while I was not watching.*❌ Rejected/);
+    expect(textOf(message)).toContain("never: it was rejected");
+    await settled();
+    expect(read(plain).filter((each) => textOf(each).includes("Over before anybody looked"))).toHaveLength(1);
+  }, 60_000);
+
+  it("an end in a word of the ledger's own, or in one that nobody knows once its dates are past", async () => {
+    const words = new Map([["By the ledger's word", "VRO_Rejected"]]);
+    harness.explorer.mood = (answer, path) => {
+      const rename = <Row extends { title?: string; status: string }>(row: Row): Row => ({
+        ...row,
+        status: words.get(row.title ?? "") ?? row.status,
+      });
+      const page = answer as { content: { title: string; status: string }[] };
+      return path === "/v1/governance/vote-requests"
+        ? { ...page, content: page.content.map(rename) }
+        : answer;
+    };
+    ledger().openVoteRequest({ title: "By the ledger's word" });
+    expect(textOf(await until(plain, /"Closed: By the ledger's word/))).toContain("❌ VRO_Rejected");
+
+    ledger().openVoteRequest({ title: "Wound up somehow", lastsMs: HOUR, effectiveInMs: 2 * HOUR });
+    await until(plain, /New vote request: Wound up somehow/);
+    words.set("Wound up somehow", "Wound up");
+    harness.pass(HOUR + 60_000);
+    await settled();
+    expect(read(plain).some((each) => textOf(each).includes('"Closed: Wound up'))).toBe(false);
+    harness.pass(HOUR);
+    expect(textOf(await until(plain, /"Closed: Wound up somehow/))).toContain(
+      "The explorer calls it “Wound up”",
+    );
+    harness.explorer.mood = undefined;
+  }, 30_000);
 });

@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import type { VoteState } from "../../src/ledger/vote-rules.js";
+import { tallyBar, tallyLines, timeFields, untilWords } from "../../src/screens/vote-parts.js";
+import { DAY } from "../../src/util/units.js";
+
+const NOW = Date.UTC(2026, 10, 22);
+const [PAST, SOON, LATER] = [NOW - DAY, NOW + DAY, NOW + 2 * DAY];
+const at = (ms: number, style: string) => `<t:${ms / 1_000}:${style}>`;
+const vote = (
+  status: string,
+  voteBefore: number | null,
+  targetEffectiveAt: number | null = null,
+): VoteState => ({
+  status,
+  voteBefore,
+  targetEffectiveAt,
+});
+const tally = (yes: number | null, no: number | null, pending: number | null) => ({ yes, no, pending });
+
+describe("when a vote ends, and takes effect", () => {
+  const soon = `${at(SOON, "f")} (${at(SOON, "R")})`;
+  it.each<[string, VoteState, Record<string, unknown>]>([
+    [
+      "open, without an effective date",
+      vote("Open", SOON),
+      { "Voting ends": soon, "Takes effect": "as soon as enough vote yes" },
+    ],
+    [
+      "open, with one",
+      vote("Open", PAST, SOON),
+      {
+        "Enough must have voted by": at(PAST, "f"),
+        "Voting ends, and takes effect": soon,
+        "How it is decided": expect.stringContaining("Enough no votes reject it at any time"),
+      },
+    ],
+    [
+      "rejected early",
+      vote("Rejected", SOON),
+      { "Voting ended": "before its date", "Takes effect": "never: it was rejected" },
+    ],
+    [
+      "rejected at its date",
+      vote("VRO_Rejected", PAST - 1, PAST),
+      { "Voting ended": at(PAST, "f"), "Takes effect": "never: it was rejected" },
+    ],
+    [
+      "expired at its deadline, not at its effective date",
+      vote("Expired", PAST, SOON),
+      { "Voting ended": at(PAST, "f"), "Takes effect": "never: too few had voted in time" },
+    ],
+    [
+      "accepted, and yet to take effect",
+      vote("Accepted", PAST, SOON),
+      { "Voting ended": "before its date", "Takes effect": soon },
+    ],
+    [
+      "accepted, and in effect",
+      vote("Implemented", PAST - 1, PAST),
+      { "Voting ended": at(PAST, "f"), "Took effect": at(PAST, "f") },
+    ],
+    [
+      "accepted at once",
+      vote("Accepted", PAST),
+      { "Voting ended": at(PAST, "f"), "Takes effect": "when enough had voted yes" },
+    ],
+    [
+      "accepted, but its action failed",
+      vote("VRO_AcceptedButActionFailed", PAST),
+      { "Voting ended": at(PAST, "f"), "Takes effect": "it was accepted, but could not be carried out" },
+    ],
+    ["over in a word nobody knows", vote("Wound up", PAST), { "Voting ended": at(PAST, "f") }],
+    [
+      "without any date",
+      vote("Open", null),
+      { "Voting ends": "unknown", "Takes effect": "as soon as enough vote yes" },
+    ],
+  ])("is said of one that is %s", (_, state, expected) => {
+    const fields = timeFields(state, NOW).map(({ name, value }) => [name, value.toString()]);
+    expect(Object.fromEntries(fields)).toEqual(expected);
+  });
+
+  it("counts nothing down that is over", () => {
+    for (const status of ["Rejected", "Expired", "Wound up", "Implemented"])
+      expect(
+        timeFields(vote(status, PAST, PAST), NOW)
+          .map(({ value }) => value)
+          .join(),
+      ).not.toContain(":R>");
+  });
+
+  it.each<[VoteState, string]>([
+    [vote("Open", SOON), `voting ends ${at(SOON, "f")}`],
+    [vote("Open", SOON, LATER), `voting ends ${at(LATER, "f")}`],
+    [vote("Rejected", SOON), "voting ended early"],
+    [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
+  ])("fits a line of a list: %j", (state, words) => {
+    expect(untilWords(state, NOW).toString()).toBe(words);
+  });
+});
+
+describe("a tally", () => {
+  it.each<[string, ReturnType<typeof tally>, number | undefined, string]>([
+    ["a square for each vote", tally(6, 1, 6), undefined, "🟩🟩🟩🟩🟩🟩🟥⬛⬛⬛⬛⬛⬛"],
+    ["a mark at what is needed", tally(6, 1, 6), 9, "🟩🟩🟩🟩🟩🟩🟥⬛⬛┃⬛⬛⬛⬛"],
+    ["no mark where all are needed", tally(1, 0, 1), 2, "🟩⬛"],
+    ["twenty squares at the most", tally(20, 0, 0), undefined, "🟩".repeat(20)],
+    ["a bar of twelve for more", tally(21, 0, 21), 20, `${"🟩".repeat(6)}${"⬛".repeat(6)}`],
+    ["something for the least of many", tally(60, 1, 39), undefined, `${"🟩".repeat(7)}🟥${"⬛".repeat(4)}`],
+    ["that nobody has voted", tally(0, 0, 0), 9, "no votes yet"],
+    ["that it is not given", tally(null, null, null), 9, "the explorer gives no tally"],
+    ["what is given of it", tally(2, null, null), undefined, "🟩🟩"],
+  ])("shows %s", (_, counts, needed, bar) => {
+    expect(tallyBar(counts, needed).toString()).toBe(bar);
+  });
+
+  it("fills its bar whatever the counts", () => {
+    for (let yes = 0; yes <= 60; yes += 1)
+      for (const no of [0, 1, 7, 33])
+        expect([...tallyBar(tally(yes, no, 25), undefined).toString()].length).toBe(
+          yes + no + 25 <= 20 ? yes + no + 25 : 12,
+        );
+  });
+
+  it.each<[string, VoteState, ReturnType<typeof tally>, string | undefined]>([
+    ["how many it takes", vote("Open", SOON), tally(8, 1, 4), "-# about 9 yes needed (estimate)"],
+    [
+      "that there are enough",
+      vote("Open", SOON),
+      tally(9, 1, 3),
+      "-# enough yes votes are in (about 9 needed)",
+    ],
+    [
+      "that they count later",
+      vote("Open", SOON, LATER),
+      tally(9, 1, 3),
+      "-# enough yes votes are in (about 9 needed); yes counts at the effective date",
+    ],
+    [
+      "that enough reject it",
+      vote("Open", SOON, LATER),
+      tally(1, 9, 3),
+      "-# enough no votes are in (about 9 needed)",
+    ],
+    ["nothing of it once it is over", vote("Expired", PAST), tally(8, 1, 4), undefined],
+  ])("says %s", (_, state, counts, words) => {
+    const lines = tallyLines({ ...state, ...counts }, 9, NOW).map(String);
+    expect(lines[2]).toBe(words);
+    expect(lines[1]).toContain(words === undefined ? "did not vote" : "not voted yet");
+  });
+});
