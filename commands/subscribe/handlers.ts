@@ -143,6 +143,7 @@ const chosenIn = (
   channelId: string,
 ) => chosenSubscription(interaction, subscriptions, feeds, channelId);
 
+/** `/subscribe edit`: the options given, and the rest as it was. */
 export async function edit(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
@@ -152,6 +153,7 @@ export async function edit(
   return save(interaction, services, place, feed, subscription);
 }
 
+/** `/subscribe remove`. A channel that is gone can still be unsubscribed. */
 export async function remove(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
@@ -171,6 +173,7 @@ export async function remove(
   return say(services, md`Subscription ended`, [channelMention(channelId)]);
 }
 
+/** `/subscribe resume`: checks the channel again, and clears what paused it. */
 export async function resume(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,

@@ -47,6 +47,7 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
+/** The outbox over a state: deliveries are written with what caused them, and sent by whoever holds the lease. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { state, lease, subscriptions, feeds, log, now, onDelivered, onFollowUp } = deps;
   const { outbox } = state;

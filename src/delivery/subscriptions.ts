@@ -31,6 +31,7 @@ export interface FixedSubscription {
 const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
+/** The stored subscriptions, and those that the environment makes beside them. */
 export function createSubscriptions(state: State, environment: readonly FixedSubscription[]): Subscriptions {
   const { subscriptions: stored, health: healths, announced } = state;
   const fixed = new Map(

@@ -41,6 +41,7 @@ interface Chore {
   readonly work: () => Promise<void>;
 }
 
+/** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
 export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, now }: UpkeepDeps): Upkeep {
   const { announced } = state;
 

@@ -103,6 +103,7 @@ function namedIn({ entries, byId, words }: List, text: string, typed: string): r
     .filter(({ name }) => name !== null && plain(name) === typed);
 }
 
+/** An empty directory, which `fill` fills. */
 export function createDirectory(): Directory {
   const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();

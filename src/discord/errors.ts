@@ -56,5 +56,6 @@ export const DISCORD = {
   cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,
 } as const;
 
+/** Whether an error is Discord's answer with this JSON error code (`DISCORD`). */
 export const hasCode = (error: unknown, code: number): boolean =>
   error instanceof DiscordAPIError && error.code === code;

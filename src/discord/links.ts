@@ -41,6 +41,7 @@ function unescapeValue(value: string): string | undefined {
   }
 }
 
+/** Links whose long ids travel as keys of this store. */
 export function createLinks(keys: IdKeys): Links {
   /** Addresses of rows that are shown again and again. */
   const encoded = new WeakMap<Address, string>();

@@ -43,6 +43,7 @@ export interface Renderer {
   message(view: View): MessagePayload;
 }
 
+/** Renders views, with links made by `links`. */
 export const createRenderer = (links: Links): Renderer => ({
   screen: (view, here, back) => toMessage(view, toRows(view, here, back, links)),
   message: (view) => toMessage(view, toRows(view, undefined, undefined, links)),

@@ -9,6 +9,7 @@ export interface Pacer {
   turn(urgency?: "message" | "edit"): Promise<void>;
 }
 
+/** @param everyMs the time between two requests */
 export function createPacer(everyMs = EVERY_MS): Pacer {
   const waiting = { message: [] as (() => void)[], edit: [] as (() => void)[] };
   let running = false;

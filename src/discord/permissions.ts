@@ -21,6 +21,7 @@ const THREADS: readonly ChannelType[] = [
   ChannelType.PrivateThread,
 ];
 
+/** Whether a channel is a thread, of any kind. */
 export const isThread = (channel: APIChannel): boolean => THREADS.includes(channel.type);
 
 /**

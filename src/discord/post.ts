@@ -91,6 +91,7 @@ export async function openThread(
   }
 }
 
+/** Archives a thread, or opens it again. */
 export async function setArchived(
   rest: REST,
   threadId: string,
@@ -109,6 +110,7 @@ export async function crosspost(rest: REST, channelId: string, messageId: string
   }
 }
 
+/** Replaces a message's embeds, buttons and files; its text and its pings stay. */
 export async function editMessage(
   rest: REST,
   channelId: string,

@@ -10,13 +10,16 @@ export interface Finding {
   readonly fix?: string;
 }
 
+/** What is as it should be. */
 export const pass = (what: string, detail: string): Finding => ({ what, result: "pass", detail });
+/** What works, but had better be mended. */
 export const warn = (what: string, detail: string, fix: string): Finding => ({
   what,
   result: "warn",
   detail,
   fix,
 });
+/** What the bot cannot work with. */
 export const fail = (what: string, detail: string, fix: string): Finding => ({
   what,
   result: "fail",

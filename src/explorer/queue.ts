@@ -34,6 +34,7 @@ interface QueueOptions {
   readonly now?: () => number;
 }
 
+/** A queue that starts no more than the budget and `concurrency` allow, people's requests first. */
 export function createQueue({ budget, concurrency, now = Date.now }: QueueOptions): RequestQueue {
   const queues: Record<Priority, Set<Task>> = { people: new Set(), background: new Set() };
   const running: Record<Priority, number> = { people: 0, background: 0 };

@@ -36,6 +36,7 @@ export type Explorer = {
 /** Whom it is for: a person by their user id, or the bot's own background work. */
 export type Caller = { readonly person: string } | "background";
 
+/** How an answer may be had. */
 export interface ReadOptions {
   /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
   readonly maxAgeMs?: number | undefined;
@@ -73,6 +74,7 @@ interface Question<Name extends EndpointName> {
   readonly options: ReadOptions;
 }
 
+/** The service over one upstream and one cache: single flight by question, stale answers while they are refreshed. */
 export function createExplorerService({
   upstream,
   cache,

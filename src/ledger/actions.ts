@@ -152,6 +152,7 @@ export function toAction(actionConfig: unknown): Action {
 /** A constructor, such as `SRARC_OffboardSv`. */
 const CONSTRUCTOR = /^[A-Z]+ARC_\w+$/;
 
+/** Whether a text is an action's constructor, as titles often are. */
 export const isConstructor = (text: string | null): text is string => text !== null && CONSTRUCTOR.test(text);
 
 /** A title in words: titles are often the action's constructor. */

@@ -112,6 +112,7 @@ export const screenAt = (wire: string): ScreenName | undefined => byWire.get(wir
 /** Whether a screen is of one thing, by its id. */
 export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
 
+/** Whether there is a screen of that name. */
 export function isScreenName(name: string): name is ScreenName {
   return Object.hasOwn(screens, name);
 }

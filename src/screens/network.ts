@@ -1,4 +1,4 @@
-import { grouped, type Markdown, md } from "../text/markdown.js";
+import { changed, grouped, type Markdown, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Field, Screen } from "./view.js";
 
@@ -6,12 +6,9 @@ import type { Field, Screen } from "./view.js";
 const rate = (value: string | null): string =>
   value === null ? "unknown" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
 
-/** A rate's change since yesterday. Its unit is not documented: it is shown as reported. */
-function change(value: string | null): Markdown {
-  if (value === null) return md``;
-  const sign = Number(value) === 0 ? "" : value.startsWith("-") ? "▼ −" : "▲ +";
-  return md` (${sign}${rate(value.replace("-", ""))} since yesterday, as reported)`;
-}
+/** A rate's change. Neither its unit nor since when is documented: it is shown as reported. */
+const change = (value: string | null): Markdown =>
+  value === null ? md`` : md` (${changed(value, 4)}, as the explorer reports it)`;
 
 /** A number, or that it is not known. */
 const known = (value: string | number | null): string => (value === null ? "unknown" : grouped(value));

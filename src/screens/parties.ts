@@ -110,6 +110,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   ]);
   const detail = reading.data;
   const balance = balanceOf(detail, detail.partyId ?? id);
+  const isKnown = types !== undefined && Object.values(types.data).every((flag) => flag !== null);
   const kinds = [
     types?.data.isSv ? "super validator" : null,
     types?.data.isValidator ? "validator" : null,
@@ -123,7 +124,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
       balance
         ? md`# ${coins(balance.total_coin_holdings)}`
         : md`The explorer gives no balance for this party.`,
-      md`${kinds.length > 0 ? kinds.join(", ") : types ? "neither validator nor known account" : "kind not known"}`,
+      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "neither validator nor known account" : "kind not known"}`,
     ],
     fields: [
       ...(balance

@@ -64,8 +64,9 @@ export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\
 export const version = (text: string | null): Markdown =>
   text === null ? md`version unknown` : code(text, 40);
 
+/** When something was last seen, as Discord's relative time. */
 export const seen = (at: number | null): Markdown =>
-  at === null ? md`never seen` : md`seen ${timestamp(at)}`;
+  at === null ? md`last seen not known` : md`seen ${timestamp(at)}`;
 
 /** One screen's rows of a list that is there as a whole; a page past its end is the last. */
 export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {

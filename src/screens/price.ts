@@ -1,5 +1,14 @@
 import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
-import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import {
+  bold,
+  changed,
+  grouped,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+} from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Attachment, Field, Screen, ScreenContext } from "./view.js";
 
@@ -12,8 +21,8 @@ const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 
 const MIN_SAMPLES = 3;
 
 const signed = (percent: number): Markdown => {
-  const text = grouped(Math.abs(percent).toFixed(2), 2);
-  return text === "0" ? md`unchanged` : bold(`${percent < 0 ? "▼ −" : "▲ +"}${text} %`);
+  const text = changed(percent.toFixed(2), 2);
+  return text === "unchanged" ? md`unchanged` : bold(`${text} %`);
 };
 
 const SPANS_SHOWN = ["1d", "7d", "30d"] as const;
@@ -28,7 +37,7 @@ function changeFields(changes: ReadonlyMap<Span, number>, reported: string | nul
   if (changes.has("1d")) return known;
   // Whether it is a percentage or a fraction is not documented.
   const value =
-    reported === null ? md`not reported` : md`${Number(reported) < 0 ? "▼" : "▲"} ${grouped(reported, 6)}`;
+    reported === null ? md`not reported` : md`${changed(reported, 6)} (the explorer gives no unit)`;
   return [{ name: "Change in 24 h, as reported", value, inline: true }, ...known];
 }
 
@@ -80,11 +89,14 @@ export const price: Screen<"price"> = async ({ over }, context) => {
       return change === undefined ? [] : [[span, change] as const];
     }),
   );
-  const change = usd === null ? 0 : (changes.get("1d") ?? Number(change24h ?? 0));
-  const shown = samplesIn(history, over, now);
+  // Card, chart and headline are of the same span; only of a day does the explorer say something too.
+  const reported = over === "1d" ? Number(change24h ?? 0) : 0;
+  const change = usd === null ? 0 : (changes.get(over) ?? reported);
+  const last: readonly PriceSample[] = usd === null ? [] : [[now, usd]];
+  const shown = [...samplesIn(history, over, now).filter(([at]) => at < now), ...last];
   const picture = await pictureOf(shown, over, now, context);
   return {
-    title: md`Canton Coin`,
+    title: md`Canton Coin, ${SPAN_NAMES[over]}`,
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
       usd === null

@@ -10,7 +10,7 @@ import type { Screen } from "./view.js";
 /** The first of several parties by its name, else its id, and how many more there are. */
 function oneOf(parties: readonly PartyRef[]): Markdown {
   const [first] = parties;
-  if (!first) return md`nobody`;
+  if (!first) return md`unknown`;
   const name = first.accountName === null ? idCode(first.partyId) : md`${brief(first.accountName)}`;
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
@@ -23,7 +23,7 @@ const toRow = perRow((each: Transfer) =>
 );
 
 const nameOf = ([first]: readonly PartyRef[]): string =>
-  first?.accountName ?? (first?.partyId ? shortId(first.partyId) : "nobody");
+  first?.accountName ?? (first?.partyId ? shortId(first.partyId) : "unknown");
 
 /** The transfers of coin. */
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {

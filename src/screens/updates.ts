@@ -6,6 +6,10 @@ import { address } from "./addresses.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
 import type { Attachment, Field, Screen } from "./view.js";
 
+/** How many events there are, in words. */
+const eventsOfCount = (count: number | null): string =>
+  count === null ? "events not known" : count === 1 ? "1 event" : `${count} events`;
+
 /** The updates by age. */
 export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.updates({ ...at, orderBy: order }), page);
@@ -15,7 +19,7 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
     order,
     toRow: (each) =>
       row(
-        md`${timestamp(each.recordTime ?? each.effectiveAt, "f")} · **${each.eventsCount ?? "?"}** events`,
+        md`${timestamp(each.recordTime ?? each.effectiveAt, "f")} · ${eventsOfCount(each.eventsCount)}`,
         md`-# ${idCode(each.updateId)} · ${each.synchronizerName === null ? idCode(each.synchronizerId) : brief(each.synchronizerName)}`,
       ),
     menus: [
@@ -24,7 +28,7 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
           ? undefined
           : {
               label: shortId(updateId),
-              hint: `${eventsCount ?? "?"} events${workflowId === null ? "" : ` · ${workflowId}`}`,
+              hint: `${eventsOfCount(eventsCount)}${workflowId === null ? "" : ` · ${workflowId}`}`,
               to: address("update", { id: updateId }),
             },
       ),
@@ -80,13 +84,14 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const file = toFile(details, id);
   const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !SHOWN_APART.test(key)));
   const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
-  const count = toCount(details.events_count ?? details.eventsCount) ?? events.length;
+  // No events in its details are none that are known, not none at all.
+  const count = toCount(details.events_count ?? details.eventsCount) ?? (events.length || null);
   const fields: Field[] = [...jsonFields("Details", rest)];
   return {
     title: md`Update ${shortId(id)}`,
     tone: "neutral",
     body: [
-      md`${timestampWithAge(at)} · **${count}** events`,
+      md`${timestampWithAge(at)} · ${eventsOfCount(count)}`,
       ...events
         .slice(0, MAX_SHOWN)
         .map(

@@ -5,6 +5,7 @@ import { toUrl } from "../explorer/values.js";
 import { countVersions, isBehind, newestVersion } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
 import {
+  bytes,
   code,
   codeBlock,
   coins,
@@ -101,18 +102,16 @@ export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer }) => 
   };
 };
 
-const BYTES_PER_MB = 1_000_000;
-const megabytes = (bytes: string | null): string =>
-  bytes === null ? "unknown" : `${grouped(Number(bytes) / BYTES_PER_MB, 1)} MB`;
-
 function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   const { actual, target, availableTraffic } = trafficStatus;
+  if (actual.total_consumed === null && availableTraffic === null && target.total_purchased === null)
+    return { name: "Extra traffic", value: md`not known`, inline: true };
   // Super validators have no limit: theirs says nothing of what is left.
   const lines = isSv
-    ? [md`used ${megabytes(actual.total_consumed)} (no limit)`]
+    ? [md`used ${bytes(actual.total_consumed)} (no limit)`]
     : [
-        md`used ${megabytes(actual.total_consumed)} of ${megabytes(target.total_purchased ?? actual.total_limit)}`,
-        ...(availableTraffic === null ? [] : [md`left ${megabytes(availableTraffic)}`]),
+        md`used ${bytes(actual.total_consumed)} of ${bytes(target.total_purchased ?? actual.total_limit)}`,
+        ...(availableTraffic === null ? [] : [md`left ${bytes(availableTraffic)}`]),
       ];
   return { name: "Extra traffic", value: join(lines, "\n"), inline: true };
 }

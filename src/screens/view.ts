@@ -23,11 +23,13 @@ export interface Choice extends Link {
   readonly chosen?: boolean;
 }
 
+/** A select menu (Discord: 25 choices); each choice leads to an address. */
 export interface Menu {
   readonly placeholder: string;
   readonly choices: readonly Choice[];
 }
 
+/** A field of an embed. */
 export interface Field {
   readonly name: string;
   readonly value: Markdown;

@@ -22,10 +22,18 @@ const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone:
   other: [md`▫️`, "neutral"],
 };
 
-/** A status by sign and word, as the API gives it. */
+/** The ledger's own words for an end, put for people; every other word stands as the API gives it. */
+const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
+  ["VRO_Accepted", "Accepted"],
+  ["VRO_Rejected", "Rejected"],
+  ["VRO_Expired", "Expired"],
+  ["VRO_AcceptedButActionFailed", "Accepted, but the action failed"],
+]);
+
+/** A status by sign and word. */
 export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
-  return md`${sign} ${brief(status ?? "status not known")}`;
+  return md`${sign} ${brief(PLAIN_WORDS.get(status ?? "") ?? status ?? "status not known")}`;
 }
 
 export const statusTone = (status: string | null): Tone => STATUS_LOOKS[statusGroup(status)][1];

@@ -91,6 +91,7 @@ interface CacheOptions {
 /** Keys in Redis begin with this. */
 export const REDIS_PREFIX = "crier:";
 
+/** A cache in memory of at most `memoryMb` MB, and in Redis behind it where there is one. */
 export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
   // By reference: serializing would cost hundreds of times a hit. Nobody may change what the cache holds.
   const memory = new Keyv<Entry>(boundedStore(memoryMb * 1024 * 1024), {

@@ -120,19 +120,46 @@ export const timestampWithAge = (ms: number | null): Markdown =>
 
 const formats = new Map<number, Intl.NumberFormat>();
 
-/** A decimal string with thousands separators and at most so many digits after the point; it never is a float. */
-export function grouped(decimal: string | number | null, mostFraction = 10): string {
+function formatOf(maxFraction: number): Intl.NumberFormat {
+  const format =
+    formats.get(maxFraction) ??
+    new Intl.NumberFormat("en-US", { maximumFractionDigits: maxFraction, roundingMode: "halfExpand" });
+  formats.set(maxFraction, format);
+  return format;
+}
+
+/**
+ * A decimal string with thousands separators and at most so many digits after the point; it never is a float. What is not
+ * zero is never shown as zero: "under 0.01".
+ */
+export function grouped(decimal: string | number | null, maxFraction = 10): string {
   if (decimal === null) return NOTHING;
-  let format = formats.get(mostFraction);
-  if (format === undefined) {
-    format = new Intl.NumberFormat("en-US", {
-      maximumFractionDigits: mostFraction,
-      roundingMode: "halfExpand",
-    });
-    formats.set(mostFraction, format);
-  }
   // Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
-  return format.format(decimal as Intl.StringNumericLiteral);
+  const text = formatOf(maxFraction).format(decimal as Intl.StringNumericLiteral);
+  if (!/^-?0$/.test(text) || !/[1-9]/.test(String(decimal).replace(/e.*$/i, "")))
+    return text.replace("-0", "0");
+  const least = formatOf(maxFraction).format(10 ** -maxFraction);
+  return String(decimal).startsWith("-") ? `over -${least}` : `under ${least}`;
+}
+
+/** A change with its direction, and "unchanged" for none: "▲ +0.3", "▼ −2". */
+export function changed(decimal: string, maxFraction: number): string {
+  if (!/[1-9]/.test(decimal.replace(/e.*$/i, ""))) return "unchanged";
+  const size = grouped(decimal.replace("-", ""), maxFraction);
+  return decimal.startsWith("-") ? `▼ −${size}` : `▲ +${size}`;
+}
+
+const BYTES = [
+  ["GB", 1e9],
+  ["MB", 1e6],
+  ["kB", 1e3],
+] as const;
+
+/** A number of bytes in the largest unit that leaves something before the point. */
+export function bytes(count: string | null): string {
+  if (count === null) return "not known";
+  const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
+  return `${grouped(Number(count) / size, 1)} ${unit}`;
 }
 
 /** An amount of Canton Coin. */

@@ -4,6 +4,7 @@ export interface Notice<Detail> {
   ends(): void;
 }
 
+/** A notice that does not hold yet. */
 export function createNotice<Detail = void>(
   onBegin: (detail: Detail) => void,
   onEnd: () => void,

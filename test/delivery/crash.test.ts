@@ -52,11 +52,12 @@ it(
         .filter((each) => each.parent_id === forum.id)
         .flatMap((each) => world.read(each));
     const places = [() => world.read(channels.governance), () => world.read(second), inForum];
+    // More than three that one read finds are announced in one digest, a row each.
+    const announces = (text: string, title: string) =>
+      text.includes(`New vote request: ${title}"`) ||
+      (text.includes(" new vote requests") && text.includes(`**${title}**`));
     const counts = (messages: readonly { content: string; embeds: object[] }[]) =>
-      titles.map(
-        (title) =>
-          messages.filter((message) => textOf(message).includes(`New vote request: ${title}"`)).length,
-      );
+      titles.map((title) => messages.filter((message) => announces(textOf(message), title)).length);
     await world
       .until(
         () => places.every((read) => counts(read()).every((count) => count > 0)),

@@ -72,7 +72,7 @@ describe("a newcomer exploring the ledger", () => {
     const text = textOf(await driver().ask(somebody(), "/network"));
     expect(text).toMatch(/\*\*\d+\*\* of 45 validators active/);
     expect(text).toContain("**3.42** transactions a second");
-    expect(text).toContain("▼ −0.0021 since yesterday");
+    expect(text).toContain("▼ −0.0021, as the explorer reports it");
   });
 
   it("gets an update's whole details as a file, and the file goes with the screen that had it", async () => {

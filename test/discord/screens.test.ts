@@ -41,12 +41,14 @@ describe("a person at a channel", () => {
     expect(lists()).toBe(before);
   });
 
-  it("is told what to type where a page is none, and lands on the last where it is too far", async () => {
+  it("is told which pages there are where a typed page is none of them", async () => {
     const list = await driver().ask(ana(), "/party list");
-    const wrong = await driver().submit(ana(), await driver().open(ana(), list, "j"), ["many"]);
-    expect(wrong.visibleTo).toBe(ana().user.id);
-    expect(wrong.content).toContain("whole number");
-    await driver().submit(ana(), await driver().open(ana(), list, "j"), ["400"]);
+    for (const typed of ["many", "0", "13", "400"]) {
+      const wrong = await driver().submit(ana(), await driver().open(ana(), list, "j"), [typed]);
+      expect(wrong.visibleTo).toBe(ana().user.id);
+      expect(wrong.content).toContain("a whole number from 1 to 12");
+    }
+    await driver().submit(ana(), await driver().open(ana(), list, "j"), ["12"]);
     expect(driver().find(list, "j").label).toBe("12 / 12");
   });
 

@@ -49,6 +49,7 @@ export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "misse
 /** An event as the outbox keeps it; undefined for anything else. */
 export const readEvent = (json: unknown): GovernanceEvent | undefined => event.safeParse(json).data;
 
+/** What a subscription must have switched on to be told of an event. */
 export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
   opened: "new",
   digest: "new",

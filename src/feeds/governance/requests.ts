@@ -11,6 +11,7 @@ export interface TrackedVoteRequests {
   put(key: string, request: TrackedVoteRequest): Write;
 }
 
+/** The tracked vote requests of a state, read once and kept by reference. */
 export function createTrackedVoteRequests({ voteRequests }: State): TrackedVoteRequests {
   const all = lazy(() => voteRequests.list());
   return { all, get: async (key) => (await all()).get(key), put: voteRequests.put };

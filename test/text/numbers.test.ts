@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { bytes, changed, coins, grouped } from "../../src/text/markdown.js";
+
+describe("a number", () => {
+  it.each<[string | number | null, number, string]>([
+    ["1234567.891", 2, "1,234,567.89"],
+    ["0", 2, "0"],
+    ["0.000", 2, "0"],
+    ["-0", 2, "0"],
+    ["0.004", 2, "under 0.01"],
+    ["0.005", 2, "0.01"],
+    ["-0.004", 2, "over -0.01"],
+    ["0.00004", 4, "under 0.0001"],
+    [4e-7, 4, "under 0.0001"],
+    ["123456789012345678901234567890.1", 1, "123,456,789,012,345,678,901,234,567,890.1"],
+    [null, 2, "—"],
+  ])("%j with %d digits", (value, digits, text) => {
+    expect(grouped(value, digits)).toBe(text);
+  });
+
+  it("of coin says that it is coin, and never that there is none where there is some", () => {
+    expect(coins("0.00004", 2).toString()).toBe("under 0.01 CC");
+    expect(coins("0", 2).toString()).toBe("0 CC");
+    expect(coins(null).toString()).toBe("unknown");
+  });
+});
+
+describe("a change", () => {
+  it.each([
+    ["0.3018", "▲ +0.3018"],
+    ["-0.3018", "▼ −0.3018"],
+    ["0", "unchanged"],
+    ["-0.00", "unchanged"],
+    ["0.00000001", "▲ +under 0.0001"],
+  ])("%s", (value, text) => {
+    expect(changed(value, 4)).toBe(text);
+  });
+});
+
+describe("bytes", () => {
+  it.each([
+    ["0", "0 bytes"],
+    ["500", "500 bytes"],
+    ["1500", "1.5 kB"],
+    ["2000000", "2 MB"],
+    ["3200000000", "3.2 GB"],
+    [null, "not known"],
+  ])("%s", (count, text) => {
+    expect(bytes(count)).toBe(text);
+  });
+});
