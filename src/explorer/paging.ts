@@ -39,8 +39,7 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   // Beyond the end, or a list that became shorter: its last screen says more than an empty one.
   if (reading.data.content.length === 0 && request > 0) {
-    const last = Math.ceil((reading.data.totalElements ?? 0) / ROWS_PER_SCREEN);
-    return openSlice(load, last > 0 && last < page ? last : 1);
+    return openSlice(load, lastScreen(reading.data.totalElements, page));
   }
   return {
     ...reading,
@@ -66,13 +65,18 @@ export async function openUndocumentedSlice<Name extends ListName>(
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   if (reading.data.content.length === 0 && reading.data.unreadable === 0) {
     // Past the end: the last screen says more than an empty one.
-    const last = Math.ceil((first.data.totalElements ?? 0) / ROWS_PER_SCREEN);
-    return openUndocumentedSlice(name, load, last > 0 && last < page ? last : 1);
+    return openUndocumentedSlice(name, load, lastScreen(first.data.totalElements, page));
   }
   if (samePage(first.data, reading.data, identityIn(name))) {
     return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
   }
   return { ...reading, data: slice(reading.data, start - request * size, request, size) };
+}
+
+/** The last screen of so many rows; the first where the count cannot be true, since the screen `past` is empty. */
+function lastScreen(total: number | null, past: number): number {
+  const last = Math.ceil((total ?? 0) / ROWS_PER_SCREEN);
+  return last > 0 && last < past ? last : 1;
 }
 
 const isWhole = (page: Page<unknown>): boolean =>
