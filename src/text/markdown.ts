@@ -128,25 +128,28 @@ function formatOf(maxFraction: number): Intl.NumberFormat {
   return format;
 }
 
+const isZero = (decimal: string): boolean => !/[1-9]/.test(decimal.replace(/e.*$/i, ""));
+
 /**
  * A decimal string with thousands separators and at most so many digits after the point; it never is a float. What is not
- * zero is never shown as zero: "under 0.01".
+ * zero is never shown as zero: "under 0.01", "just below 0".
  */
 export function grouped(decimal: string | number | null, maxFraction = 10): string {
   if (decimal === null) return NOTHING;
+  if (isZero(String(decimal))) return "0";
   // Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
   const text = formatOf(maxFraction).format(decimal as Intl.StringNumericLiteral);
-  if (!/^-?0$/.test(text) || !/[1-9]/.test(String(decimal).replace(/e.*$/i, "")))
-    return text.replace("-0", "0");
-  const least = formatOf(maxFraction).format(10 ** -maxFraction);
-  return String(decimal).startsWith("-") ? `over -${least}` : `under ${least}`;
+  if (text === "-0") return "just below 0";
+  return text === "0" ? `under ${formatOf(maxFraction).format(10 ** -maxFraction)}` : text;
 }
 
-/** A change with its direction, and "unchanged" for none: "▲ +0.3", "▼ −2". */
+/** A change with its direction, and "unchanged" for none: "▲ +0.3", "▼ −2", "▲ under 0.01". */
 export function changed(decimal: string, maxFraction: number): string {
-  if (!/[1-9]/.test(decimal.replace(/e.*$/i, ""))) return "unchanged";
-  const size = grouped(decimal.replace("-", ""), maxFraction);
-  return decimal.startsWith("-") ? `▼ −${size}` : `▲ +${size}`;
+  if (isZero(decimal)) return "unchanged";
+  const isDown = decimal.startsWith("-");
+  const size = grouped(decimal.replace(/^-/, ""), maxFraction);
+  const sign = /^\d/.test(size) ? (isDown ? "−" : "+") : "";
+  return `${isDown ? "▼" : "▲"} ${sign}${size}`;
 }
 
 const BYTES = [
