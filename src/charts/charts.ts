@@ -44,7 +44,7 @@ export function createCharts(log: Pick<Log, "error">): Charts {
   return {
     price(samples, span, now) {
       const end = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
-      return drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[0]} ${end}`, async () => {
+      return drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${end}`, async () => {
         const { drawPrices } = await import("./draw.js");
         return drawPrices(samples, span, end);
       });

@@ -65,6 +65,11 @@ describe("a chart", () => {
       charts.price(samples, "7d", NOW),
     ]);
     expect(second).toBe(first);
+    // The newest price is as old as the explorer's answer: read again, and no other, it is the same picture.
+    const last = samples.at(-1)?.[1] ?? "";
+    const at = (ms: number): PriceSample[] => [...samples.slice(0, -1), [ms, last]];
+    expect(await charts.price(at(NOW - 20_000), "7d", NOW)).toBe(first);
+    expect(await charts.price([...samples.slice(0, -1), [NOW, "0.17"]], "7d", NOW)).not.toBe(first);
     const next: PriceSample = [NOW + 5 * MINUTE, "0.16"];
     expect(await charts.price([...samples, next], "7d", NOW + 5 * MINUTE)).not.toBe(first);
   });
