@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
+import { repeat } from "../util/repeat.js";
 import { withTimeout } from "../util/timeouts.js";
 import type { RedisClient } from "./redis.js";
 import { claimVersion, type State } from "./state.js";
@@ -90,8 +91,6 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   let validUntil = 0;
   let held = false;
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
 
   const failing = createNotice<unknown>(
     (err) => log.warn({ err }, "The lease could not be had or renewed; trying again"),
@@ -140,18 +139,13 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
       failing.begins(err);
     }
     if (held && Date.now() > validUntil) await lose();
-    if (!stopped) timer = setTimeout(next, RENEW_EVERY_MS);
   };
-  const next = () => {
-    running = tick();
-  };
-  next();
+  const renewing = repeat(tick, RENEW_EVERY_MS, log);
 
   return {
     async stop() {
       stopped = true;
-      clearTimeout(timer);
-      await running;
+      await renewing.stop();
       if (held) await work.stop();
       if (client.isReady) await release();
     },
