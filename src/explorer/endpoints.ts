@@ -143,7 +143,7 @@ type Endpoints = typeof endpoints;
 export type EndpointName = keyof Endpoints;
 /** What an endpoint is given. */
 export type Parameters<Name extends EndpointName> = Endpoints[Name]["target"] extends (
-  parameters: infer P,
+  parameters: infer P extends object,
 ) => Target
   ? P
   : never;
@@ -177,22 +177,9 @@ export function addressOf<Name extends EndpointName>(name: Name, parameters: Par
   return pairs.length === 0 ? path : `${path}?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`;
 }
 
-/** The endpoints of one thing by its id, which may not be there. */
-const BY_ID: ReadonlySet<string> = new Set([
-  "validator",
-  "validatorExists",
-  "token",
-  "party",
-  "partyTypes",
-  "rewards",
-  "voteRequest",
-  "contract",
-  "event",
-  "updateDetails",
-] satisfies EndpointName[]);
-
-/** Whether an endpoint is of one thing: of the others, there always is an answer. */
-export const takesId = (name: EndpointName): boolean => BY_ID.has(name);
+/** Whether parameters hold the id of a thing, which may not be there; without one, there always is an answer. */
+export const takesId = (parameters: object): boolean =>
+  Object.keys(parameters).some((name) => /id$/i.test(name));
 
 /** Every endpoint's name. */
 export const endpointNames = Object.keys(endpoints) as EndpointName[];

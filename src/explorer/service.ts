@@ -94,7 +94,7 @@ export function createExplorerService({
     promotions.set(key, promote);
     const maySend = caller === "background" ? undefined : limit.of(caller.person);
     const priority = caller === "background" ? "background" : "people";
-    const isAlwaysThere = !takesId(name);
+    const isAlwaysThere = !takesId(parameters);
     const send = (path: string, query: object) =>
       upstream({
         isAlwaysThere,
