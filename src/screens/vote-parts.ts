@@ -134,7 +134,7 @@ function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): F
 /** Why a request that did not pass takes no effect. */
 const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
   rejected: "never: it was rejected",
-  expired: "never: too few had voted in time",
+  expired: "never: it expired",
   failed: "it was accepted, but could not be carried out",
 };
 

@@ -47,7 +47,7 @@ describe("when a vote ends, and takes effect", () => {
     [
       "expired at its deadline, not at its effective date",
       vote("Expired", PAST, SOON),
-      { "Voting ended": at(PAST, "f"), "Takes effect": "never: too few had voted in time" },
+      { "Voting ended": at(PAST, "f"), "Takes effect": "never: it expired" },
     ],
     [
       "accepted, and yet to take effect",
