@@ -41,7 +41,7 @@ describe("/subscribe", () => {
     const reply = await ask("governance", { before: "2d 90m", votes: true });
     expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
     expect(textOf(reply)).toMatch(
-      /new vote requests, outcomes, reminders \(2d 90m before the deadline\), votes/,
+      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), votes/,
     );
     expect(textOf(reply)).toContain("An old question");
   });

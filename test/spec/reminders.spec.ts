@@ -165,7 +165,7 @@ describe("the topics", () => {
     expect(rows).toEqual([
       ["new", true, "new vote requests"],
       ["outcome", true, "outcomes"],
-      ["reminders", true, "reminders (24h 6h before the deadline)"],
+      ["reminders", true, "reminders (24h 6h before each deadline)"],
       ["changes", false, "changes"],
       ["votes", false, "votes"],
     ]);

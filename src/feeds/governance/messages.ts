@@ -76,39 +76,47 @@ export function createMessages(renderer: Renderer, now: () => number) {
   const message = (view: Omit<View, "readings">): MessagePayload =>
     renderer.message({ ...view, readings: [] });
 
+  /** A message that shows all of a request. */
+  const whole = (
+    { request, needed }: Snapshot,
+    mark: string,
+    heading: Pick<View, "title" | "tone" | "body">,
+  ): MessagePayload =>
+    message({
+      ...heading,
+      fields: voteRequestFields(request, needed, now()),
+      thumbnail: request.requesterImg,
+      links: links(request.identity, mark),
+    });
+
   return {
     /**
      * The announcement that a request has opened, with its tally as it is now.
      * @param ended how it ended; undefined while it is open
      */
     announcement(
-      { request, needed }: Snapshot,
+      snapshot: Snapshot,
       mark: string,
       ended?: { readonly status: string | null; readonly known: boolean },
     ): MessagePayload {
-      return message({
+      const { request } = snapshot;
+      return whole(snapshot, mark, {
         title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
         tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
         body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
-        fields: voteRequestFields(request, needed, now()),
-        thumbnail: request.requesterImg,
-        links: links(request.identity, mark),
       });
     },
 
     /** The one message about a request that opened and ended while nobody watched. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
-      const { request, needed } = snapshot;
-      return message({
+      const { request } = snapshot;
+      return whole(snapshot, mark, {
         title: md`Vote request: ${titleOf(request)}`,
         tone: statusTone(request.status),
         body: [
           md`Opened and ended while I was not watching.`,
           outcome(request.status, outcomeKnown(request.status)),
         ],
-        fields: voteRequestFields(request, needed, now()),
-        thumbnail: request.requesterImg,
-        links: links(request.identity, mark),
       });
     },
 

@@ -42,7 +42,7 @@ export function formatBefore(before: readonly number[]): string {
 }
 
 const before: FeedOption<readonly number[]> = {
-  description: "When to remind, before the deadline: 24h 6h, or 2d 90m",
+  description: "When to remind, before each deadline: 24h 6h, or 2d 90m",
   maxLength: 60,
   byDefault: [DAY, 6 * HOUR],
   schema: z.array(z.number()),
@@ -54,7 +54,7 @@ const before: FeedOption<readonly number[]> = {
 /** What a subscription to governance can be set to, besides its topics. */
 export const options = { before } as const;
 
-/** How long before the threshold deadline a subscription wants to be reminded, in ms. */
+/** How long before each of a request's dates a subscription wants to be reminded, in ms. */
 export const remindersOf = (subscription: Subscription): readonly number[] =>
   optionOf(subscription, "before", before);
 
@@ -63,9 +63,9 @@ export const topics = {
   new: { description: "Vote requests that open", byDefault: true, words: () => "new vote requests" },
   outcome: { description: "How they end", byDefault: true, words: () => "outcomes" },
   reminders: {
-    description: "Before their deadline",
+    description: "Before their deadlines",
     byDefault: true,
-    words: (subscription) => `reminders (${formatBefore(remindersOf(subscription))} before the deadline)`,
+    words: (subscription) => `reminders (${formatBefore(remindersOf(subscription))} before each deadline)`,
   },
   changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
   votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },

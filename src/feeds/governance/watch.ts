@@ -25,6 +25,8 @@ export const PROGRESS = "governance";
 const WHOLE_MS = 10 * MINUTE;
 /** More than this many new in one read are announced in one message. */
 const MAX_SINGLE = 3;
+/** A request that ended unseen was missed where it is from no longer than this, in ms, before the last complete read. */
+const MISSED_MS = HOUR;
 
 interface WatchDeps {
   /** Takes nothing but new readings. */
@@ -35,9 +37,6 @@ interface WatchDeps {
   readonly log: Log;
   readonly now: () => number;
 }
-
-/** A request from before the last complete read, by its own date, is none that was missed since then. */
-const MISSED_MS = HOUR;
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
