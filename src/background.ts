@@ -6,6 +6,7 @@ import { createSubscriptions, type FixedSubscription } from "./delivery/subscrip
 import { createUpkeep } from "./delivery/upkeep.js";
 import type { Directory } from "./directory/directory.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory/fill.js";
+import type { Names } from "./directory/names.js";
 import type { Renderer } from "./discord/message.js";
 import { createPacer } from "./discord/pacer.js";
 import { ExplorerError } from "./explorer/errors.js";
@@ -22,6 +23,7 @@ interface BackgroundDeps {
   readonly feeds: readonly FeedModule[];
   readonly explorer: ExplorerService;
   readonly directory: Directory;
+  readonly names: Names;
   /** Of its own, so that a thousand announcements do not stand before a person's answer. */
   readonly rest: REST;
   readonly environment: readonly FixedSubscription[];
@@ -53,10 +55,10 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
 }
 
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
-  const { explorer, directory, rest, renderer, pollMs, log, onDelivered, onPoll } = deps;
+  const { explorer, directory, names, rest, renderer, pollMs, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const running = deps.feeds.map((feed) =>
-    feed.create({ explorer, state, renderer, rest, log, now }, pollMs),
+    feed.create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs),
   );
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
@@ -117,6 +119,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const ending = new AbortController();
   const fill = createDirectoryFiller({
     directory,
+    names,
     // What people or the feeds have just read will do; fifty pages that nobody wants are not kept.
     explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
     state,

@@ -8,6 +8,7 @@ import type { FeedModule } from "./delivery/feed.js";
 import { createSubscriptions } from "./delivery/subscriptions.js";
 import { createDirectory } from "./directory/directory.js";
 import { DIRECTORY_MS, loadDirectory } from "./directory/fill.js";
+import { createNames } from "./directory/names.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
@@ -28,7 +29,7 @@ import { compete, holdForever } from "./storage/lease.js";
 import { claimVersion, createState, type State } from "./storage/state.js";
 import { digest } from "./util/digest.js";
 import { repeat } from "./util/repeat.js";
-import { MINUTE } from "./util/units.js";
+import { DAY, MINUTE } from "./util/units.js";
 
 /** A bot at work. */
 export interface Bot {
@@ -85,12 +86,15 @@ export async function startBot(
   const client = createDiscordClient(config.discord, identify);
 
   const directory = createDirectory();
+  const anyAge = explorer.for("background", { maxAgeMs: DAY });
+  const names = createNames({ directory, explorer: anyAge, state, log });
   const loading = repeat(() => loadDirectory(directory, state, log), DIRECTORY_MS, log);
   const environment = environmentSubscriptions(config, feeds);
   const background = createBackground({
     feeds,
     explorer,
     directory,
+    names,
     rest: createBackgroundRest(config.discord),
     environment,
     renderer,
@@ -107,10 +111,11 @@ export async function startBot(
   const subscriptions = createSubscriptions(state, environment);
   const dispatch = createDispatch({
     commands,
-    services: { explorer, subscriptions, state, renderer, rest: client.rest },
+    services: { explorer, subscriptions, state, renderer, names, rest: client.rest },
     explorer,
     screens: {
       directory,
+      names,
       prices: createPriceHistory(state, log),
       charts: createCharts(log),
       help: {

@@ -1,6 +1,7 @@
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { AnswerDeps, FeedDefinition } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
+import type { Names } from "../../src/directory/names.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
 import type { Place } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
@@ -28,6 +29,7 @@ export interface SubscribeServices {
   readonly subscriptions: Subscriptions;
   readonly state: State;
   readonly renderer: Renderer;
+  readonly names: Names;
   /** For what is not the answer to the interaction. */
   readonly rest: REST;
 }
@@ -89,6 +91,11 @@ function described(subscription: Subscription, feed: FeedDefinition): Markdown[]
   ];
 }
 
+const answerDeps = (
+  { user }: ChatInputCommandInteraction,
+  { explorer, names, renderer }: SubscribeServices,
+): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), names, renderer, now: Date.now() });
+
 async function save(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
@@ -96,7 +103,7 @@ async function save(
   feed: FeedDefinition,
   before: Subscription | undefined,
 ): Promise<MessagePayload> {
-  const { subscriptions, explorer } = services;
+  const { subscriptions } = services;
   const { channel } = place;
   const settings = chosenSettings(interaction, feed, before);
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
@@ -121,8 +128,7 @@ async function save(
     paused: false,
   });
   const title = before ? md`Subscription changed` : md`Subscribed`;
-  const bound = explorer.for({ person: interaction.user.id });
-  const standing = before ? [] : [md``, ...(await feed.standing(bound, Date.now()))];
+  const standing = before ? [] : [md``, ...(await feed.standing(answerDeps(interaction, services)))];
   return say(services, title, [channelMention(channel.id), ...described(subscription, feed), ...standing]);
 }
 
@@ -198,12 +204,12 @@ export async function test(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const { rest, renderer } = services;
+  const { rest } = services;
   const place = await placeOf(interaction, services);
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
   await check(interaction, services, place, subscription);
-  const payload = renderer.message({ ...feed.sample(Date.now()), readings: [] });
+  const payload = await feed.sample(answerDeps(interaction, services));
   const post = { payload, nonce: interaction.id };
   const signal = AbortSignal.timeout(SEND_MS);
   try {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type * as z from "zod";
+import type { Directory } from "../directory/directory.js";
+import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { Explorer, ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
-import type { View } from "../screens/view.js";
 import type { Subscription } from "../storage/catalogue.js";
 import type { LeasedState } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
@@ -33,6 +34,15 @@ export interface FeedOption<Value = unknown> {
   readonly problem: string;
 }
 
+/** What a feed answers a person with who subscribes. */
+export interface AnswerDeps {
+  /** The explorer, for that person. */
+  readonly explorer: Explorer;
+  readonly names: Names;
+  readonly renderer: Renderer;
+  readonly now: number;
+}
+
 /** What a feed is to those who subscribe: known without a connection to anything. */
 export interface FeedDefinition {
   /** Also the name of its subcommand of /subscribe, and of its part of the state: it is for ever. */
@@ -45,10 +55,10 @@ export interface FeedDefinition {
   readonly options: Readonly<Record<string, FeedOption>>;
   /** Names of forum tags that suit it, where a forum demands one. */
   readonly tagName: RegExp;
-  /** A message as it would be announced, for a channel to try. */
-  sample(now: number): Omit<View, "readings">;
+  /** A message as it would be announced now, marked as a sample, for a channel to try. */
+  sample(deps: AnswerDeps): Promise<MessagePayload>;
   /** What a new subscriber should know of what began before, and is not announced. */
-  standing(explorer: Explorer, now: number): Promise<readonly Markdown[]>;
+  standing(deps: AnswerDeps): Promise<readonly Markdown[]>;
   /** When what it tells of was last read, for the list of subscriptions. */
   lastRead(state: State): Promise<Markdown>;
 }
@@ -110,6 +120,8 @@ export interface FeedDeps {
   readonly explorer: ExplorerService;
   readonly state: LeasedState;
   readonly renderer: Renderer;
+  readonly directory: Directory;
+  readonly names: Names;
   /** For a feed's own requests to Discord. */
   readonly rest: REST;
   readonly log: Log;

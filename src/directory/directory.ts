@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import MiniSearch from "minisearch";
 import type { Entry } from "../storage/catalogue.js";
 import { shortId } from "../text/ids.js";
@@ -17,16 +18,22 @@ export interface Match {
 export interface Directory {
   /** When the list of a kind was read, epoch ms; undefined before it ever was. */
   readAt(kind: Kind): number | undefined;
+  /** When anything of a kind was last learnt, epoch ms. */
+  changedAt(kind: Kind): number | undefined;
+  /** One by its whole id. */
+  entry(kind: Kind, id: string): Entry | undefined;
+  /** What a party is called, by the lists of validators and parties. */
+  nameOf(partyId: string): string | null;
   /** In the list's order: the most relevant first. */
   entries(kind: Kind): readonly Entry[];
   /** The best matches first, and among equals the active ones. An empty text gives the most relevant. */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Those whose name, id or shortened id is exactly this, whatever its case. */
   named(kinds: readonly Kind[], text: string): Match[];
-  replace(kind: Kind, entries: readonly Entry[], readAt: number): Promise<void>;
-  /** Adds one that was met on the way. */
+  replace(kind: Kind, entries: readonly Entry[], readAt: number, changedAt?: number): Promise<void>;
+  /** Adds one that was met on the way, or what is newly known of it. */
   add(kind: Kind, entry: Entry): void;
-  /** Called with each entry that `add` brought anew. */
+  /** Called with each entry that `add` brought or changed. */
   onAdded: ((kind: Kind, entry: Entry) => void) | undefined;
 }
 
@@ -40,8 +47,12 @@ interface Words {
 interface List {
   readonly entries: Entry[];
   readonly words: MiniSearch<Words>;
-  readonly byId: Map<string, Entry>;
+  /** Where each id stands in `entries`. */
+  readonly byId: Map<string, number>;
   readonly readAt: number | undefined;
+  /** How many were there when it was read: what comes behind them is newer. */
+  readonly read: number;
+  changedAt: number | undefined;
 }
 
 const SEPARATORS = /[\s\p{P}\p{S}]+/u;
@@ -73,7 +84,14 @@ const newSearch = () =>
     },
   });
 
-const emptyList = (): List => ({ entries: [], words: newSearch(), byId: new Map(), readAt: undefined });
+const emptyList = (): List => ({
+  entries: [],
+  words: newSearch(),
+  byId: new Map(),
+  readAt: undefined,
+  read: 0,
+  changedAt: undefined,
+});
 
 /** How well an entry fits, 0 the best: by its name, by its hint, by the start of an id, by a word in it, by guess. */
 function rank(entry: Entry, text: string, exactWords: boolean): number {
@@ -93,7 +111,7 @@ const MAX_RANKED = 400;
 
 /** Those that have exactly this id, shortened id, or name. */
 function namedIn({ entries, byId, words }: List, text: string, typed: string): readonly Entry[] {
-  const whole = byId.get(text) ?? byId.get(typed);
+  const whole = entries[byId.get(text) ?? byId.get(typed) ?? -1];
   if (whole) return [whole];
   // NFKC makes three dots of "…". Whoever copies a shortened id is rare: all are looked through.
   if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
@@ -103,17 +121,20 @@ function namedIn({ entries, byId, words }: List, text: string, typed: string): r
     .filter(({ name }) => name !== null && plain(name) === typed);
 }
 
+/** The most relevant: active ones first, and among equals what was learnt since the list was read. */
+function mostRelevant({ entries, read }: List, max: number): Entry[] {
+  const sorted = [...entries.slice(read).reverse(), ...entries.slice(0, read)];
+  return sorted.sort((a, b) => Number(b.active === true) - Number(a.active === true)).slice(0, max);
+}
+
 /** An empty directory, which `fill` fills. */
-export function createDirectory(): Directory {
+export function createDirectory(now = Date.now): Directory {
   const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
 
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
     const { entries, words } = listOf(kind);
-    if (!text) {
-      const sorted = entries.toSorted((a, b) => Number(b.active === true) - Number(a.active === true));
-      return sorted.slice(0, max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
-    }
+    if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
     const typed = text.split(SEPARATORS).filter(Boolean);
     const byId = LIKE_AN_ID.test(text)
       ? entries.filter(({ id }) => isBeginningOf(text, plain(id))).slice(0, MAX_RANKED)
@@ -134,7 +155,16 @@ export function createDirectory(): Directory {
   const directory: Directory = {
     onAdded: undefined,
     readAt: (kind) => listOf(kind).readAt,
+    changedAt: (kind) => listOf(kind).changedAt,
     entries: (kind) => listOf(kind).entries,
+
+    entry(kind, id) {
+      const { entries, byId } = listOf(kind);
+      return entries[byId.get(id) ?? -1];
+    },
+
+    nameOf: (partyId) =>
+      directory.entry("validator", partyId)?.name ?? directory.entry("party", partyId)?.name ?? null,
 
     search(kinds, text, max) {
       const typed = plain(text).replace(/\s+/g, " ").trim();
@@ -153,23 +183,32 @@ export function createDirectory(): Directory {
       );
     },
 
-    async replace(kind, entries, readAt) {
+    async replace(kind, entries, readAt, changedAt = readAt) {
       const words = newSearch();
       // In small turns, so that nobody waits for thousands of rows.
       await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
       lists.set(kind, {
         entries: [...entries],
         words,
-        byId: new Map(entries.map((entry) => [entry.id, entry])),
+        byId: new Map(entries.map(({ id }, index) => [id, index])),
         readAt,
+        read: entries.length,
+        changedAt,
       });
     },
 
     add(kind, entry) {
       const list = listOf(kind);
-      if (list.byId.has(entry.id)) return;
-      list.byId.set(entry.id, entry);
-      list.words.add(toWords(entry, list.entries.push(entry) - 1));
+      const index = list.byId.get(entry.id);
+      if (index === undefined) {
+        list.byId.set(entry.id, list.entries.length);
+        list.words.add(toWords(entry, list.entries.push(entry) - 1));
+      } else {
+        if (isDeepStrictEqual(list.entries[index], entry)) return;
+        list.entries[index] = entry;
+        list.words.replace(toWords(entry, index));
+      }
+      list.changedAt = now();
       directory.onAdded?.(kind, entry);
     },
   };

@@ -1,22 +1,42 @@
 import { readPages } from "../explorer/paging.js";
+import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
 import type { Explorer } from "../explorer/service.js";
-import { toTitle } from "../ledger/actions.js";
 import { identityOf } from "../ledger/vote-requests.js";
-import { isOpen, votableUntil } from "../ledger/vote-rules.js";
+import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
 import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import { MINUTE } from "../util/units.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
+import type { NamedRequest, Names } from "./names.js";
 
 interface Listed {
   readonly entries: readonly Entry[];
+  /** Vote requests as they were listed, for what they are about to be read. */
+  readonly requests?: readonly VoteRequestListItem[];
   /** Whether every page was read; a row that cannot be read is no reason to have none. */
   readonly whole: boolean;
 }
 
-type Source = (explorer: Explorer, ended: () => boolean) => Promise<Listed>;
+type Source = (explorer: Explorer, ended: () => boolean, names: Names) => Promise<Listed>;
+
+/** What a vote request is to completion. */
+export function proposalEntry(
+  request: NamedRequest & VoteState,
+  id: string,
+  names: Names,
+  now: number,
+): Entry {
+  const votable = votableUntil(request);
+  const until = votable === null ? "" : `, until ${new Date(votable).toISOString().slice(0, 10)}`;
+  return {
+    id,
+    name: names.voteRequest(request),
+    active: isOpen(request, now),
+    note: `${request.status ?? "status not known"}${until}`,
+  };
+}
 
 /** How each kind is read, and how often, in ms: every page is a request. Tokens have no list: those met are kept. */
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
@@ -26,25 +46,21 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       const { data, problem } = await readPages("validators", (page) => explorer.validators(page), ended);
       return {
         whole: problem === undefined,
-        entries: data.flatMap(({ validator: id, validatorName: name, active, version }) =>
-          id === null ? [] : [{ id, name, active, version }],
+        entries: data.flatMap(({ validator: id, validatorName: name, active, version, lastActiveAt }) =>
+          id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }],
         ),
       };
     },
   },
   proposal: {
     everyMs: 10 * MINUTE,
-    async read(explorer, ended) {
+    async read(explorer, ended, names) {
       const { data, problem } = await readPages("voteRequests", (page) => explorer.voteRequests(page), ended);
       const entries = data.flatMap((row) => {
-        const id = identityOf(row);
-        const open = isOpen(row, Date.now());
-        const votable = votableUntil(row);
-        const until = votable === null ? "" : `, until ${new Date(votable).toISOString().slice(0, 10)}`;
-        const note = `${row.status ?? "status not known"}${until}`;
-        return id === null ? [] : [{ id, name: toTitle(row.title), active: open, note }];
+        const identity = identityOf(row);
+        return identity === null ? [] : [proposalEntry({ ...row, identity }, identity, names, Date.now())];
       });
-      return { whole: problem === undefined, entries: distinct(entries, ({ id }) => id) };
+      return { whole: problem === undefined, entries, requests: data };
     },
   },
   party: {
@@ -81,10 +97,11 @@ export async function loadDirectory(directory: Directory, state: State, log: Log
   };
   const times = await state.directoryTimes.list();
   for (const kind of KINDS) {
-    const readAt = times.get(kind)?.readAt;
-    if (readAt === undefined || readAt <= (directory.readAt(kind) ?? 0)) continue;
+    const known = times.get(kind);
+    const changedAt = known && (known.changedAt ?? known.readAt);
+    if (changedAt === undefined || changedAt <= (directory.changedAt(kind) ?? 0)) continue;
     const kept = await state.directory.get(kind);
-    if (kept) await directory.replace(kind, kept.entries, kept.readAt);
+    if (kept) await directory.replace(kind, kept.entries, kept.readAt, kept.changedAt);
   }
   const tokens = await state.tokens.list();
   if (directory.readAt("token") === undefined || tokens.size > directory.entries("token").length) {
@@ -94,6 +111,7 @@ export async function loadDirectory(directory: Directory, state: State, log: Log
 
 interface FillDeps {
   readonly directory: Directory;
+  readonly names: Names;
   readonly explorer: Explorer;
   readonly state: State;
   readonly log: Log;
@@ -104,12 +122,36 @@ interface FillDeps {
 
 /** A list that could not be taken over is read again after so many ms: it may be fifty requests. */
 const RETRY_MS = 10 * MINUTE;
+/** Details of vote requests that are read in one run, so that a long list is learnt in turns. */
+const MAX_DETAILS = 20;
 
 /** A function that reads the lists that are due, one after another, and keeps them. */
-export function createDirectoryFiller({ directory, explorer, state, log, ended, now = Date.now }: FillDeps) {
+export function createDirectoryFiller({
+  directory,
+  names,
+  explorer,
+  state,
+  log,
+  ended,
+  now = Date.now,
+}: FillDeps) {
   const triedAt = new Map<Kind, number>();
+  const keptAt = new Map<Kind, number>();
+  let requests: readonly VoteRequestListItem[] = [];
   const dueAt = (kind: Kind, everyMs: number) =>
     Math.max((directory.readAt(kind) ?? 0) + everyMs, (triedAt.get(kind) ?? 0) + RETRY_MS);
+
+  /** Keeps what has been learnt of a kind since it was last kept. Tokens are kept one by one. */
+  const keep = async (kind: Kind) => {
+    const [readAt, changedAt] = [directory.readAt(kind), directory.changedAt(kind)];
+    if (kind === "token" || readAt === undefined || changedAt === undefined) return;
+    if (changedAt <= (keptAt.get(kind) ?? readAt)) return;
+    await state.commit([
+      state.directory.put(kind, { readAt, changedAt, entries: directory.entries(kind) }),
+      state.directoryTimes.put(kind, { readAt, changedAt }),
+    ]);
+    keptAt.set(kind, changedAt);
+  };
 
   return async (): Promise<void> => {
     // Who held the lease before may have read them a minute ago.
@@ -119,8 +161,10 @@ export function createDirectoryFiller({ directory, explorer, state, log, ended, 
       if (!source || now() < dueAt(kind, source.everyMs)) continue;
       const readAt = now();
       triedAt.set(kind, readAt);
-      const { entries, whole } = await source.read(explorer, () => ended.aborted);
+      const listed = await source.read(explorer, () => ended.aborted, names);
+      const { entries, whole } = listed;
       if (ended.aborted) return;
+      requests = listed.requests ?? requests;
       // An empty or a broken list is no news: what is known stays, and it is read again soon.
       if (!whole || entries.length === 0) continue;
       await directory.replace(kind, entries, readAt);
@@ -129,5 +173,7 @@ export function createDirectoryFiller({ directory, explorer, state, log, ended, 
         state.directoryTimes.put(kind, { readAt }),
       ]);
     }
+    await names.read(names.unknown(requests).slice(0, MAX_DETAILS));
+    for (const kind of KINDS) await keep(kind);
   };
 }

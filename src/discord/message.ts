@@ -28,6 +28,8 @@ const COLOURS: Readonly<Record<Tone, number>> = {
  * and none that were there before.
  */
 export interface MessagePayload {
+  /** For a phone's notification, which shows nothing of an embed. */
+  readonly content?: string;
   readonly embeds: APIEmbed[];
   readonly components: APIActionRowComponent<APIComponentInMessageActionRow>[];
   readonly files: { readonly attachment: Buffer; readonly name: string; readonly description?: string }[];
@@ -51,6 +53,7 @@ export const createRenderer = (links: Links): Renderer => ({
 
 function toMessage(view: View, components: Row[]): MessagePayload {
   return {
+    ...(view.notifies ? { content: cut(view.title.toString(), LIMITS.title) } : {}),
     embeds: [toEmbed(view)],
     components,
     files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({

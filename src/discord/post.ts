@@ -15,9 +15,10 @@ export interface Post {
 }
 
 function body({ payload, nonce, roleId, replyTo }: Post) {
+  // The mention stands in the content: one inside an embed notifies nobody.
+  const content = [roleId ? `<@&${roleId}>` : "", payload.content ?? ""].filter(Boolean).join(" ");
   return {
-    // The mention stands in the content: one inside an embed notifies nobody.
-    ...(roleId ? { content: `<@&${roleId}>` } : {}),
+    ...(content ? { content } : {}),
     embeds: payload.embeds,
     components: payload.components,
     allowed_mentions: { parse: [], roles: roleId ? [roleId] : [] },

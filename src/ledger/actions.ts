@@ -1,66 +1,36 @@
-import { leavesOf, toDecimal, toJson, toRecord, toText } from "../explorer/values.js";
+import { leavesOf, toJson, toRecord, toText } from "../explorer/values.js";
+import { ACTIONS, type ActionRule, type FieldRule, OTHER_WORDS } from "./action-table.js";
+import { type ConfigChange, configChanges } from "./configuration.js";
+import { readable } from "./readable.js";
+import { UNITS, type Value, valueText } from "./units.js";
 
-/** What a vote request wants done, in words, as far as its configuration says. All text is still a stranger's. */
+/** A field of an action, in words and its unit. */
+export interface Fact {
+  readonly label: string;
+  readonly value: Value;
+}
+
+/** A few words in which parties stand by their ids: what a vote request is about, "Feature …". All of it is a stranger's. */
+export type Subject = readonly (string | { readonly party: string })[];
+
+/** What a vote request wants done, as far as its configuration says. All text is still a stranger's. */
 export interface Action {
-  /** "Offboard Member"; an unknown constructor made readable; null where nothing is said at all. */
+  /** "Offboard Super Validator"; an unknown constructor made readable; null where nothing is said at all. */
   readonly words: string | null;
-  /** What it is about, such as the super validator's party id. */
-  readonly subject: readonly { readonly label: string; readonly value: string }[];
-  /** The configuration keys it changes; `from` is null where the base is not known. */
+  /** Null where nothing is known but the words. */
+  readonly subject: Subject | null;
+  readonly facts: readonly Fact[];
+  /** The fields of a configuration that it changes. */
   readonly changes: readonly ConfigChange[];
+  /** It sets a whole configuration and does not say what was before: nobody can tell what of it changes. */
+  readonly withoutBase: boolean;
+  /** The configuration as the explorer gives it; null where it gives none. */
+  readonly config: unknown;
 }
-
-/** One configuration key's old and new value, as text. */
-export interface ConfigChange {
-  readonly key: string;
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
-/** Constructors in words, and the fields that are their subject (docs/ledger.md). */
-const ACTIONS: Readonly<Record<string, readonly [words: string, ...subject: string[]]>> = {
-  SRARC_OffboardSv: ["Offboard Member", "sv"],
-  SRARC_AddSv: ["Add Super Validator", "newSvName", "name", "newSvParty"],
-  SRARC_GrantFeaturedAppRight: ["Feature Application", "provider"],
-  SRARC_RevokeFeaturedAppRight: ["Unfeature Application", "rightCid"],
-  SRARC_SetConfig: ["Set DSO Rules Configuration"],
-  SRARC_UpdateSvRewardWeight: ["Update SV Reward Weight", "svParty", "newRewardWeight"],
-  SRARC_CreateUnallocatedUnclaimedActivityRecord: [
-    "Create Unclaimed Activity Record",
-    "beneficiary",
-    "amount",
-  ],
-  SRARC_ModifyValidatorLicenses: ["Change Validator Licences"],
-  SRARC_ConfirmSvOnboarding: ["Confirm SV Onboarding"],
-  SRARC_CreateExternalPartyAmuletRules: ["Create External-Party Rules"],
-  SRARC_CreateTransferCommandCounter: ["Create Transfer Counter"],
-  CRARC_SetConfig: ["Set Amulet Rules Configuration"],
-  CRARC_AddFutureAmuletConfigSchedule: ["Add Configuration Schedule"],
-  CRARC_RemoveFutureAmuletConfigSchedule: ["Remove Configuration Schedule"],
-  CRARC_UpdateFutureAmuletConfigSchedule: ["Update Configuration Schedule"],
-  CRARC_MiningRound_StartIssuing: ["Start Issuing Round"],
-  CRARC_MiningRound_Archive: ["Archive Round"],
-  ANSRARC_CollectInitialEntryPayment: ["Collect Name Payment"],
-  ANSRARC_RejectEntryInitialPayment: ["Reject Name Payment"],
-};
-
-/** `SRARC_DoSomethingNew` → "Do Something New". */
-function readable(tag: string): string {
-  const words = tag
-    .replace(/^(ARC|SRARC|CRARC|ANSRARC)_/, "")
-    .replace(/_/g, " ")
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
-    .trim();
-  return words || tag;
-}
-
-const label = (key: string): string => {
-  const words = readable(key).toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 const MAX_DEPTH = 8;
+/** Fields of an action that nobody has rules for, at the most. */
+const MAX_FACTS = 8;
 
 /** A scalar, or one wrapped in a single field, as text; null for anything larger. */
 function scalar(value: unknown, depth = 0): string | null {
@@ -69,66 +39,75 @@ function scalar(value: unknown, depth = 0): string | null {
   return values.length === 1 ? scalar(values[0], depth + 1) : null;
 }
 
-function sameValue(a: string | undefined, b: string | undefined): boolean {
-  if (a === b) return true;
-  const left = toDecimal(a);
-  return left !== null && left === toDecimal(b);
-}
+/** The field at a path such as `newScheduleItem._1`. */
+const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((inner, key) => toRecord(inner)?.[key], value);
 
-function configChanges(value: Readonly<Record<string, unknown>>): ConfigChange[] {
-  const next = toRecord(value.newConfig);
-  if (next === null) return [];
-  const base = toRecord(value.baseConfig);
-  const before = leavesOf(base);
-  const after = leavesOf(next);
-  const removed = [...before.keys()].filter((key) => !after.has(key));
-  return [...after.keys(), ...removed]
-    .filter((key) => base === null || !sameValue(before.get(key), after.get(key)))
-    .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }));
-}
+const label = (path: string): string => {
+  const words = path
+    .split(".")
+    .filter((key) => !/^\d+$/.test(key) && key !== "value")
+    .map((key) => readable(key).toLowerCase())
+    .join(" ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
 
-/** A span of time on the ledger: `{"microseconds": "604800000000"}`. */
-const MICROSECONDS = ".microseconds";
-const UNITS = [
-  ["d", 86_400_000_000n],
-  ["h", 3_600_000_000n],
-  ["min", 60_000_000n],
-  ["s", 1_000_000n],
-  ["µs", 1n],
-] as const;
+const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
+const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 
-/** `5400000000` → "1 h 30 min", exactly; undefined for anything but a whole number. */
-function duration(microseconds: string): string | undefined {
-  if (!/^\d{1,18}$/.test(microseconds)) return undefined;
-  let left = BigInt(microseconds);
-  const parts = UNITS.flatMap(([unit, size]) => {
-    const count = left / size;
-    left %= size;
-    return count > 0n ? [`${count} ${unit}`] : [];
+/** Every scalar of an action that nobody has rules for. */
+const leafFacts = (value: unknown): Fact[] =>
+  [...leavesOf(value)]
+    .filter(([path]) => !/(^|\.)tag$/.test(path))
+    .slice(0, MAX_FACTS)
+    .map(([path, text]) => ({
+      label: label(path),
+      value: UNITS[isParty(text) ? "party" : isId(text) ? "id" : "text"](text),
+    }));
+
+function ruledFacts(fields: readonly FieldRule[], value: unknown): (Fact & { readonly path: string })[] {
+  return fields.flatMap(([path, name, unit]) => {
+    const text = scalar(at(value, path));
+    return text === null ? [] : [{ path, label: name, value: UNITS[unit](text) }];
   });
-  return parts.join(" ") || "0 s";
 }
 
-/** A change as people read it: spans of time in words where both values are such, and any other as the ledger has it. */
-export function readableChange(change: ConfigChange): ConfigChange {
-  const { key, from, to } = change;
-  const [was, will] = [from && duration(from), to && duration(to)];
-  if (!key.endsWith(MICROSECONDS) || was === undefined || will === undefined) return change;
-  return { key: key.slice(0, -MICROSECONDS.length), from: was, to: will };
+/** A rule's subject with its fields filled in; null where one of them is missing. */
+function filled(
+  subject: string | undefined,
+  facts: readonly (Fact & { readonly path: string })[],
+): Subject | null {
+  if (subject === undefined) return null;
+  const pieces = subject.split(/\{([^}]+)\}/).map((text, place) => {
+    if (place % 2 === 0) return text;
+    const value = facts.find(({ path }) => path === text)?.value;
+    if (value === undefined) return null;
+    return "party" in value ? value : valueText(value, String);
+  });
+  const known = pieces.filter((piece) => piece !== null);
+  return known.length === pieces.length ? known.filter((piece) => piece !== "") : null;
+}
+
+/** What a configuration's changes are about: the first of them, and how many more there are. */
+function changesSubject(configures: string, [first, ...more]: readonly ConfigChange[]): Subject | null {
+  if (!first) return null;
+  const name = `${configures}: ${first.label.charAt(0).toLowerCase()}${first.label.slice(1)}`;
+  if (more.length > 0) return [`${name} and ${more.length} more`];
+  if (first.to === null) return [`${name} removed`];
+  return [`${name} → `, "party" in first.to ? first.to : valueText(first.to, String)];
 }
 
 /**
- * The innermost constructor of an `actionConfig` and its value: the tag is wrapped in `dsoAction`,
- * `amuletRulesAction` or `ansEntryContextAction`, itself under a tag.
+ * The innermost constructor of an `actionConfig` and its value: the tag is wrapped in a field that ends in `Action`
+ * (`dsoAction`, `amuletRulesAction`, …), itself under a tag.
  */
 function constructorOf(config: unknown, depth = 0): [tag: string | null, value: unknown] {
   const record = toRecord(toJson(config));
   if (record === null) return [scalar(toJson(config)), null];
   const tag = toText(record.tag);
-  const value = toRecord(record.value);
-  const wrapped = value?.dsoAction ?? value?.amuletRulesAction ?? value?.ansEntryContextAction;
+  const wrapped = Object.entries(toRecord(record.value) ?? {}).find(([key]) => /Action$/.test(key));
   if (wrapped !== undefined && depth < MAX_DEPTH) {
-    const [innerTag, innerValue] = constructorOf(wrapped, depth + 1);
+    const [innerTag, innerValue] = constructorOf(wrapped[1], depth + 1);
     return [innerTag ?? tag, innerValue];
   }
   if (tag !== null) return [tag, record.value];
@@ -136,26 +115,53 @@ function constructorOf(config: unknown, depth = 0): [tag: string | null, value: 
   return only && more.length === 0 && /^[A-Z]+ARC_/.test(only[0]) ? only : [null, record];
 }
 
+const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readable(tag), fields: [] };
+
 /** What an `actionConfig` wants done: an object, text with JSON in it, a bare tag, null, or a tag nobody has seen. */
 export function toAction(actionConfig: unknown): Action {
-  const [tag, value] = constructorOf(actionConfig);
-  if (tag === null) return { words: null, subject: [], changes: [] };
-  const [words, ...subjects] = (Object.hasOwn(ACTIONS, tag) && ACTIONS[tag]) || [readable(tag)];
-  const fields = toRecord(value) ?? {};
-  const subject = subjects.flatMap((key) => {
-    const text = scalar(fields[key]);
-    return text === null ? [] : [{ label: label(key), value: text }];
-  });
-  return { words, subject, changes: configChanges(fields) };
+  const config = toJson(actionConfig);
+  const [tag, value] = constructorOf(config);
+  const nothing = { subject: null, facts: [], changes: [], withoutBase: false, config };
+  if (tag === null) return { ...nothing, words: null };
+  const { words, subject, fields, configures } = ruleFor(tag);
+  const record = toRecord(value);
+  if (record === null) return { ...nothing, words };
+  if (configures !== undefined) {
+    const withoutBase = toRecord(record.baseConfig) === null;
+    const changes = withoutBase ? [] : configChanges(record.baseConfig, record.newConfig);
+    return { ...nothing, words, changes, withoutBase, subject: changesSubject(configures, changes) };
+  }
+  const facts = ruledFacts(fields, record);
+  if (facts.length > 0) return { ...nothing, words, facts, subject: filled(subject, facts) };
+  const leaves = leafFacts(record);
+  const about = leaves.find((fact) => "party" in fact.value)?.value;
+  return {
+    ...nothing,
+    words,
+    facts: leaves,
+    subject: about && "party" in about ? [`${words}: `, about] : null,
+  };
 }
 
 /** A constructor, such as `SRARC_OffboardSv`. */
-const CONSTRUCTOR = /^[A-Z]+ARC_\w+$/;
+const CONSTRUCTOR = /^[A-Z]*ARC_\w+$/;
 
 /** Whether a text is an action's constructor, as titles often are. */
-export const isConstructor = (text: string | null): text is string => text !== null && CONSTRUCTOR.test(text);
+export const isConstructor = (text: string | null): text is string =>
+  text !== null && (CONSTRUCTOR.test(text) || ACTIONS.has(text));
+
+const KNOWN_WORDS: ReadonlySet<string> = new Set([...ACTIONS.values()].map(({ words }) => words));
 
 /** A title in words: titles are often the action's constructor. */
 export function toTitle(title: string | null): string | null {
-  return isConstructor(title) ? toAction(title).words : title;
+  const tag = title === null || isConstructor(title) ? title : (OTHER_WORDS.get(title) ?? null);
+  return tag === null ? title : ruleFor(tag).words;
 }
+
+/** Whether a title says no more than what kind of action it is. */
+export const isGeneric = (title: string | null): boolean =>
+  title === null || isConstructor(title) || KNOWN_WORDS.has(toTitle(title) ?? "");
+
+/** A subject as text, with parties as `nameOf` calls them. */
+export const subjectText = (subject: Subject, nameOf: (party: string) => string): string =>
+  subject.map((piece) => (typeof piece === "string" ? piece : nameOf(piece.party))).join("");

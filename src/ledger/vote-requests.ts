@@ -3,7 +3,7 @@ import { readPages } from "../explorer/paging.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
-import { type Action, isConstructor, toAction, toTitle } from "./actions.js";
+import { type Action, isConstructor, toAction } from "./actions.js";
 
 /**
  * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
@@ -20,7 +20,7 @@ export interface VoteRequest {
   /** What stays the same while each vote recreates the request; null only where the explorer sends no id at all. */
   readonly identity: string | null;
   readonly contractId: string | null;
-  /** The action in words, else the title; null where the explorer says neither. */
+  /** As the explorer gives it: often the action's constructor. What people are shown is its name (src/directory/names.ts). */
   readonly title: string | null;
   readonly action: Action;
   readonly status: string | null;
@@ -55,7 +55,7 @@ export function fromExplorer(
   return {
     identity: (row && identityOf(row)) ?? (detail && identityOf(detail)),
     contractId: pick("contractId"),
-    title: toTitle(title) ?? action.words,
+    title,
     action,
     status: pick("status"),
     requester: pick("requester"),
@@ -75,6 +75,24 @@ export function fromExplorer(
 
 const matches = (row: VoteRequestListItem, id: string): boolean =>
   row.contractId === id || row.trackingCid === id;
+
+/**
+ * A request's detail. Whether `/details` wants the contract id or the tracking id is not known: both are tried. Undefined
+ * where neither is known there.
+ * @throws {ExplorerError} where one of them was not answered
+ */
+export async function readDetail(
+  explorer: Explorer,
+  { contractId, trackingCid }: Pick<VoteRequestListItem, "contractId" | "trackingCid">,
+): Promise<VoteRequestDetail | undefined> {
+  for (const id of new Set([contractId, trackingCid])) {
+    const found = id === null ? undefined : await orError(explorer.voteRequest({ id }));
+    if (found instanceof ExplorerError) {
+      if (found.problem !== "missing" && found.problem !== "rejected") throw found;
+    } else if (found) return found.data;
+  }
+  return undefined;
+}
 
 /** A reading, or why there is none. */
 async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {

@@ -2,7 +2,7 @@ import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
 import { leavesOf, toText } from "../explorer/values.js";
-import { shortId } from "../text/ids.js";
+import { fingerprint, shortId } from "../text/ids.js";
 import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { type Address, address } from "./addresses.js";
@@ -11,9 +11,9 @@ import type { Choice, Field, Menu, View } from "./view.js";
 /** A stranger's word in a row: as much of it as leaves room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
 
-/** A thing with its name before its short id, or the id alone. */
+/** A thing with its name and the ends of its fingerprint, or its id alone. */
 export const named = (name: string | null, id: string | null): Markdown =>
-  name === null ? idCode(id) : md`${brief(name)} ${idCode(id)}`;
+  name === null ? idCode(id) : id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
 
 export const partyName = (party: PartyRef): Markdown => named(party.accountName, party.partyId);
 

@@ -1,8 +1,8 @@
+import type { Names } from "../directory/names.js";
 import { openUndocumentedSlice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
-import { type Action, readableChange, toTitle } from "../ledger/actions.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -14,30 +14,40 @@ import { neededFor } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, code, codeBlock, join, linkTo, type Markdown, md, quote } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { withTimeout } from "../util/timeouts.js";
+import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
-import { brief, extent, named, orNothing, pageOf, partyMenu, perRow, row, rowMenu } from "./parts.js";
+import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
 import type { Field, Screen } from "./view.js";
 import { statusText, statusTone, tallyLines, tallyWords, untilWords, voteFields } from "./vote-parts.js";
 
-const titleOf = (title: string | null): string => title ?? "Vote request without a title";
+/** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
+const NAMES_MS = 1_000;
 
-const toLine = perRow((each: VoteRequestListItem) => {
-  const now = Date.now();
+const toLine = (each: VoteRequestListItem, names: Names, now: number) => {
   const tally = { ...each, yes: each.yesCount, no: each.noCount, pending: each.abstainCount };
   return row(
-    md`${statusText(each.status)} · ${bold(cut(titleOf(toTitle(each.title)), 120))}`,
+    md`${statusText(each.status)} · ${bold(cut(nameOf(each, names), 120))}`,
     md`-# ${tallyWords(tally, now)} · ${untilWords(each, now)}`,
   );
-});
+};
+
+const nameOf = (each: VoteRequestListItem, names: Names): string =>
+  names.voteRequest({ ...each, identity: identityOf(each) });
 
 /** The vote requests, as the explorer lists them. */
-export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => {
+export const proposals: Screen<"proposals"> = async ({ page }, { explorer, names }) => {
   const reading = await openUndocumentedSlice("voteRequests", (at) => explorer.voteRequests(at), page);
+  const now = Date.now();
+  await withTimeout(names.read(reading.data.rows), NAMES_MS, () => undefined);
   return {
     title: md`Vote requests`,
     tone: "neutral",
     body: [
-      ...orNothing(reading.data.rows.map(toLine), "vote requests"),
+      ...orNothing(
+        reading.data.rows.map((each) => toLine(each, names, now)),
+        "vote requests",
+      ),
       md``,
       md`-# ${extent(reading.data, "vote requests")}`,
     ],
@@ -48,35 +58,11 @@ export const proposals: Screen<"proposals"> = async ({ page }, { explorer }) => 
         const id = identityOf(each);
         if (id === null) return undefined;
         const hint = `${each.status ?? "status not known"} · ${shortId(id)}`;
-        return { label: titleOf(toTitle(each.title)), hint, to: address("voteRequest", { id }) };
+        return { label: nameOf(each, names), hint, to: address("voteRequest", { id }) };
       }),
     ],
   };
 };
-
-const MAX_CHANGES = 12;
-
-/** What the action is about: its subject, or each configuration key old → new. */
-export function actionFields({ words, subject, changes }: Action, title: string | null): Field[] {
-  const fields: Field[] = subject.map(({ label, value }) => ({
-    name: label,
-    value: code(value, 300),
-    inline: true,
-  }));
-  if (words !== null && words !== title)
-    fields.unshift({ name: "Action", value: md`${words}`, inline: true });
-  if (changes.length === 0) return fields;
-  const lines = changes
-    .slice(0, MAX_CHANGES)
-    .map(readableChange)
-    .map(
-      ({ key, from, to }) =>
-        md`${code(key, 80)}: ${from === null ? md`` : md`${code(from, 60)} → `}**${code(to ?? "removed", 60)}**`,
-    );
-  const more = changes.length - lines.length;
-  if (more > 0) lines.push(md`…and ${more} more`);
-  return [...fields, { name: "Configuration", value: join(lines, "\n") }];
-}
 
 /** The reason given, safely shortened, and its link. */
 export function reasonFields({
@@ -100,18 +86,30 @@ export const requesterOf = ({
     ? named(requesterName, requester)
     : code(requester, 60);
 
+/** What a vote request's fields are made with. */
+export interface VoteRequestContext {
+  readonly needed: number | undefined;
+  readonly names: Names;
+  readonly now: number;
+  /** Where the rest is found of what is too long. */
+  readonly rest: string;
+}
+
 /** What is said of a vote request: on its screen, and in its announcement. */
-export const voteRequestFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
+export const voteRequestFields = (
+  request: VoteRequest,
+  { needed, names, now, rest }: VoteRequestContext,
+): Field[] => [
   ...voteFields(request, needed, now),
   { name: "Requested by", value: requesterOf(request), inline: true },
   ...(request.detail === "unanswered"
     ? [{ name: "Action", value: md`Its details could not be read right now.`, inline: true }]
-    : actionFields(request.action, request.title)),
+    : actionFields(request.action, names.voteRequest(request), names, rest)),
   ...reasonFields(request),
 ];
 
 /** One vote request. */
-export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer }) => {
+export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names }) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
     countSuperValidators(explorer),
@@ -119,20 +117,27 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer }) =
   const request = reading.data;
   const needed = neededFor(request, superValidators);
   const identity = request.identity ?? id;
+  if (request.detail === "read") names.learn(identity, request.action);
+  const file = actionFile(request.action, identity, names);
   return {
-    title: md`${cut(titleOf(request.title), 200)}`,
+    title: md`${cut(names.voteRequest(request), 200)}`,
     tone: statusTone(request.status),
     body: [statusText(request.status)],
     fields: [
-      ...voteRequestFields(request, needed, Date.now()),
+      ...voteRequestFields(request, {
+        needed,
+        names,
+        now: Date.now(),
+        rest: "The file below has all of it.",
+      }),
       { name: "Vote request id", value: codeBlock(identity) },
     ],
     thumbnail: request.requesterImg,
+    files: file ? [file] : [],
     readings: [reading],
     menus: [
-      partyMenu([
+      actionMenu(request.action, names, [
         { partyId: request.requester ?? "", accountName: request.requesterName, role: "requested it" },
-        ...request.action.subject.map(({ label, value }) => ({ partyId: value, role: label })),
       ]),
     ],
     links: [{ label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) }],
@@ -141,14 +146,14 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer }) =
 };
 
 /** Who voted how on a vote request; a null is not a No. */
-export const votes: Screen<"votes"> = async ({ id, page }, { explorer }) => {
+export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) => {
   const reading = await findVoteRequest(explorer, id);
   const request = reading.data;
   const found = await findVotes(explorer, request);
   const shown = pageOf(found.data, page);
   const readings: readonly Reading<unknown>[] = [reading, found];
   return {
-    title: md`Votes on ${cut(titleOf(request.title), 180)}`,
+    title: md`Votes on ${cut(names.voteRequest(request), 180)}`,
     tone: statusTone(request.status),
     body: [
       ...tallyLines(request, neededFor(request, undefined), Date.now()),

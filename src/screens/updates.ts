@@ -3,8 +3,9 @@ import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
 import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
+import { jsonFile } from "./json-file.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
-import type { Attachment, Field, Screen } from "./view.js";
+import type { Field, Screen } from "./view.js";
 
 /** How many events there are, in words. */
 const eventsOfCount = (count: number | null): string =>
@@ -36,16 +37,6 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
     turned: (by) => address("updates", { order: by }),
   });
 };
-
-/** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
-const MAX_BYTES = 8 * 1024 * 1024;
-
-/** The whole as a file. Numbers that a float cannot hold stand in it as text. */
-function toFile(details: object, id: string): Attachment | undefined {
-  const content = Buffer.from(`${JSON.stringify(details, null, 2)}\n`);
-  const name = id.replace(/[^\w-]+/g, "_").slice(0, 80);
-  return content.length > MAX_BYTES ? undefined : { name: `update-${name}.json`, content };
-}
 
 interface EventSummary {
   readonly id: string;
@@ -81,7 +72,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const reading = await explorer.updateDetails({ updateId: id });
   const details = reading.data;
   const events = eventsOf(details);
-  const file = toFile(details, id);
+  const file = jsonFile(`update-${id}`, details);
   const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !SHOWN_APART.test(key)));
   const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
   // No events in its details are none that are known, not none at all.

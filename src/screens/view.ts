@@ -1,5 +1,6 @@
 import type { Charts } from "../charts/charts.js";
 import type { Directory } from "../directory/directory.js";
+import type { Names } from "../directory/names.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import type { PriceHistory } from "../ledger/prices.js";
 import type { Markdown } from "../text/markdown.js";
@@ -49,6 +50,8 @@ export interface Attachment {
 export interface View {
   readonly title: Markdown;
   readonly tone: Tone;
+  /** Also says the title outside the embed: a phone's notification shows nothing of an embed. */
+  readonly notifies?: boolean;
   /** Lines, of which the last are dropped where there are too many. */
   readonly body?: readonly Markdown[];
   readonly fields?: readonly Field[];
@@ -77,6 +80,7 @@ export interface CommandHelp {
 /** What screens may use, the same for everybody. */
 export interface ScreenServices {
   readonly directory: Directory;
+  readonly names: Names;
   readonly prices: PriceHistory;
   readonly charts: Charts;
   /** The commands, and where the data comes from, for help. */

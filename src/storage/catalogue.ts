@@ -123,6 +123,8 @@ const trackedVoteRequest = z.object({
   votes: z.record(z.string(), z.boolean().nullable()).exactOptional(),
   /** Changed votes that one read has shown and the next must confirm. */
   unconfirmedVotes: z.record(z.string(), z.boolean()).exactOptional(),
+  /** Of its action as the explorer gave it last: in words it may read otherwise with the next version of the bot. */
+  actionDigest: z.string().exactOptional(),
   /** Its tally has moved since its votes and its action were read. */
   needsDetail: z.boolean().exactOptional(),
   /** It is gone, and nobody says how it ended. */
@@ -143,6 +145,8 @@ const entry = z.object({
   active: z.boolean().nullable(),
   /** What a validator runs. */
   version: z.string().nullable().exactOptional(),
+  /** When a validator was last seen, epoch ms. */
+  seenAt: time.nullable().exactOptional(),
   /** What tells it from others of the same name, better than its id: a vote request's status and deadline. */
   note: z.string().exactOptional(),
 });
@@ -212,14 +216,20 @@ const catalogue = {
   },
   directory: {
     name: "directory",
-    schema: z.object({ readAt: time, entries: z.array(entry) }),
+    schema: z.object({ readAt: time, changedAt: time.exactOptional(), entries: z.array(entry) }),
     lives: "until the list is read again",
   },
   /** Apart from the lists, since they are what a process that waits for news reads. */
   directoryTimes: {
     name: "directory-times",
-    schema: z.object({ readAt: time }),
+    schema: z.object({ readAt: time, changedAt: time.exactOptional() }),
     lives: "until the list is read again",
+  },
+  /** What vote requests are about, by their identity: words, and parties by their ids. */
+  subjects: {
+    name: "subjects",
+    schema: z.array(z.union([z.string(), z.object({ party: z.string() })])),
+    lives: "for ever: one for each vote request",
   },
   tokens: { name: "tokens", schema: entry, lives: "for ever" },
   ids: { name: "ids", schema: z.string(), lives: "for ever: a button lives as long as its message" },

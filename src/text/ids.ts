@@ -87,3 +87,9 @@ export function shortId(id: string): string {
   }
   return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
 }
+
+/** What tells two things of one name apart: both ends of a party's fingerprint, `1220ab…cdef`, or of any other id. */
+export function fingerprint(id: string): string {
+  const [, , hex] = PARTY_ID.exec(id) ?? [];
+  return hex === undefined ? shortId(id) : `1220${hex.slice(0, 2)}…${hex.slice(-4)}`;
+}

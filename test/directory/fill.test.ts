@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
 import { createDirectoryFiller, loadDirectory } from "../../src/directory/fill.js";
+import { createNames, type Names } from "../../src/directory/names.js";
 import { toChoices, unlessNamed } from "../../src/discord/autocomplete.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
@@ -15,6 +16,7 @@ const HOUR = 3_600_000;
 let sandbox: SandboxExplorer;
 let state: State;
 let directory: Directory;
+let names: Names;
 let now: number;
 let fill: () => Promise<void>;
 
@@ -37,7 +39,8 @@ beforeEach(async () => {
   await holdForever(state, {
     async start(leased) {
       const ended = new AbortController().signal;
-      fill = createDirectoryFiller({ directory, explorer, state: leased, log, ended, now: () => now });
+      names = createNames({ directory, explorer, state: leased, log });
+      fill = createDirectoryFiller({ directory, names, explorer, state: leased, log, ended, now: () => now });
     },
     async stop() {},
   });
@@ -54,8 +57,24 @@ it("reads each list whole, and another process takes it over from the state", as
   expect(other.entries("validator")).toEqual(directory.entries("validator"));
   expect(other.readAt("token")).toBeDefined();
   const sent = sandbox.requests.length;
+  // The details of vote requests are read twenty at a time, each once.
   await fill();
-  expect(sandbox.requests.length).toBe(sent);
+  expect(sandbox.requests.length).toBe(sent + 5);
+  await fill();
+  expect(sandbox.requests.length).toBe(sent + 5);
+});
+
+it("names vote requests by what they are about, and takes that over from the state", async () => {
+  await fill();
+  const { voteRequests } = sandbox.ledger;
+  const featured = voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
+  const identity = featured?.firstContractId ?? "";
+  const name = directory.entry("proposal", identity)?.name;
+  expect(name).toMatch(/^Feature (?!Application)./);
+  expect(directory.search(["proposal"], name ?? "", 1)[0]?.entry.id).toBe(identity);
+  const other = createDirectory();
+  await loadDirectory(other, state, log);
+  expect(other.entry("proposal", identity)?.name).toBe(name);
 });
 
 it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {

@@ -103,7 +103,8 @@ describe("a person at a channel", () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
     harness.explorer.ledger.castVote(request, false);
     const shown = await driver().ask(ana(), "/proposals show", { proposal: request.firstContractId });
-    expect(textOf(shown)).toMatch(/`10` → \*\*`\d+`/);
+    expect(textOf(shown)).toMatch(/Unclaimed rewards merged from: 10 → \*\*\d+\*\*/);
+    expect(shown.attachments[0]?.filename).toMatch(/^vote-request-.*\.json$/);
     await driver().click(ana(), shown, "Votes");
     expect(textOf(shown)).toContain("❌ no");
     expect(textOf(shown)).toContain("✅ yes");

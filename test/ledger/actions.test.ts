@@ -1,78 +1,160 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readableChange, toAction, toTitle } from "../../src/ledger/actions.js";
+import { ACTIONS } from "../../src/ledger/action-table.js";
+import { isGeneric, subjectText, toAction, toTitle } from "../../src/ledger/actions.js";
+import { valueText } from "../../src/ledger/units.js";
 import { identityOf } from "../../src/ledger/vote-requests.js";
 import { statusGroup, votesNeeded } from "../../src/ledger/vote-rules.js";
 
+const DELTA = `delta::1220${"ab".repeat(32)}`;
+const IRIS = `iris::1220${"cd".repeat(32)}`;
+const CONTRACT = `00${"ef".repeat(68)}`;
+const nameOf = (party: string) => (party === DELTA ? "Delta Labs" : party === IRIS ? "Iris Custody" : party);
+
+const dso = (tag: string, value: unknown) => ({ tag: "ARC_DsoRules", value: { dsoAction: { tag, value } } });
+
+/** An action as people read it. */
+function read(config: unknown) {
+  const { words, subject, facts } = toAction(config);
+  return {
+    words,
+    subject: subject && subjectText(subject, nameOf),
+    facts: facts.map(({ label, value }) => `${label}: ${valueText(value, nameOf)}`),
+  };
+}
+
 describe("an action", () => {
-  it("is put into words, with its subject", () => {
-    const config = {
-      tag: "ARC_DsoRules",
-      value: { dsoAction: { tag: "SRARC_OffboardSv", value: { sv: "bob::1220ab" } } },
-    };
-    const expected = {
-      words: "Offboard Member",
-      subject: [{ label: "Sv", value: "bob::1220ab" }],
-      changes: [],
-    };
-    expect(toAction(config)).toEqual(expected);
-    expect(toAction(JSON.stringify(config))).toEqual(expected);
-  });
-
   it.each([
-    ["604800000000", "1209600000000", { key: "timeout", from: "7 d", to: "14 d" }],
-    [null, "5400000001", { key: "timeout", from: null, to: "1 h 30 min 1 µs" }],
-    ["0", null, { key: "timeout", from: "0 s", to: null }],
-    ["soon", "1000000", { key: "timeout.microseconds", from: "soon", to: "1000000" }],
-    ["1000000", "-1", { key: "timeout.microseconds", from: "1000000", to: "-1" }],
-  ])("tells spans of time in words where both are such: %s → %s", (from, to, words) => {
-    expect(readableChange({ key: "timeout.microseconds", from, to })).toEqual(words);
+    [
+      dso("SRARC_OffboardSv", { sv: IRIS }),
+      "Offboard Super Validator",
+      "Offboard Iris Custody",
+      ["Super validator: Iris Custody"],
+    ],
+    [
+      dso("SRARC_GrantFeaturedAppRight", { provider: DELTA, activityWeight: null }),
+      "Feature Application",
+      "Feature Delta Labs",
+      ["Application's party: Delta Labs"],
+    ],
+    [
+      dso("SRARC_UpdateSvRewardWeight", { svParty: IRIS, newRewardWeight: "300000" }),
+      "Update Super Validator Reward Weight",
+      "Reward weight of Iris Custody → 30",
+      ["Super validator: Iris Custody", "New weight: 30"],
+    ],
+    [
+      dso("SRARC_UpdateSvRewardWeight", { svParty: IRIS, newRewardWeight: 12_500 }),
+      "Update Super Validator Reward Weight",
+      "Reward weight of Iris Custody → 1.25",
+      ["Super validator: Iris Custody", "New weight: 1.25"],
+    ],
+    [
+      dso("SRARC_AddSv", {
+        newSvName: "Iris",
+        newSvParty: IRIS,
+        newSvRewardWeight: "20000",
+        joinedAsOfRound: { number: "1234" },
+      }),
+      "Add Super Validator",
+      "Add super validator Iris",
+      ["Name: Iris", "Party: Iris Custody", "Reward weight: 2", "From round: 1,234"],
+    ],
+    [
+      dso("SRARC_CreateUnallocatedUnclaimedActivityRecord", {
+        beneficiary: DELTA,
+        amount: "12000.0000000000",
+        reason: "Rounds missed",
+        expiresAt: "2026-12-01T00:00:00Z",
+      }),
+      "Create Unclaimed Activity Record",
+      "Activity record for Delta Labs: 12,000 CC",
+      [
+        "Beneficiary: Delta Labs",
+        "Amount: 12,000 CC",
+        "Reason given: Rounds missed",
+        "Mint before: 2026-12-01 00:00 UTC",
+      ],
+    ],
+    [
+      dso("SRARC_RevokeFeaturedAppRight", { rightCid: CONTRACT }),
+      "Unfeature Application",
+      "Unfeature application 00efefefef…efefef",
+      ["Featured-app right (contract): 00efefefef…efefef"],
+    ],
+    [
+      {
+        tag: "ARC_AmuletRules",
+        value: { amuletRulesAction: { tag: "CRARC_MiningRound_StartIssuing", value: {} } },
+      },
+      "Start Issuing Round",
+      null,
+      [],
+    ],
+    [
+      { tag: "ARC_SvcRules", value: { svcAction: { tag: "SRARC_RemoveMember", value: { member: IRIS } } } },
+      "Remove Member",
+      "Remove Member: Iris Custody",
+      ["Member: Iris Custody"],
+    ],
+    [
+      dso("SRARC_DoSomethingNew", { forWhom: DELTA, howMuch: { deep: "3" } }),
+      "Do Something New",
+      "Do Something New: Delta Labs",
+      ["For whom: Delta Labs", "How much deep: 3"],
+    ],
+    [dso("SRARC_OffboardSv", {}), "Offboard Super Validator", null, []],
+    [null, null, null, []],
+  ])("%# is put into words, with its subject and its fields", (config, words, subject, facts) => {
+    expect(read(config)).toEqual({ words, subject, facts });
+    expect(read(JSON.stringify(config))).toEqual({ words, subject, facts });
   });
 
-  it("lists what a configuration changes, old → new, and nothing that stays", () => {
-    const value = {
-      baseConfig: { fee: { rate: "0.030" }, same: "1.0", gone: "x" },
-      newConfig: { fee: { rate: "0.04" }, same: "1.00", fresh: [1, 2] },
-    };
-    const { words, changes } = toAction({
-      tag: "ARC_AmuletRules",
-      value: { amuletRulesAction: { tag: "CRARC_SetConfig", value } },
-    });
-    expect(words).toBe("Set Amulet Rules Configuration");
-    expect(changes).toEqual([
-      { key: "fee.rate", from: "0.030", to: "0.04" },
-      { key: "fresh.0", from: null, to: "1" },
-      { key: "fresh.1", from: null, to: "2" },
-      { key: "gone", from: "x", to: null },
-    ]);
-  });
-
-  it("lists every new key where the base is not known", () => {
-    const { changes } = toAction({
-      tag: "SRARC_SetConfig",
-      value: { baseConfig: null, newConfig: { a: "1" } },
-    });
-    expect(changes).toEqual([{ key: "a", from: null, to: "1" }]);
-  });
-
-  it("makes a tag readable that nobody has seen", () => {
-    expect(toAction({ tag: "SRARC_DoSomethingNew", value: {} }).words).toBe("Do Something New");
-    expect(toAction("CRARC_MiningRound_StartIssuing").words).toBe("Start Issuing Round");
-    expect(toTitle("SRARC_SetConfig")).toBe("Set DSO Rules Configuration");
+  it("has words for every constructor of the table, and no title that only says its kind passes for more", () => {
+    for (const [tag, { words }] of ACTIONS) {
+      expect(toTitle(tag)).toBe(words);
+      expect(isGeneric(tag) && isGeneric(words), tag).toBe(true);
+    }
+    expect(isGeneric("SRARC_NobodyKnows")).toBe(true);
+    expect(isGeneric("Offboard Member")).toBe(true);
+    expect(isGeneric(null)).toBe(true);
+    expect(isGeneric("Feature Delta Labs, please")).toBe(false);
+    expect(toTitle("Offboard Member")).toBe("Offboard Super Validator");
     expect(toTitle("A proposal in plain words")).toBe("A proposal in plain words");
+    expect(toTitle("SRARC_DoSomethingNew")).toBe("Do Something New");
+  });
+
+  it("is named after what it changes of a configuration", () => {
+    const set = (
+      newConfig: object,
+      baseConfig: object | null = { voteCooldownTime: span("60000000"), maxTextLength: "1" },
+    ) => read(dso("SRARC_SetConfig", { baseConfig, newConfig })).subject;
+    expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "1" })).toBe(
+      "DSO rules: least time between two votes of one SV → 2 min",
+    );
+    expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "2" })).toBe(
+      "DSO rules: least time between two votes of one SV and 1 more",
+    );
+    expect(set({ maxTextLength: "1" })).toBe("DSO rules: least time between two votes of one SV removed");
+    expect(set({ maxTextLength: "1" }, null)).toBeNull();
   });
 
   it("never fails, whatever it is given", () => {
     fc.assert(fc.property(fc.anything(), (value) => void toAction(value)));
-    fc.assert(
-      fc.property(
-        fc.jsonValue(),
-        (value) => void toAction({ tag: "SRARC_SetConfig", value: { newConfig: value } }),
-      ),
-    );
+    for (const tag of ["SRARC_SetConfig", "SRARC_AddSv", "SRARC_Unheard"]) {
+      fc.assert(
+        fc.property(
+          fc.jsonValue(),
+          fc.jsonValue(),
+          (newConfig, baseConfig) => void toAction({ tag, value: { newConfig, baseConfig } }),
+        ),
+      );
+    }
     expect(toAction({ tag: "constructor" }).words).toBe("constructor");
   });
 });
+
+const span = (microseconds: string) => ({ microseconds });
 
 describe("governance", () => {
   it("groups known statuses without regard to case or punctuation", () => {

@@ -4,6 +4,7 @@ import { checkMessage } from "../../sandbox/discord/validate.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createCharts } from "../../src/charts/charts.js";
 import { createDirectory } from "../../src/directory/directory.js";
+import { createNames } from "../../src/directory/names.js";
 import { createLinks } from "../../src/discord/links.js";
 import { createRenderer } from "../../src/discord/message.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
@@ -13,7 +14,7 @@ import { type Address, address, type ScreenName, screenNames, takesId } from "..
 import { openScreen } from "../../src/screens/index.js";
 import { createCache } from "../../src/storage/cache.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { SMALL } from "../harness.js";
+import { newState, SMALL } from "../harness.js";
 import { expectSafe, HOSTILE } from "./checks.js";
 
 const odd = fc.oneof(
@@ -99,6 +100,12 @@ describe("whatever the explorer returns", () => {
     };
     const { view, address: at } = await openScreen(to, {
       ...screens,
+      names: createNames({
+        directory: screens.directory,
+        explorer: service.for("background"),
+        state: newState(),
+        log,
+      }),
       explorer: service.for({ person: "ana" }),
     });
     return createRenderer(createLinks(keys)).screen(view, at, undefined);

@@ -72,10 +72,10 @@ describe("firstSeen", () => {
       { contractIds: [], identity: "t" },
     ],
     [
-      "a constructor as a title is put into words",
+      "a constructor as a title is kept as it is",
       { title: "SRARC_OffboardSv" },
       false,
-      { terms: tracked({}, { title: "Offboard Member" }).terms },
+      { terms: tracked({}, { title: "SRARC_OffboardSv" }).terms },
     ],
   ];
   it.each(cases)("%s", (_, given, baseline, expected) => {
@@ -284,6 +284,15 @@ describe("compare", () => {
       expect(next).not.toHaveProperty("unconfirmed");
     });
 
+    it.each([
+      ["Offboard Member", "SRARC_OffboardSv"],
+      ["Offboard Super Validator", "SRARC_OffboardSv"],
+      ["Do Something New", "SRARC_DoSomethingNew"],
+    ])("takes a title in words, as an earlier version kept it, for its constructor: %s", (title, given) => {
+      const before = tracked({}, { title });
+      expect(compare(before, row({ title: given }), true, NOW)).toEqual({ next: before, closed: false });
+    });
+
     it("takes a changed title and effective date for changes, and leaves the action alone", () => {
       const was = tracked(
         { unconfirmed: { ...known.terms, title: "New", action: "Act" } },
@@ -352,7 +361,7 @@ describe("what is tracked, as a vote request", () => {
       identity: "c1",
       contractId: "c2",
       title: "A title",
-      action: { words: "Act", subject: [], changes: [] },
+      action: { words: "Act", subject: null, facts: [], changes: [], withoutBase: false, config: null },
       status: "In Progress",
       requester: "Falcon",
       requesterName: null,
@@ -368,7 +377,7 @@ describe("what is tracked, as a vote request", () => {
       detail: "none",
     });
     expect(toVoteRequest(tracked({ contractIds: [] })).contractId).toBeNull();
-    expect(toVoteRequest(tracked({}, { title: null, action: "Act" })).title).toBe("Act");
+    expect(toVoteRequest(tracked({}, { title: null, action: "Act" })).title).toBeNull();
   });
 
   it("is newer than a detail from the cache in its title, tally, status and dates", () => {

@@ -1,20 +1,43 @@
 import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
+import { proposalEntry } from "../../directory/fill.js";
 import { ifAnswered } from "../../explorer/errors.js";
-import { toTitle } from "../../ledger/actions.js";
-import { isOpen, votableUntil } from "../../ledger/vote-rules.js";
+import {
+  countSuperValidators,
+  findVoteRequest,
+  fromExplorer,
+  identityOf,
+  type VoteRequest,
+} from "../../ledger/vote-requests.js";
+import { isOpen, neededFor, votableUntil } from "../../ledger/vote-rules.js";
 import { FIRST_FEED } from "../../storage/catalogue.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { withTimeout } from "../../util/timeouts.js";
 import { DAY } from "../../util/units.js";
 import { beforeOf, eventId, type GovernanceEvent, keysOf, openingOf, readEvent, TOPIC_OF } from "./events.js";
 import { createMessages, outcomeKnown } from "./messages.js";
 import { createTrackedVoteRequests } from "./requests.js";
-import { createSnapshots } from "./snapshot.js";
+import { createSnapshots, DETAIL_MS, type Snapshot } from "./snapshot.js";
 import { options, remindersOf, topics } from "./topics.js";
+import { toVoteRequest } from "./tracking.js";
 import { createGovernanceWatch, PROGRESS } from "./watch.js";
 
 /** Open requests that a new subscriber is shown. */
 const MAX_SHOWN = 10;
+/** Their names are not waited for any longer than this, in ms: their kinds will do. */
+const NAMES_MS = 1_000;
+
+/** What a sample shows where there has never been a vote request. */
+const madeUp = (now: number): VoteRequest => ({
+  ...fromExplorer(null, null),
+  title: "A vote request",
+  status: "In Progress",
+  requester: "A super validator",
+  voteBefore: now + 7 * DAY,
+  yes: 3,
+  no: 0,
+  pending: 10,
+});
 
 const definition: FeedDefinition = {
   name: FIRST_FEED,
@@ -23,20 +46,22 @@ const definition: FeedDefinition = {
   topics,
   options,
   tagName: /govern|vote|proposal/i,
-  sample: (now) => ({
-    title: md`🧪 Sample: New vote request: Offboard Member`,
-    tone: "neutral",
-    body: [md`This is how an announcement will look. Nothing has happened on the ledger; nobody is pinged.`],
-    fields: [
-      { name: "Votes", value: md`🟩🟩🟩⬛⬛⬛⬛⬛⬛┃⬛⬛⬛⬛\n**3** yes · **0** no · **10** not voted yet` },
-      { name: "Voting ends", value: timestamp(now + 7 * DAY, "f"), inline: true },
-    ],
-  }),
 
-  async standing(explorer, now) {
+  async sample({ explorer, names, renderer, now }) {
+    const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
+    const newest = rows.find((row) => isOpen(row, now)) ?? rows[0];
+    const identity = newest && identityOf(newest);
+    const found = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
+    const request = found?.data ?? (newest ? fromExplorer(newest, null) : madeUp(now));
+    const needed = neededFor(request, await countSuperValidators(explorer));
+    return createMessages(renderer, names, () => now).sample({ request, needed, revision: 0 });
+  },
+
+  async standing({ explorer, names, now }) {
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
     if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
     const open = rows.filter((row) => isOpen(row, now));
+    await withTimeout(names.read(open.slice(0, MAX_SHOWN)), NAMES_MS, () => undefined);
     if (open.length === 0) return [md`Nothing is open at the moment.`];
     return [
       md`Open now, and not announced again:`,
@@ -44,7 +69,7 @@ const definition: FeedDefinition = {
         .slice(0, MAX_SHOWN)
         .map(
           (row) =>
-            md`• ${cut(toTitle(row.title) ?? "without a title", 120)}, voting ends ${timestamp(votableUntil(row), "f")}`,
+            md`• ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, voting ends ${timestamp(votableUntil(row), "f")}`,
         ),
       ...(open.length > MAX_SHOWN ? [md`…and ${open.length - MAX_SHOWN} more`] : []),
     ];
@@ -62,13 +87,15 @@ const definition: FeedDefinition = {
 export const governance: FeedModule = {
   definition,
 
-  create({ explorer, state, renderer, log, now }, pollMs) {
+  create({ explorer, state, renderer, directory, names, log, now }, pollMs) {
     const requests = createTrackedVoteRequests(state);
     const snapshots = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       tracked: requests.get,
+      names,
     });
-    const messages = createMessages(renderer, now);
+    const messages = createMessages(renderer, names, now);
+    const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
     const feed: Feed<GovernanceEvent> = {
       definition,
@@ -80,8 +107,10 @@ export const governance: FeedModule = {
       wants: (subscription, event) =>
         event.kind !== "reminder" || remindersOf(subscription).includes(beforeOf(event.reminder)),
       async render(event, mark) {
-        if (event.kind === "digest")
+        if (event.kind === "digest") {
+          await withTimeout(names.read(event.rows), DETAIL_MS, () => undefined);
           return { payload: messages.digest(event, mark), title: "New vote requests", revision: 0 };
+        }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
         const payload =
           event.kind === "opened"
@@ -89,7 +118,7 @@ export const governance: FeedModule = {
             : event.kind === "missed"
               ? messages.missed(snapshot, mark)
               : messages.news(event, snapshot, mark);
-        return { payload, title: snapshot.request.title ?? "Vote request", revision: snapshot.revision };
+        return { payload, title: titleOf(snapshot), revision: snapshot.revision };
       },
       async stateOf(key) {
         const known = await requests.get(key);
@@ -103,7 +132,7 @@ export const governance: FeedModule = {
             : undefined;
         return messages.announcement(await snapshots.of(key), mark, ended);
       },
-      titleOf: async (key) => (await snapshots.of(key)).request.title ?? "Vote request",
+      titleOf: async (key) => titleOf(await snapshots.of(key)),
       beginningOf: openingOf,
     };
 
@@ -111,6 +140,11 @@ export const governance: FeedModule = {
       explorer: explorer.for("background", { maxAgeMs: 0 }),
       state,
       requests,
+      names,
+      onLearnt: (tracked) => {
+        const { identity } = tracked;
+        directory.add("proposal", proposalEntry(toVoteRequest(tracked), identity, names, now()));
+      },
       pollMs,
       log,
       now,

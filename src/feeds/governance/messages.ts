@@ -1,3 +1,4 @@
+import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
@@ -13,8 +14,6 @@ import { cut } from "../../text/plain.js";
 import { deadlineOf, type GovernanceEvent, type News } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
-
-const titleOf = ({ title }: VoteRequest): string => cut(title ?? "without a title", 150);
 
 function links(id: string | null, mark: string): Link[] {
   const own =
@@ -47,7 +46,7 @@ function changes(from: Terms, to: Terms): Markdown {
   const text = (value: string | null) => md`${value ?? "none"}`;
   return join(
     [
-      from.title !== to.title && line("Title", text(from.title), text(to.title)),
+      from.title !== to.title && line("Title", text(toTitle(from.title)), text(toTitle(to.title))),
       from.action !== to.action && line("Action", text(from.action), text(to.action)),
       from.voteBefore !== to.voteBefore &&
         line(
@@ -72,9 +71,12 @@ function changes(from: Terms, to: Terms): Markdown {
 const MAX_ROWS = 12;
 
 /** The messages about vote requests. A mark stands in one of each message's links. */
-export function createMessages(renderer: Renderer, now: () => number) {
-  const message = (view: Omit<View, "readings">): MessagePayload =>
-    renderer.message({ ...view, readings: [] });
+export function createMessages(renderer: Renderer, names: Names, now: () => number) {
+  const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
+
+  /** A vote's message alone is no notification: there are many of them. */
+  const message = (view: Omit<View, "readings">, notifies = true): MessagePayload =>
+    renderer.message({ ...view, notifies, readings: [] });
 
   /** A message that shows all of a request. */
   const whole = (
@@ -84,7 +86,12 @@ export function createMessages(renderer: Renderer, now: () => number) {
   ): MessagePayload =>
     message({
       ...heading,
-      fields: voteRequestFields(request, needed, now()),
+      fields: voteRequestFields(request, {
+        needed,
+        names,
+        now: now(),
+        rest: "“Details” below has all of it.",
+      }),
       thumbnail: request.requesterImg,
       links: links(request.identity, mark),
     });
@@ -107,6 +114,17 @@ export function createMessages(renderer: Renderer, now: () => number) {
       });
     },
 
+    /** An announcement as it would be now, to try a channel with. */
+    sample: (snapshot: Snapshot): MessagePayload =>
+      whole(snapshot, "", {
+        title: md`🧪 Sample: New vote request: ${titleOf(snapshot.request)}`,
+        tone: statusTone(snapshot.request.status),
+        body: [
+          md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
+          statusText(snapshot.request.status),
+        ],
+      }),
+
     /** The one message about a request that opened and ended while nobody watched. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
       const { request } = snapshot;
@@ -124,7 +142,7 @@ export function createMessages(renderer: Renderer, now: () => number) {
     digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
       const rows = all.map((row) => ({
         row,
-        title: toTitle(row.title) ?? "without a title",
+        title: names.voteRequest({ ...row, identity: identityOf(row) }),
         id: identityOf(row),
       }));
       const shown = rows.slice(0, MAX_ROWS);
@@ -171,7 +189,7 @@ export function createMessages(renderer: Renderer, now: () => number) {
         case "vote": {
           const turned = event.from !== null && md`, before: ${voteWords(event.from)}`;
           const body = [join([md`**${event.voter}** votes ${voteWords(event.to)}`, turned], ""), ...tally];
-          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body });
+          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body }, false);
         }
         case "reminder": {
           const absent =

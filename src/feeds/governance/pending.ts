@@ -1,11 +1,16 @@
+import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { Vote } from "../../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
+import { leavesOf } from "../../explorer/values.js";
 import type { Action } from "../../ledger/actions.js";
+import { type Value, valueText } from "../../ledger/units.js";
 import { findVoteRequest } from "../../ledger/vote-requests.js";
 import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.js";
+import { shortId } from "../../text/ids.js";
 import { cut } from "../../text/plain.js";
+import { digest } from "../../util/digest.js";
 import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
@@ -19,11 +24,12 @@ interface PendingDeps {
   /** Takes nothing but new readings. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
+  readonly names: Names;
   readonly now: () => number;
 }
 
 /** What is read of single requests, where a subscription wants to know: votes, actions, and who has not voted. */
-export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
+export function createPendingChecks({ explorer, requests, names, now }: PendingDeps) {
   /** The votes, as far as those on the wanted requests go. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
     readPages(
@@ -42,13 +48,14 @@ export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
   const compareAction = async (key: string, request: TrackedVoteRequest, events: GovernanceEvent[]) => {
     const { action, detail } = (await findVoteRequest(explorer, request.identity)).data;
     if (detail === "unanswered") return undefined;
-    const text = actionText(action);
-    if (detail === "none" || text === null || text === request.terms.action) return {};
+    const text = actionText(action, names);
+    const actionDigest = digestOf(action);
+    if (detail === "none" || text === null || actionDigest === request.actionDigest) return {};
     const terms = { ...request.terms, action: text };
-    if (request.terms.action === null) return { terms };
+    if (request.actionDigest === undefined) return { terms, actionDigest };
     const changeSequence = request.changeSequence + 1;
     events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to: terms });
-    return { terms, changeSequence, revision: request.revision + 1 };
+    return { terms, actionDigest, changeSequence, revision: request.revision + 1 };
   };
 
   return {
@@ -108,12 +115,16 @@ export function createPendingChecks({ explorer, requests, now }: PendingDeps) {
   };
 }
 
-/** An action as one text, by which two are compared and which people are shown; null where nothing is said. */
-function actionText({ words, subject, changes }: Action): string | null {
+/** What an action is, whatever the words for it. */
+const digestOf = ({ config }: Action): string => digest(JSON.stringify([...leavesOf(config)].sort()));
+
+/** An action as one text; null where nothing is said. */
+function actionText({ words, facts, changes }: Action, names: Names): string | null {
   if (words === null) return null;
-  const parts = [
-    ...subject.map(({ label, value }) => `${label} ${value}`),
-    ...changes.map(({ key, to }) => `${key} = ${to ?? "removed"}`),
-  ];
+  const text = (value: Value | null) =>
+    value === null ? "removed" : valueText(value, (id) => names.party(id) ?? shortId(id));
+  const parts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
+    ({ label, value }) => `${label}: ${text(value)}`,
+  );
   return cut(parts.length > 0 ? `${words} (${parts.join(", ")})` : words, 600);
 }

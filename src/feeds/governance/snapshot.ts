@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -32,14 +33,16 @@ export interface Snapshots {
 interface SnapshotDeps {
   readonly explorer: Explorer;
   readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
+  /** Is told what is read of each request's action. */
+  readonly names: Pick<Names, "learn">;
 }
 
 const KEPT_MS = 20_000;
 /** An announcement does not wait longer than this for its detail, in ms: what the list says will do. */
-const DETAIL_MS = 8_000;
+export const DETAIL_MS = 8_000;
 
 /** Reads a request's detail, and does with what is tracked where the explorer does not answer. */
-export function createSnapshots({ explorer, tracked }: SnapshotDeps): Snapshots {
+export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Snapshots {
   const kept = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
   const load = async (known: TrackedVoteRequest | undefined, row: VoteRequestListItem | undefined) => {
@@ -47,6 +50,7 @@ export function createSnapshots({ explorer, tracked }: SnapshotDeps): Snapshots 
     const read =
       (found && (await withTimeout(found, DETAIL_MS, () => undefined))?.data) ??
       (row && fromExplorer(row, null));
+    if (read?.detail === "read" && read.identity !== null) names.learn(read.identity, read.action);
     const request = known
       ? withTracked(read ?? toVoteRequest(known), known)
       : (read ?? fromExplorer(null, null));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import { toTitle } from "../../ledger/actions.js";
+import { toAction, toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
 import { isOpen, isOver, statusGroup } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
@@ -17,7 +17,7 @@ export function requestKey(identity: string): string {
 }
 
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
-  title: toTitle(row.title) ?? before?.title ?? null,
+  title: row.title ?? before?.title ?? null,
   action: before?.action ?? null,
   // A field that is missing for once is no change.
   voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
@@ -92,12 +92,16 @@ interface TermsDifference {
   readonly learnt: boolean;
 }
 
+/** Terms with the title as it was, where it says the same: a constructor and its words do. */
+const withTitle = (terms: Terms, { title }: Terms): Terms =>
+  toTitle(terms.title) === toTitle(title) ? { ...terms, title } : terms;
+
 function compareTerms(
   known: TrackedVoteRequest,
   row: VoteRequestListItem,
   confirming: boolean,
 ): TermsDifference {
-  const terms = termsOf(row, known.terms);
+  const terms = withTitle(termsOf(row, known.terms), known.terms);
   // What was not known before is learnt, and no change.
   const was: Terms = {
     title: known.terms.title ?? terms.title,
@@ -184,8 +188,8 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
   return {
     identity,
     contractId: tracked.contractIds.at(-1) ?? null,
-    title: terms.title ?? terms.action,
-    action: { words: terms.action, subject: [], changes: [] },
+    title: terms.title,
+    action: { ...toAction(null), words: terms.action },
     status,
     requester,
     requesterName: null,

@@ -1,4 +1,5 @@
 import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import type { Names } from "../../directory/names.js";
 import { ExplorerError } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
@@ -33,6 +34,9 @@ interface WatchDeps {
   readonly explorer: Explorer;
   readonly state: LeasedState;
   readonly requests: TrackedVoteRequests;
+  readonly names: Names;
+  /** Called with what is newly known of a request, once it is kept. */
+  readonly onLearnt: (request: TrackedVoteRequest) => void;
   readonly pollMs: number;
   readonly log: Log;
   readonly now: () => number;
@@ -57,9 +61,18 @@ function toDigest(events: readonly GovernanceEvent[], since: number | null): Gov
 }
 
 /** Compares each read of the vote requests with what is known, and publishes what happened. */
-export function createGovernanceWatch({ explorer, state, requests, pollMs, log, now }: WatchDeps) {
+export function createGovernanceWatch({
+  explorer,
+  state,
+  requests,
+  names,
+  onLearnt,
+  pollMs,
+  log,
+  now,
+}: WatchDeps) {
   const { progress } = state;
-  const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, now });
+  const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, names, now });
   const { findVanished, pruneClosed } = createClosings({ explorer, state, requests, now });
 
   /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
@@ -77,6 +90,7 @@ export function createGovernanceWatch({ explorer, state, requests, pollMs, log, 
     for (const [key, each] of learnt) {
       moved ||= each.revision !== known.get(key)?.revision;
       known.set(key, each);
+      onLearnt(each);
     }
     if (moved) publisher.touch();
     deliveries.release();

@@ -31,7 +31,13 @@ const definition: FeedDefinition = {
   },
   options: { least },
   tagName: /tide/i,
-  sample: () => ({ title: md`🧪 Sample: High tide`, tone: "neutral", body: [md`Nobody is getting wet.`] }),
+  sample: async ({ renderer }) =>
+    renderer.message({
+      title: md`🧪 Sample: High tide`,
+      tone: "neutral",
+      body: [md`Nobody is getting wet.`],
+      readings: [],
+    }),
   standing: async () => [md`The sea is calm.`],
   lastRead: async () => md`The sea is always there.`,
 };

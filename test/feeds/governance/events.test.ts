@@ -62,8 +62,8 @@ describe("what channels are told", () => {
     });
     const message = await until(plain, /New vote request/);
     expect(message.pings).toEqual(["@Voters"]);
-    expect(message.content).toMatch(/^<@&\d+>$/);
-    expect(textOf(message)).toMatch(/`10` → \*\*`\d+`/);
+    expect(message.content).toMatch(/^<@&\d+> New vote request: \\@everyone/);
+    expect(textOf(message)).toMatch(/Unclaimed rewards merged from: 10 → \*\*\d+\*\*/);
     expect(textOf(message)).toMatch(/about 9 yes needed \(estimate\)/);
     await until(published, /New vote request/);
     await world().until(() => read(published)[0]?.flags === 1, "the crosspost");
@@ -203,17 +203,17 @@ describe("what channels are told", () => {
     expect(changes()).toBe(before);
 
     ledger().closeVoteRequest(open, "Expired");
-    // Its title is the action's constructor: without the detail, that is all there is.
+    // Its title is the action's constructor: what it is about is learnt from its detail, once.
     const offboard = ledger().openVoteRequest({ motion: "weight" });
-    await until(plain, /New vote request: Update SV Reward Weight/);
+    await until(plain, /New vote request: Reward weight of .* → \d+/);
     await settled();
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
     ledger().castVote(offboard, true);
-    await until(plain, /"Vote on Update SV Reward Weight"/);
+    await until(plain, /"Vote on Reward weight of .* → \d+"/);
     harness.explorer.clearFaults();
     ledger().castVote(offboard, true);
     await world().until(
-      () => read(plain).filter((each) => textOf(each).includes("Vote on Update")).length === 2,
+      () => read(plain).filter((each) => textOf(each).includes("Vote on Reward")).length === 2,
       "the second vote",
     );
     await settled();

@@ -6,6 +6,8 @@ import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { defaultsOf } from "../../../src/delivery/feed.js";
 import { createOutbox } from "../../../src/delivery/outbox.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
 import { createPacer } from "../../../src/discord/pacer.js";
 import { createHttp } from "../../../src/explorer/http.js";
@@ -53,8 +55,10 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   const rest = new REST({ api: discord.url, retries: 0, offset: 0 }).setToken(discord.token);
   const renderer = createRenderer(newLinks());
   const now = Date.now;
+  const directory = createDirectory();
+  const names = createNames({ directory, explorer: service.for("background"), state, log });
   const { feed, poll: pollFeed } = governance.create(
-    { explorer: service, state, renderer, rest, log, now },
+    { explorer: service, state, renderer, directory, names, rest, log, now },
     60_000,
   );
   const outbox = createOutbox({

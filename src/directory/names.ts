@@ -1,0 +1,112 @@
+import { ifAnswered } from "../explorer/errors.js";
+import type { VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { Explorer } from "../explorer/service.js";
+import { type Action, isGeneric, type Subject, subjectText, toAction, toTitle } from "../ledger/actions.js";
+import { identityOf, readDetail } from "../ledger/vote-requests.js";
+import type { Log } from "../log.js";
+import type { State } from "../storage/state.js";
+import { shortId } from "../text/ids.js";
+import { cut } from "../text/plain.js";
+import { lazy, singleFlight } from "../util/single-flight.js";
+import type { Directory } from "./directory.js";
+
+/** A vote request as far as its name needs it. */
+export interface NamedRequest {
+  readonly identity: string | null;
+  /** As the explorer gives it. */
+  readonly title: string | null;
+  readonly action?: Pick<Action, "subject" | "words">;
+}
+
+/** What things are called. All of it is a stranger's text. */
+export interface Names {
+  /** A party's name, as the lists of validators and parties tell it. */
+  party(id: string): string | null;
+  /**
+   * A vote request by what it is about ("Feature Delta Labs"): its title often is the action's constructor, and then says
+   * only what kind of action it is.
+   */
+  voteRequest(request: NamedRequest): string;
+  /** Keeps what a detail says that a vote request is about. */
+  learn(identity: string, action: Action): void;
+  /** Which of these vote requests have a name that says only their kind, and that nobody has read yet. */
+  unknown<Row extends VoteRequestListItem>(rows: readonly Row[]): Row[];
+  /** Reads what those of them are about that are not known; what is not answered stays unknown. */
+  read(rows: readonly VoteRequestListItem[]): Promise<void>;
+}
+
+interface NamesDeps {
+  readonly directory: Directory;
+  /** One for the background: a detail of any age will do, since a request's action stays what it is. */
+  readonly explorer: Explorer;
+  readonly state: State;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** The longest text in a subject that is kept. */
+const MAX_PIECE = 200;
+
+/** What a request without a title and an action is called. */
+const NAMELESS = "Vote request without a title";
+
+const kept = ({ subject, words }: Action): Subject | null =>
+  (subject ?? (words === null ? null : [words]))?.map((piece) =>
+    typeof piece === "string" ? cut(piece, MAX_PIECE) : piece,
+  ) ?? null;
+
+/** Names from the directory, and from what has been read of vote requests, which is kept in the state. */
+export function createNames({ directory, explorer, state, log }: NamesDeps): Names {
+  /** By identity; null where its detail says nothing. */
+  const subjects = new Map<string, Subject | null>();
+  const flights = new Map<string, Promise<void>>();
+  const loaded = lazy(async () => {
+    for (const [identity, subject] of await state.subjects.list()) subjects.set(identity, subject);
+  });
+
+  const names: Names = {
+    party: directory.nameOf,
+
+    voteRequest({ identity, title, action }) {
+      if (title !== null && !isGeneric(title)) return title;
+      const known = identity === null ? null : subjects.get(identity);
+      const subject = action?.subject ?? known;
+      if (subject) return subjectText(subject, (id) => directory.nameOf(id) ?? shortId(id));
+      return toTitle(title) ?? action?.words ?? NAMELESS;
+    },
+
+    learn(identity, action) {
+      const subject = kept(action);
+      const before = subjects.get(identity);
+      if (before !== undefined && JSON.stringify(before) === JSON.stringify(subject)) return;
+      subjects.set(identity, subject);
+      const entry = directory.entry("proposal", identity);
+      if (entry && isGeneric(entry.name))
+        directory.add("proposal", { ...entry, name: names.voteRequest({ identity, title: entry.name }) });
+      if (subject === null) return;
+      state
+        .commit([state.subjects.put(identity, subject)])
+        .catch((err: unknown) => log.warn({ err }, "What a vote request is about could not be kept"));
+    },
+
+    unknown: (rows) =>
+      rows.filter((row) => {
+        const identity = identityOf(row);
+        return identity !== null && isGeneric(row.title) && !subjects.has(identity);
+      }),
+
+    async read(rows) {
+      await loaded();
+      await Promise.all(
+        names.unknown(rows).map((row) => {
+          const identity = identityOf(row) ?? "";
+          const one = async () => {
+            const answer = await ifAnswered(readDetail(explorer, row).then((detail) => ({ detail })));
+            if (answer) names.learn(identity, toAction(answer.detail?.actionConfig ?? null));
+          };
+          return singleFlight(flights, identity, one, false);
+        }),
+      );
+    },
+  };
+  return names;
+}

@@ -1,0 +1,119 @@
+import type { UnitName } from "./units.js";
+
+/**
+ * A field's words and unit. `*` in a path stands for a key of a map or a step of a schedule, and `{}` in the words for that
+ * key in the unit that stands third.
+ */
+export type ConfigField = readonly [words: string, unit: UnitName, keyUnit?: UnitName];
+
+const CURVE_FIELDS: readonly (readonly [name: string, words: string, unit: UnitName])[] = [
+  ["amuletToIssuePerYear", "coin minted a year", "coins"],
+  ["validatorRewardPercentage", "validators' part", "fraction"],
+  ["appRewardPercentage", "apps' part", "fraction"],
+  ["optDevelopmentFundPercentage", "development fund's part", "fraction"],
+  ["validatorRewardCap", "cap per validator coupon", "coinsPerCoupon"],
+  ["featuredAppRewardCap", "cap per featured-app coupon", "coinsPerCoupon"],
+  ["unfeaturedAppRewardCap", "cap per other app coupon", "coinsPerCoupon"],
+  ["optValidatorFaucetCap", "validator liveness reward cap", "usd"],
+];
+
+const curve: readonly (readonly [string, ConfigField])[] = CURVE_FIELDS.flatMap(([name, words, unit]) => [
+  [`issuanceCurve.initialValue.${name}`, [`Minting curve from the start: ${words}`, unit]] as const,
+  [`issuanceCurve.futureValues.*.${name}`, [`Minting curve after {}: ${words}`, unit, "duration"]] as const,
+]);
+
+const MODELS: readonly (readonly [name: string, words: string])[] = [
+  ["amulet", "coin"],
+  ["amuletNameService", "name service"],
+  ["dsoGovernance", "governance"],
+  ["validatorLifecycle", "validator lifecycle"],
+  ["wallet", "wallet"],
+  ["walletPayments", "wallet payments"],
+];
+
+const models = MODELS.map(
+  ([name, words]) => [`packageConfig.${name}`, [`Daml model version: ${words}`, "text"]] as const,
+);
+
+const REWARDS = "rewardConfig";
+const VALIDATOR_REWARDS = "validatorRewardConfig";
+const TRAFFIC = "decentralizedSynchronizer.fees";
+const NODE = "synchronizerNodeConfigLimits.cometBft";
+const SYNCHRONIZER = "decentralizedSynchronizer.synchronizers.*";
+const UPGRADE = "nextScheduledLogicalSynchronizerUpgrade";
+
+/** The fields of both configurations, Amulet rules and DSO rules, by their paths (docs/ledger.md). */
+export const CONFIG_FIELDS: ReadonlyMap<string, ConfigField> = new Map<string, ConfigField>([
+  ["tickDuration", ["Tick (half a round)", "duration"]],
+  ["transferConfig.createFee.fee", ["Fee per output created", "usd"]],
+  ["transferConfig.holdingFee.rate", ["Holding fee", "usdPerRound"]],
+  ["transferConfig.transferFee.initialRate", ["Transfer fee", "fraction"]],
+  ["transferConfig.transferFee.steps.*", ["Transfer fee from {}", "fraction", "usd"]],
+  ["transferConfig.lockHolderFee.fee", ["Fee per lock holder", "usd"]],
+  ["transferConfig.extraFeaturedAppRewardAmount", ["Extra reward per featured-app transfer", "usd"]],
+  ["transferConfig.maxNumInputs", ["Most inputs", "count"]],
+  ["transferConfig.maxNumOutputs", ["Most outputs", "count"]],
+  ["transferConfig.maxNumLockHolders", ["Most lock holders", "count"]],
+  ["transferConfig.tokenStandardMaxTTL", ["Longest life of allocations and transfer offers", "duration"]],
+  ...curve,
+  ["decentralizedSynchronizer.requiredSynchronizers.*", ["Required synchronizer {}", "text", "id"]],
+  ["decentralizedSynchronizer.activeSynchronizer", ["Active synchronizer", "id"]],
+  [`${TRAFFIC}.baseRateTrafficLimits.burstAmount`, ["Free traffic", "bytes"]],
+  [`${TRAFFIC}.baseRateTrafficLimits.burstWindow`, ["Free traffic is per", "duration"]],
+  [`${TRAFFIC}.extraTrafficPrice`, ["Extra traffic", "usdPerMegabyte"]],
+  [`${TRAFFIC}.readVsWriteScalingFactor`, ["Read/write cost", "perTenThousand"]],
+  [`${TRAFFIC}.minTopupAmount`, ["Smallest traffic purchase", "bytes"]],
+  ...models,
+  ["transferPreapprovalFee", ["Transfer pre-approval fee", "usdADay"]],
+  ["transferPreapprovalBaseDuration", ["Free pre-approval time", "duration"]],
+  ["featuredAppActivityMarkerAmount", ["Reward per featured-app activity marker", "usd"]],
+  ["optDevelopmentFundManager", ["Development fund manager", "party"]],
+  ["developmentFundManagerBlacklist.*", ["Blocked development fund manager {}", "text", "party"]],
+  ["minDevelopmentFundMintingDelay", ["Development fund minting delay", "duration"]],
+  ["externalPartyConfigStateTickDuration", ["External-party configuration tick", "duration"]],
+  [`${REWARDS}.mintingVersion`, ["App reward scheme", "constructorWord"]],
+  [`${REWARDS}.dryRunVersion`, ["App reward trial scheme", "constructorWord"]],
+  [`${REWARDS}.batchSize`, ["App reward batch size", "count"]],
+  [`${REWARDS}.rewardCouponTimeToLive`, ["Life of an app reward coupon", "duration"]],
+  [`${REWARDS}.appRewardCouponThreshold`, ["Smallest app reward coupon", "usd"]],
+  [`${VALIDATOR_REWARDS}.mintingVersion`, ["Validator reward scheme", "constructorWord"]],
+  [`${VALIDATOR_REWARDS}.dryRunVersion`, ["Validator reward trial scheme", "constructorWord"]],
+  [`${VALIDATOR_REWARDS}.batchSize`, ["Validator reward batch size", "count"]],
+  [`${VALIDATOR_REWARDS}.rewardCouponTimeToLive`, ["Life of a validator reward coupon", "duration"]],
+  [`${VALIDATOR_REWARDS}.confirmingValidatorRewardPercentage`, ["Confirming validators' part", "fraction"]],
+  [`${VALIDATOR_REWARDS}.maximumDecentralizationValue`, ["Decentralization cap", "count"]],
+  ["amuletSwitchOverTimes.*", ["Switch-over: {}", "time", "text"]],
+
+  ["numUnclaimedRewardsThreshold", ["Unclaimed rewards merged from", "count"]],
+  ["numMemberTrafficContractsThreshold", ["Traffic contracts merged from", "count"]],
+  ["actionConfirmationTimeout", ["Life of an action's confirmation", "duration"]],
+  ["svOnboardingRequestTimeout", ["Life of an SV onboarding", "duration"]],
+  ["svOnboardingConfirmedTimeout", ["Life of an SV onboarding's confirmation", "duration"]],
+  ["voteRequestTimeout", ["Time to vote by default", "duration"]],
+  ["voteCooldownTime", ["Least time between two votes of one SV", "duration"]],
+  ["voteExecutionInstructionTimeout", ["Life of a vote's execution", "duration"]],
+  ["dsoDelegateInactiveTimeout", ["DSO delegate's time to act", "duration"]],
+  ["maxTextLength", ["Longest text", "characters"]],
+  [`${NODE}.maxNumCometBftNodes`, ["SV node limit: nodes", "count"]],
+  [`${NODE}.maxNumGovernanceKeys`, ["SV node limit: governance keys", "count"]],
+  [`${NODE}.maxNumSequencingKeys`, ["SV node limit: sequencing keys", "count"]],
+  [`${NODE}.maxNodeIdLength`, ["SV node limit: node id length", "characters"]],
+  [`${NODE}.maxPubKeyLength`, ["SV node limit: public key length", "characters"]],
+  [`${SYNCHRONIZER}.state`, ["State of synchronizer {}", "constructorWord", "id"]],
+  [`${SYNCHRONIZER}.cometBftGenesisJson`, ["CometBFT genesis of {}", "text", "id"]],
+  [`${SYNCHRONIZER}.acsCommitmentReconciliationInterval`, ["Commitment interval of {}", "seconds", "id"]],
+  [
+    `${SYNCHRONIZER}.minMemberTrafficToOnboardValidator`,
+    ["Traffic to onboard a validator on {}", "bytes", "id"],
+  ],
+  [`${SYNCHRONIZER}.devNetPublicSetupTrafficAmount`, ["DevNet setup traffic on {}", "bytes", "id"]],
+  ["decentralizedSynchronizer.lastSynchronizerId", ["Last synchronizer", "id"]],
+  ["decentralizedSynchronizer.activeSynchronizerId", ["Active synchronizer", "id"]],
+  ["nextScheduledSynchronizerUpgrade.time", ["Next upgrade: time", "time"]],
+  ["nextScheduledSynchronizerUpgrade.migrationId", ["Next upgrade: migration", "count"]],
+  [`${UPGRADE}.topologyFreezeTime`, ["Next logical upgrade: freeze", "time"]],
+  [`${UPGRADE}.upgradeTime`, ["Next logical upgrade: time", "time"]],
+  [`${UPGRADE}.newPhysicalSynchronizerSerial`, ["Next logical upgrade: serial", "count"]],
+  [`${UPGRADE}.newPhysicalSynchronizerProtocolVersion`, ["Next logical upgrade: protocol", "text"]],
+  ["svOperationsSwitchOverTimes.*", ["SV switch-over: {}", "time", "text"]],
+]);

@@ -1,0 +1,108 @@
+import { toDecimal, toRecord, toTime } from "../explorer/values.js";
+import { shortId } from "../text/ids.js";
+import { bytes, grouped } from "../text/markdown.js";
+
+/**
+ * A value of the ledger's as people read it: a party, which is shown by its name, the id of something else, a moment
+ * (epoch ms), or words. All of it is a stranger's text.
+ */
+export type Value =
+  | { readonly party: string }
+  | { readonly id: string }
+  | { readonly time: number }
+  | { readonly words: string };
+
+/** Reads a value as the ledger writes it. */
+export type Unit = (text: string) => Value;
+
+const inWords =
+  (format: (text: string) => string): Unit =>
+  (text) => ({ words: format(text) });
+
+const number = (text: string, format: (decimal: string) => string): string => {
+  const decimal = toDecimal(text);
+  return decimal === null ? text : format(decimal);
+};
+
+const counted = (unit: string): Unit =>
+  inWords((text) => number(text, (decimal) => [grouped(decimal), unit].filter(Boolean).join(" ")));
+
+const SPANS = [
+  ["d", 86_400_000_000n],
+  ["h", 3_600_000_000n],
+  ["min", 60_000_000n],
+  ["s", 1_000_000n],
+  ["µs", 1n],
+] as const;
+
+/** `5400000000` → "1 h 30 min", exactly; anything but a whole number stays as it is. */
+function duration(microseconds: string): string {
+  if (!/^\d{1,18}$/.test(microseconds)) return microseconds;
+  let left = BigInt(microseconds);
+  const parts = SPANS.flatMap(([unit, size]) => {
+    const count = left / size;
+    left %= size;
+    return count > 0n ? [`${count} ${unit}`] : [];
+  });
+  return parts.join(" ") || "0 s";
+}
+
+/** A decimal shifted by so many digits, exactly: "20000" by -4 is "2". */
+const shifted = (text: string, digits: number): string =>
+  number(text, (decimal) => grouped(toDecimal(`${decimal}e${digits}`)));
+
+/** A constructor's own part of its name: `DS_Operational` → "Operational". */
+const constructorWords = (text: string): string =>
+  text
+    .replace(/^[A-Za-z]+_/, "")
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+
+/** The units of the ledger's values (docs/ledger.md). */
+export const UNITS = {
+  text: inWords((text) => text),
+  party: (party) => ({ party }),
+  /** A contract's, synchronizer's or participant's id. */
+  id: (id) => ({ id }),
+  time(text) {
+    const time = toTime(text);
+    return time === null ? { words: text } : { time };
+  },
+  duration: inWords(duration),
+  seconds: counted("s"),
+  count: counted(""),
+  characters: counted("characters"),
+  bytes: inWords((text) => number(text, bytes)),
+  coins: counted("CC"),
+  coinsPerCoupon: counted("CC per coupon"),
+  usd: counted("USD"),
+  usdADay: counted("USD a day"),
+  usdPerMegabyte: counted("USD per MB"),
+  usdPerRound: counted("USD per round and coin contract"),
+  /** 0.05 → "5 %" */
+  fraction: inWords((text) => (toDecimal(text) === null ? text : `${shifted(text, 2)} %`)),
+  perTenThousand: counted("per 10,000"),
+  /** Basis points: 20000 → "2", which the ledger's own pages write 2_0000. */
+  weight: inWords((text) => shifted(text, -4)),
+  constructorWord: inWords(constructorWords),
+} as const satisfies Record<string, Unit>;
+
+/** The name of a unit. */
+export type UnitName = keyof typeof UNITS;
+
+/** A span of time as the ledger writes it, `{"microseconds": "604800000000"}`; undefined for anything else. */
+export function toMicroseconds(value: unknown): string | undefined {
+  const record = toRecord(value);
+  if (record === null) return undefined;
+  const [only, ...more] = Object.entries(record);
+  if (only?.[0] !== "microseconds" || more.length > 0) return undefined;
+  return toDecimal(only[1]) ?? undefined;
+}
+
+/** A value as plain text: a party as `nameOf` calls it, another id shortened, a time in UTC. */
+export function valueText(value: Value, nameOf: (party: string) => string): string {
+  if ("words" in value) return value.words;
+  if ("party" in value) return nameOf(value.party);
+  if ("id" in value) return shortId(value.id);
+  return `${new Date(value.time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

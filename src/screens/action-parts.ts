@@ -1,0 +1,101 @@
+import type { Names } from "../directory/names.js";
+import { type Action, toTitle } from "../ledger/actions.js";
+import type { ConfigChange } from "../ledger/configuration.js";
+import { type Value, valueText } from "../ledger/units.js";
+import { shortId } from "../text/ids.js";
+import { bold, idCode, join, type Markdown, md, timestampWithAge } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
+import { address } from "./addresses.js";
+import { jsonFile } from "./json-file.js";
+import { named, partyMenu, rowMenu } from "./parts.js";
+import type { Attachment, Choice, Field, Menu } from "./view.js";
+
+/** Lines of a configuration's changes; the rest is in the file. */
+const MAX_CHANGES = 12;
+
+const nameIn = (names: Names) => (party: string) => names.party(party) ?? shortId(party);
+
+/** A value of an action: parties by name, times in each reader's zone. */
+function shown(value: Value, names: Names): Markdown {
+  if ("party" in value) return named(names.party(value.party), value.party);
+  if ("id" in value) return idCode(value.id);
+  if ("time" in value) return timestampWithAge(value.time);
+  return md`${cut(value.words, 300)}`;
+}
+
+function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
+  const text = (value: Value) => cut(valueText(value, nameIn(names)), 80);
+  const is = to === null ? md`removed` : bold(text(to));
+  return from === null ? md`${cut(label, 100)}: ${is} (new)` : md`${cut(label, 100)}: ${text(from)} → ${is}`;
+}
+
+function changesField({ changes, withoutBase }: Action, names: Names, rest: string): Field[] {
+  if (withoutBase) {
+    const value = md`It sets a whole configuration, and the explorer does not give the one before, so what of it changes cannot be said. ${rest}`;
+    return [{ name: "Configuration", value }];
+  }
+  if (changes.length === 0) return [];
+  const lines = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names));
+  const more = changes.length - lines.length;
+  return [
+    {
+      name: "Configuration",
+      value: join([...lines, more > 0 && md`…and ${more} more. ${rest}`], "\n"),
+    },
+  ];
+}
+
+/**
+ * What an action is about: its fields, or what it changes of a configuration.
+ * @param title what the request is called, where that is not to be said twice
+ * @param rest where the rest is found of what is too long
+ */
+export function actionFields(action: Action, title: string, names: Names, rest: string): Field[] {
+  const { words, facts } = action;
+  return [
+    ...(words !== null && words !== toTitle(title)
+      ? [{ name: "Action", value: md`${words}`, inline: true }]
+      : []),
+    ...facts.map(({ label, value }) => ({ name: label, value: shown(value, names), inline: true })),
+    ...changesField(action, names, rest),
+  ];
+}
+
+/** A configuration's changes in words, and the action as the ledger has it, as a file; nothing where the message has it all. */
+export function actionFile(action: Action, identity: string, names: Names): Attachment | undefined {
+  const { changes, withoutBase, config } = action;
+  if (changes.length === 0 && !withoutBase) return undefined;
+  const text = (value: Value | null) => value && valueText(value, nameIn(names));
+  return jsonFile(`vote-request-${identity.slice(0, 16)}`, {
+    changes: changes.map(({ path, label, from, to }) => ({
+      field: label,
+      path,
+      from: text(from),
+      to: text(to),
+    })),
+    action: config,
+  });
+}
+
+/** A contract's id: long hex. */
+const CONTRACT_ID = /^[0-9a-f]{100,}$/i;
+
+/** A menu that opens the parties and contracts that an action names, after those given. */
+export function actionMenu(
+  { facts }: Action,
+  names: Names,
+  more: Parameters<typeof partyMenu>[0] = [],
+): Menu {
+  const parties = facts.flatMap(({ label, value }) =>
+    "party" in value ? [{ partyId: value.party, accountName: names.party(value.party), role: label }] : [],
+  );
+  const contracts = rowMenu(facts, "", ({ label, value }): Choice | undefined =>
+    "id" in value && CONTRACT_ID.test(value.id)
+      ? { label, hint: shortId(value.id), to: address("contract", { id: value.id }) }
+      : undefined,
+  );
+  return {
+    placeholder: contracts.choices.length > 0 ? "Open a party or contract…" : "Open a party…",
+    choices: [...partyMenu([...more, ...parties]).choices, ...contracts.choices],
+  };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { toAction } from "../../src/ledger/actions.js";
+import { configChanges } from "../../src/ledger/configuration.js";
+import { valueText } from "../../src/ledger/units.js";
+
+const span = (microseconds: string) => ({ microseconds });
+const SYNCHRONIZER = `global-domain::1220${"ab".repeat(32)}`;
+const MANAGER = `manager::1220${"cd".repeat(32)}`;
+
+/** What changes, as lines. */
+const lines = (base: unknown, next: unknown) =>
+  configChanges(base, next).map(({ label, from, to }) => {
+    const text = (value: typeof from) => (value === null ? "—" : valueText(value, () => "Manager"));
+    return `${label}: ${text(from)} → ${text(to)}`;
+  });
+
+describe("a configuration's changes", () => {
+  it.each([
+    [
+      { tickDuration: span("600000000") },
+      { tickDuration: span("300000000") },
+      "Tick (half a round): 10 min → 5 min",
+    ],
+    [
+      { transferPreapprovalFee: "0.0027" },
+      { transferPreapprovalFee: 0.003 },
+      "Transfer pre-approval fee: 0.0027 USD a day → 0.003 USD a day",
+    ],
+    [
+      { transferPreapprovalFee: null },
+      { transferPreapprovalFee: "1.0" },
+      "Transfer pre-approval fee: — → 1 USD a day",
+    ],
+    [
+      { decentralizedSynchronizer: { fees: { extraTrafficPrice: "16.67", minTopupAmount: "200000" } } },
+      { decentralizedSynchronizer: { fees: { extraTrafficPrice: "60.0", minTopupAmount: "500" } } },
+      "Extra traffic: 16.67 USD per MB → 60 USD per MB",
+      "Smallest traffic purchase: 200 kB → 500 bytes",
+    ],
+    [
+      { rewardConfig: { mintingVersion: "RewardVersion_FeaturedAppMarkers" } },
+      { rewardConfig: { mintingVersion: "RewardVersion_TrafficBasedAppRewards" } },
+      "App reward scheme: featured app markers → traffic based app rewards",
+    ],
+    [
+      { optDevelopmentFundManager: null },
+      { optDevelopmentFundManager: MANAGER },
+      "Development fund manager: — → Manager",
+    ],
+    [
+      { nextScheduledSynchronizerUpgrade: { time: "2026-12-01T08:00:00Z", migrationId: "4" } },
+      {},
+      "Next upgrade: time: 2026-12-01 08:00 UTC → —",
+      "Next upgrade: migration: 4 → —",
+    ],
+    [{ heardOf: { numThings: "3" } }, { heardOf: { numThings: "4" } }, "Heard of · num things: 3 → 4"],
+    [{ unheardOf: span("60000000") }, { unheardOf: span("90000000") }, "Unheard of: 1 min → 1 min 30 s"],
+  ] as const)("%# are in words with their units", (base, next, ...expected) => {
+    expect(lines(base, next)).toEqual(expected);
+  });
+
+  it("leaves out what stays, in whatever digits", () => {
+    const base = { transferConfig: { createFee: { fee: "0.030" } }, maxTextLength: 1024 };
+    expect(lines(base, { transferConfig: { createFee: { fee: "0.03" } }, maxTextLength: "1024" })).toEqual(
+      [],
+    );
+  });
+
+  it("compares a stepped rate by where its steps begin: one that goes is one change", () => {
+    const fee = (...steps: readonly (readonly [string, string])[]) => ({
+      transferConfig: {
+        transferFee: { initialRate: "0.01", steps: steps.map(([_1, _2]) => ({ _1, _2 })) },
+      },
+    });
+    const base = fee(["100.0", "0.001"], ["1000.0", "0.0001"], ["1000000.0", "0.00001"]);
+    expect(lines(base, fee(["1000.00", "0.0001"], ["1000000.0", "0.00001"]))).toEqual([
+      "Transfer fee from 100 USD: 0.1 % → —",
+    ]);
+    expect(lines(base, fee(["100.0", "0.002"], ["1000.0", "0.0001"], ["1000000.0", "0.00001"]))).toEqual([
+      "Transfer fee from 100 USD: 0.1 % → 0.2 %",
+    ]);
+  });
+
+  it("compares a schedule by its times", () => {
+    const year = "31536000000000";
+    const curve = (...steps: readonly (readonly [string, string])[]) => ({
+      issuanceCurve: {
+        initialValue: { amuletToIssuePerYear: "40000000000.0" },
+        futureValues: steps.map(([_1, amuletToIssuePerYear]) => ({
+          _1: span(_1),
+          _2: { amuletToIssuePerYear },
+        })),
+      },
+    });
+    expect(lines(curve(["15768000000000", "20000000000.0"], [year, "1.0"]), curve([year, "2.0"]))).toEqual([
+      "Minting curve after 365 d: coin minted a year: 1 CC → 2 CC",
+      "Minting curve after 182 d 12 h: coin minted a year: 20,000,000,000 CC → —",
+    ]);
+  });
+
+  it("compares maps and sets by their keys", () => {
+    const of = (state: string, ...required: readonly string[]) => ({
+      decentralizedSynchronizer: {
+        synchronizers: [[SYNCHRONIZER, { state }]],
+        requiredSynchronizers: { map: required.map((id) => [id, {}]) },
+      },
+    });
+    expect(lines(of("DS_Bootstrapping", "b", "a"), of("DS_Operational", "a", "c"))).toEqual([
+      "State of synchronizer global-domain::1220ab…abab: bootstrapping → operational",
+      "Required synchronizer c: — → yes",
+      "Required synchronizer b: yes → —",
+    ]);
+    const blocked = (...list: readonly string[]) => ({ developmentFundManagerBlacklist: list });
+    expect(lines(blocked("x", "y", "z"), blocked("y", "z"))).toEqual([
+      "Blocked development fund manager x: yes → —",
+    ]);
+  });
+
+  it("claims no change where the base is not known", () => {
+    const action = toAction({ tag: "SRARC_SetConfig", value: { baseConfig: null, newConfig: { a: "1" } } });
+    expect(action).toMatchObject({ changes: [], withoutBase: true, subject: null });
+  });
+
+  it("stays within bounds, however deep or wide a stranger makes it", () => {
+    let deep: unknown = "end";
+    for (let level = 0; level < 2_000; level += 1) deep = { deep };
+    const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, place) => [`key${place}`, place]));
+    expect(configChanges(null, { deep, wide }).length).toBeLessThanOrEqual(2_000);
+  });
+});
