@@ -234,10 +234,14 @@ export class World extends EventEmitter<{ changed: [] }> {
   }
 
   /** Resolves when the condition gives something; fails after so many ms. */
-  async until<T>(condition: () => T | undefined | false | null, what: string, ms = 10_000): Promise<T> {
+  async until<T>(
+    condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
+    what: string,
+    ms = 10_000,
+  ): Promise<T> {
     const deadline = Date.now() + ms;
     for (;;) {
-      const value = condition();
+      const value = await condition();
       if (value !== undefined && value !== false && value !== null) return value;
       const left = deadline - Date.now();
       if (left <= 0) throw new Error(`Waited ${ms} ms for ${what}`);

@@ -1,6 +1,6 @@
 import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
 import type { Entry } from "../storage/catalogue.js";
-import { packId, readId, WHOLE_MARK } from "../text/ids.js";
+import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
@@ -43,15 +43,4 @@ export function toChoices(
     : "Nothing known by that name; a whole id works too";
   const value = packId(text || "?");
   return value.length <= LIMITS.choiceText ? [{ name: words, value }] : [];
-}
-
-/** Text that is an id, whatever goes by it as a name: names are typed in by strangers. */
-const IS_AN_ID = /::1220|[0-9a-f]{32}/i;
-
-/** The id of the one thing that goes by this name; what was given where there is none, or several, or it is an id. */
-export function unlessNamed(directory: Directory, kinds: readonly Kind[], given: string): string {
-  const text = readId(given);
-  if (IS_AN_ID.test(text) && !text.includes("…")) return given;
-  const [match, ...others] = directory.named(kinds, text);
-  return match && others.length === 0 ? `${WHOLE_MARK}${match.entry.id}` : given;
 }

@@ -8,12 +8,13 @@ import {
 import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
-import { type Address, parseAddress } from "../screens/addresses.js";
+import { type Address, namedAddress, parseAddress } from "../screens/addresses.js";
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
+import { isWholeId, readId } from "../text/ids.js";
 import { PersonError } from "../util/person-error.js";
 import { createAge } from "./age.js";
-import { toChoices, unlessNamed } from "./autocomplete.js";
+import { toChoices } from "./autocomplete.js";
 import { type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
 import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
 import { DISCORD, explain, hasCode, kindOf } from "./errors.js";
@@ -88,11 +89,9 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   ): Promise<Address> => {
     const screen = definition?.opens[interaction.options.getSubcommand(false) ?? ""];
     if (!screen) throw new PersonError(OTHER_VERSION);
-    if (given.id !== undefined) {
-      const named = unlessNamed(screens.directory, definition.suggests ?? [], given.id);
-      given.id = (await links.readChoice(named)) ?? named;
-    }
-    const to = parseAddress(screen, given);
+    if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
+    const isName = given.id !== undefined && !isWholeId(readId(given.id));
+    const to = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
     if (!to)
       throw new PersonError("That is no id that the explorer could know. Copy it whole, and try again.");
     return to;

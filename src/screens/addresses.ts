@@ -51,8 +51,11 @@ const screens = {
   event: screen("event", { id }),
   updates: screen("updates", { order, page }),
   update: screen("update", { id }),
-  /** Whatever a person pasted: it leads on to what it turns out to be. */
-  lookup: screen("lookup", { id }),
+  /** Whatever a person pasted or typed: it leads on to what it turns out to be, or to the screen that was wanted. */
+  lookup: screen("lookup", {
+    id,
+    of: z.enum(["lookup", "validator", "party", "rewards", "voteRequest", "votes", "token"]).default("lookup"),
+  }),
   help: screen("help", {}),
 } as const;
 
@@ -97,6 +100,10 @@ export function parseAddress(screen: string, given: Readonly<Record<string, stri
   const result = screens[screen].parameters.safeParse(given);
   return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
 }
+
+/** Where a name leads that was typed for a screen, where the screen's things have names; undefined where they have none. */
+export const namedAddress = (screen: ScreenName, name: string): Address | undefined =>
+  parseAddress("lookup", { id: name, of: screen });
 
 /** The name by which a screen's addresses travel. */
 export const wireOf = (screen: ScreenName): string => screens[screen].wire;

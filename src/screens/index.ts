@@ -50,13 +50,14 @@ export interface Opened {
 /** What is said where the explorer knows no such thing, by the screen that was wanted. */
 const MISSING: Partial<Record<ScreenName, string>> = {
   validator:
-    "No validator has that id. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
-  party: "No party has that id. A party's id looks like `name::1220…`; `/party list` shows some.",
+    "No validator has that id or name. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
+  party: "No party has that id or name. A party's id looks like `name::1220…`; `/party list` shows some.",
   rewards:
     "The explorer knows no rewards for that id. A party's id looks like `name::1220…`; `/party list` shows some.",
-  voteRequest: "No vote request has that id. `/proposals list` shows them.",
-  votes: "No vote request has that id. `/proposals list` shows them.",
-  token: "No token has that contract id. It is the id of the contract that describes the token.",
+  voteRequest: "No vote request has that id or title. `/proposals list` shows them.",
+  votes: "No vote request has that id or title. `/proposals list` shows them.",
+  token:
+    "No token has that contract id, and none seen before has that name. The id is the id of the contract that describes the token.",
   contract: "No contract has that id. A contract's id has 138 characters; `/contract list` shows some.",
   event:
     "No event has that id. An event's id is its update's with `:` and a number; `/event list` shows some.",
@@ -73,7 +74,10 @@ async function load(to: Address, context: ScreenContext): Promise<Opened> {
   if (!("to" in view))
     return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
   const opened = await load(view.to, context);
-  return { ...opened, view: { ...opened.view, body: [view.note, ...(opened.view.body ?? [])] } };
+  return {
+    ...opened,
+    view: { ...opened.view, body: [...(view.note ? [view.note] : []), ...(opened.view.body ?? [])] },
+  };
 }
 
 /**
@@ -85,7 +89,7 @@ export async function openScreen(to: Address, context: ScreenContext): Promise<O
   try {
     return await load(to, context);
   } catch (error) {
-    const sentence = MISSING[to.screen];
+    const sentence = MISSING[to.screen === "lookup" ? to.parameters.of : to.screen];
     if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;
     throw new PersonError(sentence, "missing");
   }

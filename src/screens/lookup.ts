@@ -1,11 +1,15 @@
-import { KINDS, type Kind, type Match } from "../directory/directory.js";
+import { type Directory, KINDS, type Kind, type Match } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
-import { type Address, address } from "./addresses.js";
+import { PersonError } from "../util/person-error.js";
+import { type Address, address, type ParametersOf } from "./addresses.js";
 import { isPartyId } from "./parts.js";
-import type { Choice, Detour, Screen, ScreenContext } from "./view.js";
+import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
+
+/** A screen that takes a name in place of an id. */
+type Wanted = Exclude<ParametersOf<"lookup">["of"], "lookup">;
 
 const WORDS: Readonly<Record<Kind, string>> = {
   validator: "validator",
@@ -92,30 +96,76 @@ const toChoice = (match: Match): Choice => ({
 
 const MAX_CHOICES = 25;
 
+/** The kinds of things that a screen opens, and what one is called. */
+const NAMED: Readonly<Record<Wanted, readonly [what: string, kinds: readonly Kind[]]>> = {
+  validator: ["validator", ["validator"]],
+  party: ["party", ["party", "validator"]],
+  rewards: ["party", ["party", "validator"]],
+  voteRequest: ["vote request", ["proposal"]],
+  votes: ["vote request", ["proposal"]],
+  token: ["token", ["token"]],
+};
+
+/** Those with exactly that name, else those that are like it. */
+function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) {
+  const named = directory.named(kinds, text);
+  const found = named.length > 0 ? named : directory.search(kinds, text, MAX_CHOICES);
+  return { exact: named.length > 0, matches: oncePerThing(found) };
+}
+
+/** One of several is wanted: a menu opens each. */
+const whichOne = (text: string, matches: readonly Match[], toScreen: (match: Match) => Address): View => ({
+  title: md`Which one do you mean?`,
+  tone: "neutral",
+  body: [
+    md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things are like “${cut(text, 100)}”.`,
+  ],
+  readings: [],
+  menus: [
+    {
+      placeholder: "Open one of them…",
+      choices: matches.map((match) => ({ ...toChoice(match), to: toScreen(match) })),
+    },
+  ],
+  parent: address("help", {}),
+});
+
+/** A name that was typed for a screen: it opens the one thing that it fits. */
+function byName(text: string, of: Wanted, directory: Directory): View | Detour {
+  const [what, kinds] = NAMED[of];
+  const { exact, matches } = matchesFor(directory, kinds, text);
+  const toScreen = ({ entry: { id } }: Match) => address(of, { id });
+  const [only, ...others] = matches;
+  if (only && others.length === 0)
+    return {
+      to: toScreen(only),
+      note: exact ? undefined : md`-# The only ${what} that is like “${cut(text, 100)}”.`,
+    };
+  if (only) return whichOne(text, matches, toScreen);
+  if (kinds.every((kind) => directory.readAt(kind) === undefined))
+    throw new PersonError(
+      `The names are still being read. Try again in a minute, or type the whole id of the ${what}.`,
+      "missing",
+    );
+  // No name: an id of a shape that nobody has seen, perhaps.
+  return { to: address(of, { id: text }) };
+}
+
 /** Whatever was pasted: it opens what that turns out to be, or offers what it may be. */
-export const lookup: Screen<"lookup"> = async ({ id }, context) => {
+export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
-  const named = directory.named(KINDS, id);
+  if (of !== "lookup") return byName(id, of, directory);
   // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
-  const [known] = named.filter(({ entry, kind }) => entry.id === id && kind !== "party");
+  const [known] = directory.named(KINDS, id).filter(({ entry, kind }) => entry.id === id && kind !== "party");
   if (known) return found({ what: WORDS[known.kind], to: screenOf(known) });
   const right = await firstThatIs(guesses(id), context);
   if (right) return found(right);
 
-  const matches = oncePerThing(named.length > 0 ? named : directory.search(KINDS, id, MAX_CHOICES));
+  const { matches } = matchesFor(directory, KINDS, id);
   const [only] = matches;
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
   if (matches.length === 1) return found({ what: WORDS[only.kind], to: screenOf(only) });
-  return {
-    title: md`Which one do you mean?`,
-    tone: "neutral",
-    body: [
-      md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things are like “${cut(id, 100)}”.`,
-    ],
-    readings: [],
-    menus: [{ placeholder: "Open one of them…", choices: matches.map(toChoice) }],
-    parent: address("help", {}),
-  };
+  return whichOne(id, matches, screenOf);
 };
 
 /** A validator is a party too: it is offered once, as what says more. */

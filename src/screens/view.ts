@@ -96,7 +96,7 @@ export interface ScreenContext extends ScreenServices {
 /** A screen that turned out to be another one, with a word on why. */
 export interface Detour {
   readonly to: Address;
-  readonly note: Markdown;
+  readonly note?: Markdown | undefined;
 }
 
 /** A function of its parameters: it loads readings and renders them. Throws ExplorerError. */

@@ -67,6 +67,9 @@ export function readId(text: string): string {
   return /^\.+$/.test(id) ? "" : id;
 }
 
+/** Whether a text is an id, whatever goes by it as a name: names are typed in by strangers. A shortened id is none. */
+export const isWholeId = (text: string): boolean => /::1220|[0-9a-f]{32}/i.test(text) && !text.includes("…");
+
 function unpack(packed: string): string {
   return packed
     .replace(/\*([\w-]{43})$/, (_, base64: string) => `::1220${toHex(base64)}`)

@@ -3,7 +3,7 @@ import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explor
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
 import { createDirectoryFiller, loadDirectory } from "../../src/directory/fill.js";
 import { createNames, type Names } from "../../src/directory/names.js";
-import { toChoices, unlessNamed } from "../../src/discord/autocomplete.js";
+import { toChoices } from "../../src/discord/autocomplete.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
 import { createCache } from "../../src/storage/cache.js";
@@ -109,15 +109,6 @@ it("does without the largest parties where only they cannot be had", async () =>
   sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties\/top/ });
   await fill();
   expect(sizes()[1]).toBeGreaterThan(250);
-});
-
-it("lets nobody go by another's id as a name", async () => {
-  await fill();
-  const [known] = directory.entries("party");
-  const id = `somebody::1220${"e".repeat(64)}`;
-  directory.add("party", { id: `impostor::1220${"f".repeat(64)}`, name: id, active: null });
-  expect(unlessNamed(directory, ["party"], id)).toBe(id);
-  expect(unlessNamed(directory, ["party"], known?.id ?? "")).toBe(known?.id);
 });
 
 it("says nothing wrong before a list has been read: what was typed is offered as it is", async () => {
