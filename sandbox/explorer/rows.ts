@@ -193,7 +193,15 @@ export function voteRequestDetail(each: VoteRequest, ledger: Ledger) {
     reasonBody: each.reasonBody,
     actionConfig: each.actionConfig,
     actionProvider: null,
-    rawPayload: { requester: each.requester.id, action: each.actionConfig },
+    rawPayload: {
+      requester: each.requester.name,
+      action: each.actionConfig,
+      trackingCid: each.trackingCid,
+      votes: each.ballots.map(({ voter, accept, reason, reasonUrl }) => [
+        voter.name,
+        { sv: voter.id, accept, reason: { url: reasonUrl, body: reason }, optCastAt: null },
+      ]),
+    },
   };
 }
 

@@ -1,6 +1,12 @@
 import type * as z from "zod";
 import type { Query } from "./http.js";
-import { type Vote, vote, voteRequestDetail, voteRequestListItem } from "./schema/governance.js";
+import {
+  type Vote,
+  type VoteRequestListItem,
+  vote,
+  voteRequestDetail,
+  voteRequestListItem,
+} from "./schema/governance.js";
 import {
   contractDetail,
   contractListItem,
@@ -13,7 +19,7 @@ import {
   updateListItem,
 } from "./schema/ledger.js";
 import { dashboard, marketPrice } from "./schema/network.js";
-import { type Page, pageOf } from "./schema/page.js";
+import { type Newer, type Page, pageOf } from "./schema/page.js";
 import { partyDetail, partyListItem, partyTypes } from "./schema/parties.js";
 import { newValidators, validatorDetail, validatorExists, validatorSummary } from "./schema/validators.js";
 
@@ -35,6 +41,8 @@ type Target = readonly [path: string, query?: Query];
 
 const id = encodeURIComponent;
 
+const votesCast = ({ yesCount, noCount }: VoteRequestListItem): number => (yesCount ?? 0) + (noCount ?? 0);
+
 /** An endpoint that answers one thing. */
 const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, schema: Schema) => ({
   target,
@@ -42,10 +50,10 @@ const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, sch
 });
 
 interface ListOptions<Row> {
-  /** What tells two rows apart; null where a row does not say. */
+  /** What tells two rows apart, and stays the same while a row changes; null where a row does not say. */
   readonly key: (row: Row) => string | null;
-  /** What stays the same while a row changes, where that is another key. */
-  readonly identity?: (row: Row) => string | null;
+  /** Which of two rows with one key is kept, where it is not the first. */
+  readonly newer?: Newer<Row>;
   /** Whether a row whose key came before on the same page is dropped. */
   readonly distinct: boolean;
 }
@@ -54,8 +62,8 @@ interface ListOptions<Row> {
 const list = <P extends PageQuery, Row extends z.ZodType>(
   target: (parameters: P) => Target,
   row: Row,
-  { key, identity = key, distinct }: ListOptions<z.infer<Row>>,
-) => ({ target, schema: pageOf(row, distinct ? key : undefined), key, identity });
+  { key, newer, distinct }: ListOptions<z.infer<Row>>,
+) => ({ target, schema: pageOf(row, distinct ? key : undefined, newer), key, newer });
 
 /** Every endpoint: where it is, what it answers, and for lists what tells two rows apart. */
 export const endpoints = {
@@ -103,12 +111,16 @@ export const endpoints = {
     { key: (row) => `${row.eventId} ${row.createdAt}`, distinct: false },
   ),
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
-    key: (row) => row.contractId,
-    identity: (row) => row.trackingCid ?? row.contractId,
+    key: (row) => row.trackingCid ?? row.contractId,
+    // Each vote recreates a request, and votes are never taken back.
+    newer: (row, than) => votesCast(row) > votesCast(than),
     distinct: true,
   }),
   votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {
-    key: (row: Vote) => `${row.trackingCid} ${row.identifier}`,
+    key: (row: Vote) => {
+      const voter = row.identifier ?? row.accountName ?? row.company;
+      return row.trackingCid === null || voter === null ? null : `${row.trackingCid} ${voter}`;
+    },
     distinct: false,
   }),
   voteRequest: one(
@@ -162,9 +174,9 @@ export const keyOf = <Name extends ListName>(name: Name): ((row: Row<Name>) => s
   // TypeScript does not see that a list's key is of its own rows.
   endpoints[name].key as (row: Row<Name>) => string | null;
 
-/** What stays the same of a list's row while it changes. */
-export const identityIn = <Name extends ListName>(name: Name): ((row: Row<Name>) => string | null) =>
-  endpoints[name].identity as (row: Row<Name>) => string | null;
+/** Which of two of a list's rows with one key is kept; undefined: the first. */
+export const newerIn = <Name extends ListName>(name: Name): Newer<Row<Name>> | undefined =>
+  endpoints[name].newer as Newer<Row<Name>> | undefined;
 
 /** Where an endpoint's answer is: its path and query. */
 export const targetOf = <Name extends EndpointName>(name: Name, parameters: Parameters<Name>): Target =>

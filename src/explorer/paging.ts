@@ -1,4 +1,4 @@
-import { identityIn, keyOf, type ListName, type Row } from "./endpoints.js";
+import { keyOf, type ListName, newerIn, type Row } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import { distinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
@@ -67,7 +67,7 @@ export async function openUndocumentedSlice<Name extends ListName>(
     // Past the end: the last screen says more than an empty one.
     return openUndocumentedSlice(name, load, lastScreen(first.data.totalElements, page));
   }
-  if (samePage(first.data, reading.data, identityIn(name))) {
+  if (samePage(first.data, reading.data, keyOf(name))) {
     return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
   }
   return { ...reading, data: slice(reading.data, start - request * size, request, size) };
@@ -84,8 +84,9 @@ const isWhole = (page: Page<unknown>): boolean =>
 
 /** Whether a list answered the same rows for another page: it ignores its parameters. */
 function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): boolean {
-  const keys = new Set(a.content.map(key));
-  return b.content.length > 0 && b.content.every((row) => keys.has(key(row)));
+  const text = (row: T) => key(row) ?? JSON.stringify(row);
+  const keys = new Set(a.content.map(text));
+  return b.content.length > 0 && b.content.every((row) => keys.has(text(row)));
 }
 
 /** Cuts a screen's rows out of a request's; a start past its end gives the last screen of it. */
@@ -152,7 +153,7 @@ export async function readPages<Name extends ListName>(
     const previous = readings.at(-1);
     if (previous && samePage(previous.data, reading.data, key)) return result(true);
     readings.push(reading);
-    rows = distinct([...rows, ...reading.data.content], key);
+    rows = distinct([...rows, ...reading.data.content], key, newerIn(name));
     const { totalElements, last, sent } = reading.data;
     const counted = last === null && totalElements !== null && rows.length >= totalElements;
     if (last === true || sent === 0 || counted) return result(true);

@@ -4,6 +4,7 @@ import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/s
 import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
+import { type CastVote, votesIn } from "./votes.js";
 
 /**
  * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
@@ -20,6 +21,8 @@ export interface VoteRequest {
   /** What stays the same while each vote recreates the request; null only where the explorer sends no id at all. */
   readonly identity: string | null;
   readonly contractId: string | null;
+  /** Every id that is known of it: a vote may name any of them. */
+  readonly ids: readonly string[];
   /** As the explorer gives it: often the action's constructor. What people are shown is its name (src/directory/names.ts). */
   readonly title: string | null;
   readonly action: Action;
@@ -38,6 +41,8 @@ export interface VoteRequest {
   readonly pending: number | null;
   readonly reasonUrl: string | null;
   readonly reasonBody: string | null;
+  /** Its votes as the contract itself has them; null where the explorer does not give it. */
+  readonly votes: readonly CastVote[] | null;
   /** Whether its detail was read, without which its action is not known; "unanswered": it may be there. */
   readonly detail: "read" | "none" | "unanswered";
 }
@@ -51,10 +56,12 @@ export function fromExplorer(
   const pick = <Key extends keyof VoteRequestListItem & keyof VoteRequestDetail>(key: Key) =>
     (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const title = row?.title ?? null;
+  const ids = [row?.trackingCid, row?.contractId, detail?.trackingCid, detail?.contractId];
   const action = toAction(detail?.actionConfig ?? (isConstructor(title) ? title : null));
   return {
     identity: (row && identityOf(row)) ?? (detail && identityOf(detail)),
     contractId: pick("contractId"),
+    ids: [...new Set(ids.flatMap((id) => id ?? []))],
     title,
     action,
     status: pick("status"),
@@ -69,6 +76,7 @@ export function fromExplorer(
     pending: pick("abstainCount"),
     reasonUrl: detail?.reasonUrl ?? null,
     reasonBody: detail?.reasonBody ?? null,
+    votes: detail && votesIn(detail.rawPayload),
     detail: detail ? "read" : "none",
   };
 }
@@ -155,13 +163,19 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
 /** Pages of votes read at the most for one request: the endpoint lists those of every request, the newest first. */
 const MAX_VOTE_PAGES = 10;
 
-/** The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. */
+/**
+ * The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. Those of the
+ * contract itself are exact; `/votes` lists those of every request.
+ */
 export async function findVotes(
   explorer: Explorer,
-  request: VoteRequest,
-): Promise<Reading<readonly Vote[]> & { readonly complete: boolean }> {
+  { data: request, ...read }: Reading<VoteRequest>,
+): Promise<Reading<readonly CastVote[]> & { readonly complete: boolean }> {
   const cast = request.yes === null || request.no === null ? undefined : request.yes + request.no;
-  const own = (rows: readonly Vote[]) => rows.filter((row) => row.trackingCid === request.identity);
+  if (request.votes && request.votes.length >= (cast ?? 0))
+    return { ...read, data: request.votes, complete: true };
+  const own = (rows: readonly Vote[]) =>
+    rows.filter(({ trackingCid }) => trackingCid !== null && request.ids.includes(trackingCid));
   const reading = await readPages(
     "votes",
     (page) => explorer.votes(page),
@@ -170,7 +184,11 @@ export async function findVotes(
   );
   const votes = own(reading.data);
   const found = votes.filter((row) => row.accept !== null).length;
-  return { ...reading, data: votes, complete: cast === undefined ? reading.complete : found >= cast };
+  return {
+    ...reading,
+    data: votes.map((vote) => ({ ...vote, castAt: null })),
+    complete: cast === undefined ? reading.complete : found >= cast,
+  };
 }
 
 /** How many super validators there are, as the dashboard counts them; undefined where that is not known. */

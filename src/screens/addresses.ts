@@ -54,7 +54,9 @@ const screens = {
   /** Whatever a person pasted or typed: it leads on to what it turns out to be, or to the screen that was wanted. */
   lookup: screen("lookup", {
     id,
-    of: z.enum(["lookup", "validator", "party", "rewards", "voteRequest", "votes", "token"]).default("lookup"),
+    of: z
+      .enum(["lookup", "validator", "party", "rewards", "voteRequest", "votes", "token"])
+      .default("lookup"),
   }),
   help: screen("help", {}),
 } as const;

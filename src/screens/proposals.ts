@@ -11,8 +11,19 @@ import {
   type VoteRequest,
 } from "../ledger/vote-requests.js";
 import { neededFor } from "../ledger/vote-rules.js";
+import { voterName } from "../ledger/votes.js";
 import { shortId } from "../text/ids.js";
-import { bold, code, codeBlock, join, linkTo, type Markdown, md, quote } from "../text/markdown.js";
+import {
+  bold,
+  code,
+  codeBlock,
+  join,
+  linkTo,
+  type Markdown,
+  md,
+  quote,
+  timestamp,
+} from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { withTimeout } from "../util/timeouts.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
@@ -149,7 +160,7 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
 export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) => {
   const reading = await findVoteRequest(explorer, id);
   const request = reading.data;
-  const found = await findVotes(explorer, request);
+  const found = await findVotes(explorer, reading);
   const shown = pageOf(found.data, page);
   const readings: readonly Reading<unknown>[] = [reading, found];
   return {
@@ -161,9 +172,10 @@ export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) 
       ...(shown.rows.length > 0
         ? shown.rows.map((vote) => {
             const sign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
-            const voter = vote.accountName ?? vote.company ?? vote.identifier;
+            const voter = voterName(vote);
+            const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${sign} · **${voter === null ? null : brief(voter)}**${reason}`;
+            return md`${sign} · **${voter === null ? null : brief(voter)}**${when}${reason}`;
           })
         : [
             md`${found.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,

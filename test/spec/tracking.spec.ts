@@ -5,6 +5,7 @@ import {
   firstSeen,
   keyOf,
   requestKey,
+  tallyOf,
   toVoteRequest,
   withTracked,
 } from "../../src/feeds/governance/tracking.js";
@@ -355,11 +356,38 @@ describe("a request's key", () => {
   });
 });
 
+describe("tallyOf", () => {
+  const votes = (yes: number, no: number, unknown = 0) =>
+    Object.fromEntries(
+      [...Array(yes).fill(true), ...Array(no).fill(false), ...Array(unknown).fill(null)].map(
+        (accept: boolean | null, place) => [`sv${place}`, accept],
+      ),
+    );
+
+  it.each([
+    ["votes that are not read", {}, [3, 1, 9]],
+    ["fewer votes than are counted", { votes: votes(2, 1) }, [3, 1, 9]],
+    ["as many votes as are counted", { votes: votes(2, 2) }, [2, 2, 9]],
+    ["a vote more than is counted", { votes: votes(4, 1) }, [4, 1, 8]],
+    ["voters whose vote is not known", { votes: votes(3, 1, 5) }, [3, 1, 9]],
+    [
+      "a changed vote that is not confirmed",
+      { votes: votes(5, 1), unconfirmedVotes: { sv0: false } },
+      [3, 1, 9],
+    ],
+    ["more votes than there are voters", { votes: votes(14, 1) }, [14, 1, 0]],
+    ["a count that is not known", { votes: votes(2, 0), yes: null, no: null, pending: null }, [2, 0, null]],
+  ] as const)("takes %s as it should", (_, given, [yes, no, pending]) => {
+    expect(tallyOf(tracked(given))).toEqual({ yes, no, pending });
+  });
+});
+
 describe("what is tracked, as a vote request", () => {
   it("is what was tracked, and nothing made up", () => {
     expect(toVoteRequest(tracked({ contractIds: ["c1", "c0", "c2"] }, { action: "Act" }))).toEqual({
       identity: "c1",
       contractId: "c2",
+      ids: ["c1", "c0", "c2"],
       title: "A title",
       action: { words: "Act", subject: null, facts: [], changes: [], withoutBase: false, config: null },
       status: "In Progress",
@@ -374,6 +402,7 @@ describe("what is tracked, as a vote request", () => {
       pending: 9,
       reasonUrl: null,
       reasonBody: null,
+      votes: null,
       detail: "none",
     });
     expect(toVoteRequest(tracked({ contractIds: [] })).contractId).toBeNull();

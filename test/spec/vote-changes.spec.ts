@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Vote } from "../../src/explorer/schema/governance.js";
-import { absentFrom, compareVotes } from "../../src/feeds/governance/vote-changes.js";
+import { absentFrom, compareVotes as compare, votesOn } from "../../src/feeds/governance/vote-changes.js";
+import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
 import { tracked, vote } from "./vote-requests.js";
+
+const compareVotes = (key: string, request: TrackedVoteRequest, rows: readonly Vote[]) =>
+  compare(key, request, rows, request.requester === null ? [] : [request.requester]);
 
 const event = (given: object) => ({
   kind: "vote",
@@ -31,8 +35,7 @@ describe("compareVotes", () => {
   });
 
   it.each<[string, Partial<Vote>]>([
-    ["on another request", { trackingCid: "c9" }],
-    ["without a voter", { identifier: null }],
+    ["without a voter", { identifier: null, accountName: null, company: null }],
     ["without a vote", { accept: null }],
     ["that is known", { identifier: "bob", accept: false }],
   ])("passes over one %s", (_, given) => {
@@ -104,6 +107,30 @@ describe("compareVotes", () => {
   });
 });
 
+describe("the votes on a request", () => {
+  it("are those that name any of the ids it has had", () => {
+    const request = tracked({ identity: "c1", contractIds: ["c1", "c7"] });
+    const rows = ["c1", "c7", "c9", null].map((trackingCid) => vote({ trackingCid }));
+    expect(votesOn(request, rows).map(({ trackingCid }) => trackingCid)).toEqual(["c1", "c7"]);
+  });
+
+  it("are known by their voters' names where the explorer gives no more, each by itself", () => {
+    const rows = [
+      vote({ identifier: null, accountName: "Ann" }),
+      vote({ identifier: null, accountName: null, company: "Bob", accept: false }),
+    ];
+    const { changes, events } = compareVotes("k", tracked({ votes: {} }), rows);
+    expect(changes.votes).toEqual({ Ann: true, Bob: false });
+    expect(events).toHaveLength(2);
+  });
+
+  it("are not told again where another endpoint names their voters otherwise", () => {
+    const kept = tracked({ votes: { Ann: true } });
+    expect(compareVotes("k", kept, [vote({ identifier: "ann::1220" })]).events).toEqual([]);
+    expect(compareVotes("k", tracked({ votes: { constructor: true } }), [vote({})]).events).toHaveLength(1);
+  });
+});
+
 describe("absentFrom", () => {
   const others = [
     vote({ identifier: "bob", accountName: null, company: "Bob Ltd", trackingCid: "c9" }),
@@ -120,7 +147,7 @@ describe("absentFrom", () => {
   });
 
   it("takes a row without a vote here for no vote, and one without a voter for nobody", () => {
-    const rows = [vote({ accept: null }), vote({ identifier: null, trackingCid: "c9" })];
+    const rows = [vote({ accept: null }), vote({ identifier: null, accountName: null, trackingCid: "c9" })];
     expect(absentFrom(tracked({ pending: 1 }), rows)).toEqual(["Ann"]);
   });
 });

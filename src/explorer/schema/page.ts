@@ -15,7 +15,11 @@ export interface Page<T> {
 }
 
 /** A page of rows; those with a key that came before on it are dropped. */
-export const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) => string | null) =>
+export const pageOf = <T extends z.ZodType>(
+  item: T,
+  keyOf?: (row: z.infer<T>) => string | null,
+  newer?: Newer<z.infer<T>>,
+) =>
   z
     .union([
       z.array(z.unknown()).transform((content) => ({ content })),
@@ -42,7 +46,7 @@ export const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) =
       const read = readRows(item, page.content);
       const wrapper = "last" in page ? page : null;
       return {
-        content: keyOf ? distinct(read, keyOf) : read,
+        content: keyOf ? distinct(read, keyOf, newer) : read,
         // The two may differ.
         totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
         last: wrapper?.last ?? null,
@@ -54,14 +58,25 @@ export const pageOf = <T extends z.ZodType>(item: T, keyOf?: (row: z.infer<T>) =
 const larger = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
 
-/** The first of the rows with each key; rows without one stay. */
-export function distinct<T>(rows: readonly T[], keyOf: (row: T) => string | null): T[] {
-  const seen = new Set<string>();
-  return rows.filter((row) => {
+/** Whether of two rows with one key the first is of a later version. */
+export type Newer<T> = (row: T, than: T) => boolean;
+
+/** One of the rows with each key, where it first stood: the newest, else the first. Rows without a key stay. */
+export function distinct<T>(
+  rows: readonly T[],
+  keyOf: (row: T) => string | null,
+  newer: Newer<T> = () => false,
+): T[] {
+  const places = new Map<string, number>();
+  const kept: T[] = [];
+  for (const row of rows) {
     const key = keyOf(row);
-    if (key === null) return true;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+    const place = key === null ? undefined : places.get(key);
+    const before = place === undefined ? undefined : kept[place];
+    if (place === undefined || before === undefined) {
+      if (key !== null) places.set(key, kept.length);
+      kept.push(row);
+    } else if (newer(row, before)) kept[place] = row;
+  }
+  return kept;
 }

@@ -1,21 +1,25 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
-import type { Vote } from "../../explorer/schema/governance.js";
+import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
 import { leavesOf } from "../../explorer/values.js";
-import type { Action } from "../../ledger/actions.js";
+import { type Action, toAction } from "../../ledger/actions.js";
 import { type Value, valueText } from "../../ledger/units.js";
-import { findVoteRequest } from "../../ledger/vote-requests.js";
+import { readDetail } from "../../ledger/vote-requests.js";
+import { votesIn } from "../../ledger/votes.js";
 import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.js";
 import { shortId } from "../../text/ids.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
+import { lazy } from "../../util/single-flight.js";
 import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
 import type { TopicName } from "./topics.js";
-import { absentFrom, compareVotes } from "./vote-changes.js";
+import { tallyOf } from "./tracking.js";
+import { absentFrom, compareVotes, votesOn } from "./vote-changes.js";
 
 /** Pages of votes read at the most when a tally moved. */
 const MAX_VOTE_PAGES = 6;
@@ -37,20 +41,42 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       (page) => explorer.votes(page),
       (rows) =>
         wanted.every(
-          ({ identity, yes, no }) =>
-            rows.filter((row) => row.trackingCid === identity && row.accept !== null).length >=
-            (yes ?? 0) + (no ?? 0),
+          (request) =>
+            votesOn(request, rows).filter((row) => row.accept !== null).length >=
+            (request.yes ?? 0) + (request.no ?? 0),
         ),
       MAX_VOTE_PAGES,
     );
 
-  /** The action as the detail tells it: the list does not. Undefined where the detail is not answered. */
-  const compareAction = async (key: string, request: TrackedVoteRequest, events: GovernanceEvent[]) => {
-    const { action, detail } = (await findVoteRequest(explorer, request.identity)).data;
-    if (detail === "unanswered") return undefined;
+  /** The detail of the newest version; undefined where it is not answered, null where there is none. */
+  const detailOf = ({
+    identity,
+    contractIds,
+  }: TrackedVoteRequest): Promise<VoteRequestDetail | null | undefined> =>
+    ifAnswered(
+      readDetail(explorer, { contractId: contractIds.at(-1) ?? null, trackingCid: identity }).then(
+        (detail) => detail ?? null,
+      ),
+    );
+
+  /** What the requester is called, by its party or by its name. */
+  const requesterOf = ({ requester }: TrackedVoteRequest, detail: VoteRequestDetail | null | undefined) =>
+    [requester, detail?.requester, detail?.requesterName, requester && names.party(requester)].flatMap(
+      (name) => name ?? [],
+    );
+
+  /** What a detail changes of the action: the list does not tell it. */
+  const compareAction = (
+    key: string,
+    request: TrackedVoteRequest,
+    detail: VoteRequestDetail,
+    events: GovernanceEvent[],
+  ) => {
+    const action = toAction(detail.actionConfig);
     const text = actionText(action, names);
     const actionDigest = digestOf(action);
-    if (detail === "none" || text === null || actionDigest === request.actionDigest) return {};
+    if (text === null || actionDigest === request.actionDigest) return {};
+    names.learn(request.identity, action);
     const terms = { ...request.terms, action: text };
     if (request.actionDigest === undefined) return { terms, actionDigest };
     const changeSequence = request.changeSequence + 1;
@@ -71,28 +97,35 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       );
       const learnt = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
-      if (pending.length === 0) return { learnt, events };
-      const read = wantsVotes ? await ifAnswered(readVotes(pending.map(([, each]) => each))) : undefined;
-      const isWhole = !wantsVotes || (read !== undefined && read.problem === undefined);
+      // Read once, and only where a contract does not hold its own votes.
+      const listed = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
-        let isAnswered = isWhole;
-        // What was missing from the votes that were there first would be announced as new later.
-        if (wantsVotes && read && (isWhole || request.votes)) {
-          const votes = compareVotes(key, request, read.data);
-          next = { ...next, ...votes.changes };
-          events.push(...votes.events);
-        }
-        if (!wantsVotes) {
+        let isAnswered = true;
+        const detail = wantsVotes || wantsChanges ? await detailOf(request) : null;
+        if (wantsVotes) {
+          const exact = detail && votesIn(detail.rawPayload);
+          const read = exact ? undefined : await listed();
+          const isWhole = exact !== null && exact !== undefined ? true : read !== undefined && !read.problem;
+          const votes = exact ?? (read && votesOn(request, read.data));
+          isAnswered = isWhole;
+          // What was missing from the votes that were there first would be announced as new later.
+          if (votes && (isWhole || request.votes)) {
+            const compared = compareVotes(key, request, votes, requesterOf(request, detail));
+            next = { ...next, ...compared.changes };
+            events.push(...compared.events);
+          }
+        } else {
           // Nobody is subscribed: a later subscriber is told of votes cast from then on.
           const { votes: forgotten, unconfirmedVotes, ...rest } = next;
           next = rest;
         }
         if (wantsChanges && request.phase === "open") {
-          const action = await ifAnswered(compareAction(key, request, events));
-          isAnswered &&= action !== undefined;
-          next = { ...next, ...action };
+          isAnswered &&= detail !== undefined;
+          next = { ...next, ...(detail ? compareAction(key, request, detail, events) : {}) };
         }
+        const isMoved = !isDeepStrictEqual(tallyOf(next), tallyOf(request));
+        next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
         learnt.set(key, isAnswered ? next : { ...next, needsDetail: true });
       }
       return { learnt, events };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
-import { isOpen, isOver, statusGroup } from "../../ledger/vote-rules.js";
+import { isOpen, isOver, statusGroup, type Tally } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 
 /** What is announced when it changes. */
@@ -182,12 +182,29 @@ export function keyOf(
   return own;
 }
 
+/**
+ * How a tracked request stands: as the list counts it, or with all votes that are known, where those are no fewer: they are
+ * read after the list, and whoever is told of a vote finds it in the tally.
+ */
+export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
+  const known = Object.values(votes ?? {});
+  const counted = {
+    yes: known.filter((accept) => accept === true).length,
+    no: known.filter((accept) => accept === false).length,
+  };
+  const more = cast(counted.yes, counted.no) - cast(yes, no);
+  const isUnsure = Object.keys(unconfirmedVotes ?? {}).length > 0;
+  if (more < 0 || isUnsure) return { yes, no, pending };
+  return { ...counted, pending: pending && Math.max(0, pending - more) };
+}
+
 /** What is tracked of a request, as the request itself. */
 export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
-  const { identity, terms, status, requester, yes, no, pending } = tracked;
+  const { identity, terms, status, requester } = tracked;
   return {
     identity,
     contractId: tracked.contractIds.at(-1) ?? null,
+    ids: [...new Set([identity, ...tracked.contractIds])],
     title: terms.title,
     action: { ...toAction(null), words: terms.action },
     status,
@@ -197,11 +214,10 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
     createdAt: null,
     voteBefore: terms.voteBefore,
     targetEffectiveAt: terms.targetEffectiveAt,
-    yes,
-    no,
-    pending,
+    ...tallyOf(tracked),
     reasonUrl: null,
     reasonBody: null,
+    votes: null,
     detail: "none",
   };
 }

@@ -1,4 +1,5 @@
 import type { Vote } from "../../explorer/schema/governance.js";
+import { voterKey, voterName } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { GovernanceEvent } from "./events.js";
 
@@ -10,36 +11,63 @@ interface VoteChanges {
   readonly events: readonly VoteEvent[];
 }
 
-const voterOf = ({ accountName, company, identifier }: Vote): string | null =>
-  accountName ?? company ?? identifier;
-
 /** Whether it is the Yes that is cast with the request itself. */
-const isOwn = (requester: string | null, { accept, identifier, accountName, company }: Vote): boolean =>
-  accept === true && requester !== null && [identifier, accountName, company].includes(requester);
+const isOwn = (requester: readonly string[], { accept, ...vote }: Vote): boolean =>
+  accept === true &&
+  [vote.identifier, vote.accountName, vote.company].some((name) => name !== null && requester.includes(name));
+
+/** The votes among rows that are on a request: a row names the first version's id, or that of any later one. */
+export const votesOn = <Row extends Vote>(
+  { identity, contractIds }: TrackedVoteRequest,
+  rows: readonly Row[],
+): Row[] =>
+  rows.filter(({ trackingCid }) => trackingCid === identity || contractIds.some((id) => id === trackingCid));
+
+type Votes = Readonly<Record<string, boolean | null>>;
+
+/** The key that a voter's vote was kept under: another endpoint may have named it otherwise. */
+const keptKey = (votes: Votes, vote: Vote): string | null =>
+  [vote.identifier, vote.accountName, vote.company].find(
+    (name) => name !== null && Object.hasOwn(votes, name),
+  ) ?? voterKey(vote);
 
 /**
  * Compares the votes on a request as read with those known. A vote that is cast is announced at once, a changed one once
  * two reads agree; of a request whose votes were not known before, nothing is.
+ * @param own the votes on that request alone
+ * @param requester what the requester is called: its own Yes is cast with the request
  */
-export function compareVotes(key: string, request: TrackedVoteRequest, rows: readonly Vote[]): VoteChanges {
+export function compareVotes(
+  key: string,
+  request: TrackedVoteRequest,
+  own: readonly Vote[],
+  requester: readonly string[],
+): VoteChanges {
   const votes: Record<string, boolean | null> = { ...request.votes };
   const unconfirmedVotes: Record<string, boolean> = {};
   const events: VoteEvent[] = [];
   let voteSequence = request.voteSequence;
-  for (const row of rows) {
-    const { trackingCid, identifier, accept } = row;
-    if (trackingCid !== request.identity || identifier === null || accept === null) continue;
-    const before = votes[identifier] ?? null;
+  for (const row of own) {
+    const { accept } = row;
+    const voter = keptKey(votes, row);
+    if (voter === null || accept === null) continue;
+    const before = votes[voter] ?? null;
     if (before === accept) continue;
-    if (before !== null && request.unconfirmedVotes?.[identifier] !== accept) {
-      unconfirmedVotes[identifier] = accept;
+    if (before !== null && request.unconfirmedVotes?.[voter] !== accept) {
+      unconfirmedVotes[voter] = accept;
       continue;
     }
-    votes[identifier] = accept;
-    if (request.votes === undefined || (before === null && isOwn(request.requester, row))) continue;
+    votes[voter] = accept;
+    if (request.votes === undefined || (before === null && isOwn(requester, row))) continue;
     voteSequence += 1;
-    const voter = voterOf(row) ?? identifier;
-    events.push({ kind: "vote", key, sequence: voteSequence, voter, from: before, to: accept });
+    events.push({
+      kind: "vote",
+      key,
+      sequence: voteSequence,
+      voter: voterName(row) ?? voter,
+      from: before,
+      to: accept,
+    });
   }
   const isUnsure = Object.keys(unconfirmedVotes).length > 0;
   return {
@@ -53,16 +81,11 @@ export function compareVotes(key: string, request: TrackedVoteRequest, rows: rea
  * that not all of them are known.
  */
 export function absentFrom(request: TrackedVoteRequest, rows: readonly Vote[]): readonly string[] | null {
-  const voters = new Map(
-    rows.flatMap((row) =>
-      row.identifier === null ? [] : [[row.identifier, voterOf(row) ?? row.identifier] as const],
-    ),
-  );
+  // The ledger keeps votes by the voters' names: they are unique.
+  const voters = new Set(rows.flatMap((row) => voterName(row) ?? []));
   const voted = new Set(
-    rows
-      .filter((row) => row.trackingCid === request.identity && row.accept !== null)
-      .map((row) => row.identifier),
+    votesOn(request, rows).flatMap((row) => (row.accept === null ? [] : (voterName(row) ?? []))),
   );
-  const absent = [...voters].filter(([id]) => !voted.has(id)).map(([, name]) => name);
+  const absent = [...voters].filter((name) => !voted.has(name));
   return absent.length === request.pending ? absent : null;
 }

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+type Row = Record<string, unknown>;
+
+describe("the votes that channels are told of", () => {
+  let harness: Harness;
+  let channel: Channel;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const sent = (path: RegExp) => harness.explorer.requests.filter((each) => path.test(each.path)).length;
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "votes" });
+    const place = { user: harness.discord.people.owner, channel: harness.discord.channels.general };
+    await harness.discord.driver.ask(place, "/subscribe governance", { channel: channel.id, votes: true });
+  });
+  afterEach(() => {
+    harness.explorer.mood = undefined;
+  });
+  afterAll(async () => {
+    expect(world().refusals).toEqual([]);
+    await harness.close();
+  });
+
+  const open = async (title: string) => {
+    const request = ledger().openVoteRequest({ title });
+    await world().until(
+      () =>
+        world()
+          .read(channel)
+          .some((message) => textOf(message).includes(`New vote request: ${title}`)),
+      `the announcement of ${title}`,
+    );
+    return request;
+  };
+  const told = (title: string): Message[] =>
+    world()
+      .read(channel)
+      .filter((message) => textOf(message).includes(`Vote on ${title}`));
+  const voters = (request: VoteRequest, count: number) =>
+    ledger()
+      .superValidators.filter((each) => each !== request.requester)
+      .slice(0, count);
+  const polled = async () => {
+    const before = sent(/vote-requests$/);
+    await world().until(() => sent(/vote-requests$/) > before + 1, "two polls");
+  };
+
+  it("come from the contract itself, in one request, and each with a tally that counts it", async () => {
+    const request = await open("Exact");
+    await polled();
+    const lists = sent(/vote-requests\/votes$/);
+    // The list lags behind by one vote: it tells that something moved, and not all of it.
+    harness.explorer.mood = (answer, path) => {
+      const { content } = answer as { content?: Row[] };
+      if (path !== "/v1/governance/vote-requests" || !content) return answer;
+      const late = (row: Row) => ({
+        ...row,
+        yesCount: Number(row.yesCount) - 1,
+        abstainCount: Number(row.abstainCount) + 1,
+      });
+      return {
+        ...(answer as object),
+        content: content.map((row) => (row.title === "Exact" ? late(row) : row)),
+      };
+    };
+    for (const voter of voters(request, 2)) ledger().castVote(request, true, voter);
+    await world().until(() => told("Exact").length === 2, "both votes");
+    expect(textOf(told("Exact")[1] ?? (told("Exact")[0] as Message))).toMatch(
+      /\*\*3\*\* yes · \*\*0\*\* no · \*\*10\*\* not voted yet/,
+    );
+    expect(sent(/vote-requests\/votes$/)).toBe(lists);
+    await polled();
+    expect(told("Exact")).toHaveLength(2);
+  });
+
+  it("come from the list of votes where the contract is not given, whichever of its ids a row names, and whoever it does not name by a party", async () => {
+    let request: VoteRequest | undefined;
+    harness.explorer.mood = (answer, path) => {
+      if (path.endsWith("/details")) return { ...(answer as object), rawPayload: null };
+      const { content } = answer as { content?: Row[] };
+      if (path !== "/v1/governance/vote-requests/votes" || !content) return answer;
+      const renamed = (row: Row) => ({ ...row, identifier: null, trackingCid: request?.contractId });
+      return {
+        ...(answer as object),
+        content: content.map((row) => (row.title === "Listed" ? renamed(row) : row)),
+      };
+    };
+    request = await open("Listed");
+    await polled();
+    for (const voter of voters(request, 3)) ledger().castVote(request, false, voter);
+    await world().until(() => told("Listed").length === 3, "three votes");
+    const names = told("Listed").map((message) => /\*\*(.+?)\*\* votes ❌ no/.exec(textOf(message))?.[1]);
+    expect(new Set(names)).toEqual(new Set(voters(request, 3).map(({ name }) => name)));
+    expect(textOf(told("Listed").at(-1) as Message)).toMatch(/\*\*1\*\* yes · \*\*3\*\* no/);
+
+    const place = { user: harness.discord.people.ana, channel: harness.discord.channels.general };
+    const shown = await harness.discord.driver.ask(place, "/proposals votes", {
+      proposal: request.firstContractId,
+    });
+    for (const { name } of voters(request, 3)) expect(textOf(shown)).toContain(`❌ no · **${name}**`);
+  });
+
+  it("are counted once in a list that holds two versions of a request: the newer is shown", async () => {
+    const request = await open("Twice");
+    let older: Row | undefined;
+    harness.explorer.mood = (answer, path) => {
+      const { content } = answer as { content?: Row[] };
+      if (path !== "/v1/governance/vote-requests" || !content) return answer;
+      older ??= content.find((row) => row.title === "Twice");
+      return { ...(answer as object), content: older ? [older, ...content] : content };
+    };
+    await polled();
+    for (const voter of voters(request, 2)) ledger().castVote(request, true, voter);
+    await world().until(() => told("Twice").length === 2, "both votes");
+    harness.pass(60_000);
+    const place = { user: harness.discord.people.ana, channel: harness.discord.channels.general };
+    const list = await harness.discord.driver.ask(place, "/proposals list");
+    await harness.discord.driver.click(place, list, "Refresh");
+    expect(textOf(list).match(/\*\*Twice\*\*/g)).toHaveLength(1);
+    expect(textOf(list)).toMatch(/\*\*Twice\*\*\\n-# \*\*3\*\* yes/);
+  });
+});

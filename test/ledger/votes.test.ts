@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { voterKey, voterName, votesIn } from "../../src/ledger/votes.js";
+
+const reason = { url: "https://example.org", body: "Fine" };
+
+describe("the votes in a contract", () => {
+  it("say who voted how, why and when", () => {
+    const votes = votesIn({
+      votes: [
+        ["Falcon", { sv: "falcon::1220", accept: true, reason, optCastAt: "2026-11-01T00:00:00Z" }],
+        ["Grove", { sv: "grove::1220", accept: false, reason: { url: "", body: "" }, optCastAt: null }],
+      ],
+    });
+    expect(votes).toHaveLength(2);
+    expect(votes?.[0]).toMatchObject({
+      accountName: "Falcon",
+      identifier: "falcon::1220",
+      accept: true,
+      reason: "Fine",
+      reasonUrl: "https://example.org",
+      castAt: Date.UTC(2026, 10, 1),
+    });
+    expect(votes?.[1]).toMatchObject({ accept: false, reason: null, castAt: null });
+  });
+
+  it.each([[null], [{}], [{ votes: {} }], [{ votes: "none" }]])(
+    "are not known where there is no list of them: %j",
+    (payload) => {
+      expect(votesIn(payload)).toBeNull();
+    },
+  );
+
+  it("lose one that cannot be read, and no other", () => {
+    expect(votesIn({ votes: [null, ["Falcon"], ["Grove", { accept: true }], 7] })).toHaveLength(1);
+    expect(votesIn({ votes: [] })).toEqual([]);
+  });
+});
+
+describe("a voter", () => {
+  const vote = { ...votesIn({ votes: [["Falcon", { sv: "falcon::1220", accept: true }]] })?.[0] };
+  it("is known by its party, else by a name", () => {
+    const all = { company: "Falcon Ltd", identifier: "falcon::1220", accountName: "Falcon" };
+    const read = (given: object) => {
+      const row = { ...vote, ...all, ...given } as Parameters<typeof voterKey>[0];
+      return [voterKey(row), voterName(row)];
+    };
+    expect(read({})).toEqual(["falcon::1220", "Falcon"]);
+    expect(read({ identifier: null })).toEqual(["Falcon", "Falcon"]);
+    expect(read({ identifier: null, accountName: null })).toEqual(["Falcon Ltd", "Falcon Ltd"]);
+    expect(read({ accountName: null, company: null })).toEqual(["falcon::1220", "falcon::1220"]);
+    expect(read({ identifier: null, accountName: null, company: null })).toEqual([null, null]);
+  });
+});
