@@ -1,20 +1,22 @@
 import type { ReadingCommand } from "../src/discord/command.js";
 import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
-const list = subcommand("list", "Validators by when they were last seen").addStringOption((option) =>
-  option
-    .setName("status")
-    .setDescription("Which ones (all)")
-    .addChoices(
-      { name: "all", value: "ALL" },
-      { name: "active", value: "ACTIVE" },
-      { name: "inactive", value: "INACTIVE" },
-    ),
+const list = subcommand("list", "What needs a look: who is silent, who is behind; or a list").addStringOption(
+  (option) =>
+    option
+      .setName("status")
+      .setDescription("Which ones (all)")
+      .addChoices(
+        { name: "all", value: "ALL" },
+        { name: "active", value: "ACTIVE" },
+        { name: "inactive", value: "INACTIVE" },
+        { name: "behind what most run", value: "BEHIND" },
+      ),
 );
 
 export const validator: ReadingCommand = {
   definition: readingCommand("validator", "The network's validators, and whether they are alive")
-    .addSubcommand(withPrivate(withOrder(list, "last seen first", "longest unseen first")))
+    .addSubcommand(withPrivate(withOrder(list, "most recently seen first", "longest silent first")))
     .addSubcommand(withPrivate(subcommand("new", "The validators that joined last")))
     .addSubcommand(withPrivate(subcommand("versions", "What active validators run, as a picture")))
     .addSubcommand(
@@ -29,6 +31,7 @@ export const validator: ReadingCommand = {
     )
     .toJSON(),
   opens: { list: "validators", new: "newcomers", versions: "versions", show: "validator" },
+  bare: { list: "overview" },
   idOption: "validator",
   suggests: ["validator"],
 };

@@ -5,7 +5,7 @@ import { type Action, isGeneric, type Subject, subjectText, toAction, toTitle } 
 import { identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
-import { shortId } from "../text/ids.js";
+import { hintOf } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import type { Directory } from "./directory.js";
@@ -70,7 +70,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       if (title !== null && !isGeneric(title)) return title;
       const known = identity === null ? null : subjects.get(identity);
       const subject = action?.subject ?? known;
-      if (subject) return subjectText(subject, (id) => directory.nameOf(id) ?? shortId(id));
+      if (subject) return subjectText(subject, (id) => directory.nameOf(id) ?? hintOf(id));
       return toTitle(title) ?? action?.words ?? NAMELESS;
     },
 

@@ -14,6 +14,8 @@ export interface ReadingCommand {
   readonly definition: CommandDefinition;
   /** By subcommand; under "" for a command without any. Options are named as the screen's parameters, or mapped. */
   readonly opens: Readonly<Record<string, ScreenName>>;
+  /** By subcommand, what opens where nothing is chosen. */
+  readonly bare?: Readonly<Record<string, ScreenName>>;
   /** The option that holds the screen's id, where it has a name that says more. */
   readonly idOption?: string;
   /** What that option is completed with, and may be named by. */

@@ -87,7 +87,9 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     definition: ReadingCommand | undefined,
     given: Record<string, string>,
   ): Promise<Address> => {
-    const screen = definition?.opens[interaction.options.getSubcommand(false) ?? ""];
+    const subcommand = interaction.options.getSubcommand(false) ?? "";
+    const isBare = Object.keys(given).every((name) => name === PRIVATE_OPTION);
+    const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
     if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
     const isName = given.id !== undefined && !isWholeId(readId(given.id));

@@ -97,20 +97,16 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   withheld: "the explorer does not give it to this bot",
 };
 
-/** How old the data is, in words that keep themselves up to date in the reader's client. */
-function ageOf(view: View): { readonly name: string; readonly value: Markdown } | undefined {
+/** How old the data is, in one line of small print that keeps itself up to date in the reader's client. */
+function ageOf(view: View): Markdown | undefined {
   if (view.readings.length === 0) return undefined;
   const oldest = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
   const problem = view.readings.find((reading) => reading.problem)?.problem;
   if (problem)
-    return {
-      name: "⚠️ Not the newest data",
-      value: md`from ${oldest}: ${WHY[problem] ?? "the explorer is not answering"}`,
-    };
+    return md`-# ⚠️ Not the newest data, from ${oldest}: ${WHY[problem] ?? "the explorer is not answering"}`;
   // A newer one is on its way already.
-  if (view.readings.some((reading) => reading.stale))
-    return { name: "Explorer data", value: md`from ${oldest}, refreshing` };
-  return { name: "Explorer data", value: md`from ${oldest}` };
+  const refreshing = view.readings.some((reading) => reading.stale);
+  return refreshing ? md`-# Explorer data from ${oldest}, refreshing` : md`-# Explorer data from ${oldest}`;
 }
 
 /** What the age takes at the most, so that it is never what is dropped. */
@@ -123,20 +119,16 @@ function toEmbed(view: View): APIEmbed {
   let left = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
-  for (const field of (view.fields ?? []).slice(0, LIMITS.fields - 1)) {
+  for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
     const fitted = fitField(field);
     left -= fitted.name.length + fitted.value.length;
     if (left < 0) break;
     fields.push(fitted);
   }
 
-  // The age is a field beside other fields, and small print below text.
-  const age = ageOf(view);
-  if (age && fields.length > 0) fields.push(fitField({ ...age, inline: true }));
   const lines = (view.body ?? []).flatMap((line) => line.toString().split("\n"));
   const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
-  const smallPrint = age && fields.length === 0 ? `-# ${age.name} ${age.value}` : "";
-  const description = [text, smallPrint].filter(Boolean).join("\n\n");
+  const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
   return {
     color: COLOURS[view.tone],
     title,

@@ -92,7 +92,8 @@ function filled(
 function changesSubject(configures: string, [first, ...more]: readonly ConfigChange[]): Subject | null {
   if (!first) return null;
   const name = `${configures}: ${first.label.charAt(0).toLowerCase()}${first.label.slice(1)}`;
-  if (more.length > 0) return [`${name} and ${more.length} more`];
+  if (more.length > 0)
+    return [`${name}, and ${more.length} more ${more.length === 1 ? "change" : "changes"}`];
   if (first.to === null) return [`${name} removed`];
   return [`${name} → `, "party" in first.to ? first.to : valueText(first.to, String)];
 }

@@ -24,10 +24,15 @@ const screens = {
   price: screen("price", { over: z.enum(["1d", "7d", "30d"]).default("1d") }),
   network: screen("network", {}),
   validators: screen("validators", {
-    status: z.enum(["ALL", "ACTIVE", "INACTIVE"]).default("ALL"),
+    /** BEHIND: active, and on an older version than most. */
+    status: z.enum(["ALL", "ACTIVE", "INACTIVE", "BEHIND"]).default("ALL"),
     order,
     page,
+    /** Only those that run it; "": any. */
+    version: z.string().max(60).default(""),
   }),
+  /** All of them, the recently silent ones first. */
+  overview: screen("overview", { page }),
   newcomers: screen("newcomers", { page }),
   versions: screen("versions", {}),
   validator: screen("validator", { id }),
@@ -43,6 +48,8 @@ const screens = {
   voteRequest: screen("vr", { id }),
   votes: screen("vv", { id, page }),
   transfers: screen("transfers", { order, page }),
+  /** By its event's id, with where the list had it. */
+  transfer: screen("transfer", { id, order, page }),
   /** By the id of the contract that describes it. */
   token: screen("t", { id }),
   contracts: screen("contracts", { order, page }),

@@ -1,7 +1,8 @@
+import type { Names } from "../directory/names.js";
 import { openSlice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import { shortId } from "../text/ids.js";
-import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { code, codeBlock, counted, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -13,6 +14,7 @@ import {
   partiesIn,
   partyMenu,
   partyName,
+  restFile,
   row,
   rowMenu,
 } from "./parts.js";
@@ -23,12 +25,12 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
   const reading = await openSlice((at) => explorer.contracts({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
   return agedList(reading, {
-    things: "Contracts",
+    thing: "contract",
     order,
     toRow: (each) =>
       row(
         md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${timestamp(each.createdAt)}`,
-        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories unknown" : `${each.signatories} signatories`}`,
+        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories not known" : counted(each.signatories, "signatory", "signatories")}`,
       ),
     menus: [
       rowMenu(rows, "Open a contract…", ({ contractId, templateName, templateId }) =>
@@ -83,7 +85,11 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
       ...jsonFields("Arguments", detail.args),
       { name: "Template", value: codeBlock(detail.templateId, 300) },
       { name: "Contract id", value: codeBlock(detail.contractId ?? id) },
+      ...(detail.creatingUpdate === null
+        ? []
+        : [{ name: "Created by update", value: codeBlock(detail.creatingUpdate) }]),
     ],
+    files: restFile(`contract-${id}`, { arguments: detail.args }),
     readings: [reading],
     menus: [
       partyMenu([
@@ -96,14 +102,19 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
   };
 };
 
-function rolesField(name: string, parties: readonly PartyRef[], single: string | null): Field[] {
+function rolesField(
+  name: string,
+  parties: readonly PartyRef[],
+  single: string | null,
+  names: Names,
+): Field[] {
   if (parties.length > 0)
     return [{ name, value: join(parties.slice(0, 4).map(partyName), "\n"), inline: true }];
-  return partiesField(name, single === null ? [] : [single]);
+  return partiesField(name, single === null ? [] : [single], names);
 }
 
 /** One token, by the contract that describes it. */
-export const token: Screen<"token"> = async ({ id }, { explorer, directory }) => {
+export const token: Screen<"token"> = async ({ id }, { explorer, directory, names }) => {
   const reading = await explorer.token({ contractId: id });
   const detail = reading.data;
   const contractId = detail.contractId ?? id;
@@ -130,9 +141,9 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory }) =>
     ],
     fields: [
       { name: "Token id", value: code(detail.id), inline: false },
-      ...rolesField("Operators", detail.operators, detail.operator),
-      ...rolesField("Providers", detail.providers, detail.provider),
-      ...rolesField("Registrars", detail.registrars, detail.registrar),
+      ...rolesField("Operators", detail.operators, detail.operator, names),
+      ...rolesField("Providers", detail.providers, detail.provider, names),
+      ...rolesField("Registrars", detail.registrars, detail.registrar, names),
       ...jsonFields("Identifiers", detail.additionalIdentifiersJson),
       ...jsonFields("Required of issuers", detail.issuerRequirementsJson),
       ...jsonFields("Required of holders", detail.holderRequirementsJson),

@@ -12,6 +12,7 @@ import {
   partiesField,
   partiesIn,
   partyMenu,
+  restFile,
   row,
   rowMenu,
 } from "./parts.js";
@@ -36,7 +37,7 @@ export const events: Screen<"events"> = async ({ order, page }, { explorer }) =>
   const reading = await openSlice((at) => explorer.events({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
   return agedList(reading, {
-    things: "Events",
+    thing: "event",
     order,
     toRow: (each) =>
       row(
@@ -64,10 +65,8 @@ const EVENT_ID = /^(.+):\d+$/;
 const updateOf = (event: EventDetail, id: string): string | null =>
   event.transactionId ?? EVENT_ID.exec(event.eventId ?? id)?.[1] ?? null;
 
-const answerTo = (yes: boolean | null): string => (yes === null ? "unknown" : yes ? "yes" : "no");
-
 /** One event: what was done to which contract, by whom, and what came of it. */
-export const event: Screen<"event"> = async ({ id }, { explorer }) => {
+export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
   const reading = await explorer.event({ eventId: id });
   const detail = reading.data;
   const update = updateOf(detail, id);
@@ -86,20 +85,31 @@ export const event: Screen<"event"> = async ({ id }, { explorer }) => {
     title: md`${whatOf(detail)} · ${templateOf(detail)}`,
     tone: "neutral",
     body: [
-      join([md`${timestampWithAge(detail.createdAt)}`, md`consuming: ${answerTo(detail.consuming)}`], " · "),
+      join(
+        [
+          timestampWithAge(detail.createdAt),
+          detail.consuming !== null &&
+            detail.choice !== null &&
+            md`${detail.consuming ? "used the contract up" : "left the contract as it was"}`,
+        ],
+        " · ",
+      ),
     ],
     fields: [
       { name: "Package", value: code(detail.packageName, 80), inline: true },
       ...(detail.interfaceId === null
         ? []
         : [{ name: "Interface", value: code(entityOf(detail.interfaceId)), inline: true }]),
-      ...partiesField("Acting", roles[0][1]),
-      ...partiesField("Signatories", roles[1][1]),
-      ...partiesField("Observers", roles[2][1]),
+      ...partiesField("Acting", roles[0][1], names),
+      ...partiesField("Signatories", roles[1][1], names),
+      ...partiesField("Observers", roles[2][1], names),
       ...jsonFields("Arguments", given),
       ...jsonFields("Result", detail.exerciseResult),
       { name: "Event id", value: codeBlock(detail.eventId ?? id) },
+      ...(detail.contractId === null ? [] : [{ name: "Contract id", value: codeBlock(detail.contractId) }]),
+      ...(update === null ? [] : [{ name: "Update id", value: codeBlock(update) }]),
     ],
+    files: restFile(`event-${id}`, { arguments: given, result: detail.exerciseResult }),
     readings: [reading],
     menus: [
       rowMenu(children, "Open a child event…", (child) => ({
@@ -107,7 +117,9 @@ export const event: Screen<"event"> = async ({ id }, { explorer }) => {
         to: address("event", { id: child }),
       })),
       partyMenu([
-        ...roles.flatMap(([role, ids]) => ids.map((partyId) => ({ partyId, role }))),
+        ...roles.flatMap(([role, ids]) =>
+          ids.map((partyId) => ({ partyId, accountName: names.party(partyId), role })),
+        ),
         ...partiesIn(given),
       ]),
     ],

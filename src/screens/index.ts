@@ -6,12 +6,14 @@ import { event, events } from "./events.js";
 import { help } from "./help.js";
 import { lookup } from "./lookup.js";
 import { network } from "./network.js";
+import { overview } from "./overview.js";
 import { parties, party, rewards, top } from "./parties.js";
 import { price } from "./price.js";
 import { proposals, voteRequest, votes } from "./proposals.js";
-import { transfers } from "./transfers.js";
+import { transfer, transfers } from "./transfers.js";
 import { update, updates } from "./updates.js";
-import { newcomers, validator, validators } from "./validators.js";
+import { validator } from "./validator.js";
+import { newcomers, validators } from "./validators.js";
 import { versions } from "./versions.js";
 import type { Screen, ScreenContext, View } from "./view.js";
 
@@ -19,6 +21,7 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   price,
   network,
   validators,
+  overview,
   newcomers,
   versions,
   validator,
@@ -30,6 +33,7 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   voteRequest,
   votes,
   transfers,
+  transfer,
   token,
   contracts,
   contract,
@@ -61,6 +65,7 @@ const MISSING: Partial<Record<ScreenName, string>> = {
   contract: "No contract has that id. A contract's id has 138 characters; `/contract list` shows some.",
   event:
     "No event has that id. An event's id is its update's with `:` and a number; `/event list` shows some.",
+  transfer: "No transfer has that id. `/transfers` shows the newest.",
   update: "No update has that id. An update's id has 68 characters; `/update list` shows some.",
   lookup:
     "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",

@@ -1,23 +1,31 @@
-import { changed, grouped, type Markdown, md } from "../text/markdown.js";
+import { changed, counted, grouped, type Markdown, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Field, Screen } from "./view.js";
 
 /** Digits that say something of a rate: more of them the smaller it is. */
 const rate = (value: string | null): string =>
-  value === null ? "unknown" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
+  value === null ? "not known" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
 
 /** A rate's change. Neither its unit nor since when is documented: it is shown as reported. */
 const change = (value: string | null): Markdown =>
   value === null ? md`` : md` (${changed(value, 4)}, as the explorer reports it)`;
 
 /** A number, or that it is not known. */
-const known = (value: string | number | null): string => (value === null ? "unknown" : grouped(value));
+const known = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
 
 const count = (name: string, value: string | number | null): Field => ({
   name,
   value: md`${known(value)}`,
   inline: true,
 });
+
+/** How many were approved, of how many; what is not known is not a number. */
+function approved(count: number | null, total: number | null): Markdown {
+  if (count === null) return total === null ? md`not known` : md`${grouped(total)}; approved: not known`;
+  return total === null
+    ? md`${grouped(count)} approved`
+    : md`${grouped(count)} of ${grouped(total)} approved`;
+}
 
 /** The network at a glance. */
 export const network: Screen<"network"> = async (_, { explorer }) => {
@@ -27,9 +35,13 @@ export const network: Screen<"network"> = async (_, { explorer }) => {
     title: md`The network`,
     tone: "neutral",
     body: [
-      md`🟢 **${known(it.totalActiveValidators)}** of ${known(it.totalValidators)} validators active`,
+      it.totalActiveValidators === null || it.totalValidators === null
+        ? md`🟢 active validators: **${known(it.totalActiveValidators)}**`
+        : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
       md`⚡ **${rate(it.tps)}** transactions a second`,
-      md`🗳️ **${known(it.activeVoteRequests)}** vote requests open`,
+      it.activeVoteRequests === null
+        ? md`🗳️ open vote requests: not known`
+        : md`🗳️ **${counted(it.activeVoteRequests, "vote request")}** open`,
     ],
     fields: [
       {
@@ -48,7 +60,7 @@ export const network: Screen<"network"> = async (_, { explorer }) => {
       count("Inactive validators", it.totalInactiveValidators),
       {
         name: "Vote requests",
-        value: md`${known(it.approvedVoteRequests)} of ${known(it.totalVoteRequests)} approved`,
+        value: approved(it.approvedVoteRequests, it.totalVoteRequests),
         inline: true,
       },
       count("Latest round", it.latestRound),

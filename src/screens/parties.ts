@@ -1,13 +1,20 @@
 import { ifAnswered } from "../explorer/errors.js";
-import { openSlice, openUndocumentedSlice } from "../explorer/paging.js";
+import { openSlice, openUndocumentedSlice, readPages } from "../explorer/paging.js";
 import type { Reward } from "../explorer/schema/ledger.js";
-import type { PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
+import type { HoldingsSummary, PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
+import type { Explorer } from "../explorer/service.js";
 import { toDecimal } from "../explorer/values.js";
+import { sumOf, worth } from "../ledger/amounts.js";
 import { shortId } from "../text/ids.js";
 import {
+  aboutUsd,
+  bold,
   codeBlock,
   coins,
+  columnCoins,
+  counted,
   grouped,
+  join,
   type Markdown,
   md,
   timestamp,
@@ -15,12 +22,12 @@ import {
 } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
-import type { Choice, Menu, Screen } from "./view.js";
+import type { Choice, Field, Menu, Screen } from "./view.js";
 
 const toRow = perRow((each: PartyListItem) =>
   row(
     md`${named(each.partyName, each.partyAddress)}`,
-    md`-# ${coins(each.balance, 2)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
+    md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
   ),
 );
 
@@ -50,7 +57,7 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
     body: [
       ...orNothing(reading.data.rows.map(toRow), "parties"),
       md``,
-      md`-# ${extent(reading.data, "parties")}`,
+      md`-# ${extent(reading.data, "party", "parties")}`,
     ],
     readings: [reading],
     pager: reading.data,
@@ -73,7 +80,10 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
 
 /** The parties with the largest balances. */
 export const top: Screen<"top"> = async ({ page }, { explorer }) => {
-  const reading = await openSlice((at) => explorer.topParties({ ...at, orderBy: "DESC" }), page);
+  const [reading, price] = await Promise.all([
+    openSlice((at) => explorer.topParties({ ...at, orderBy: "DESC" }), page),
+    currentPrice(explorer),
+  ]);
   const first = (reading.data.page - 1) * 10;
   return {
     title: md`Largest balances`,
@@ -82,14 +92,14 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
       ...orNothing(
         reading.data.rows.map((each, index) =>
           row(
-            md`${first + index + 1}\\. **${coins(each.balance, 2)}**`,
-            md`-# ${named(each.partyName, each.partyAddress)}`,
+            md`${first + index + 1}\\. **${columnCoins(each.balance)}**`,
+            join([md`-# ${named(each.partyName, each.partyAddress)}`, usdOf(each.balance, price)], " · "),
           ),
         ),
         "parties",
       ),
       md``,
-      md`-# ${extent(reading.data, "parties")}`,
+      join([md`-# ${extent(reading.data, "party", "parties")}`, price !== null && PRICED], " · "),
     ],
     readings: [reading],
     pager: reading.data,
@@ -98,18 +108,46 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   };
 };
 
+/** What one CC costs now, in USD; null where that is not known. */
+const currentPrice = async (explorer: Explorer): Promise<string | null> =>
+  (await ifAnswered(explorer.price({})))?.data.price ?? null;
+
+const usdOf = (amount: string | null, price: string | null): Markdown | false => {
+  const usd = aboutUsd(worth(amount, price));
+  return usd !== null && md`${usd}`;
+};
+
+const PRICED = md`USD at the current price`;
+
+/** What of a balance says more than its total. */
+function balanceFields(balance: HoldingsSummary): Field[] {
+  const { total_coin_holdings: total, total_unlocked_coin: unlocked, total_locked_coin: locked } = balance;
+  const { total_available_coin: available, accumulated_holding_fees_total: fees } = balance;
+  const isSplit = locked !== null && locked !== "0";
+  const field = (name: string, amount: string | null) => ({ name, value: coins(amount), inline: true });
+  return [
+    ...(isSplit ? [field("Unlocked", unlocked), field("Locked", locked)] : []),
+    ...(available !== null && available !== total && available !== (isSplit ? unlocked : total)
+      ? [field("Available", available)]
+      : []),
+    ...(fees !== null && fees !== "0" ? [field("Holding fees", fees)] : []),
+  ];
+}
+
 function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: string) {
   return summaries.find((summary) => summary.party_id === id);
 }
 
 /** One party: what it is and what it holds. */
 export const party: Screen<"party"> = async ({ id }, { explorer }) => {
-  const [reading, types] = await Promise.all([
+  const [reading, types, price] = await Promise.all([
     explorer.party({ partyId: id }),
     ifAnswered(explorer.partyTypes({ partyId: id })),
+    currentPrice(explorer),
   ]);
   const detail = reading.data;
   const balance = balanceOf(detail, detail.partyId ?? id);
+  const usd = usdOf(balance?.total_coin_holdings ?? null, price);
   const isKnown = types !== undefined && Object.values(types.data).every((flag) => flag !== null);
   const kinds = [
     types?.data.isSv ? "super validator" : null,
@@ -124,18 +162,16 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
       balance
         ? md`# ${coins(balance.total_coin_holdings)}`
         : md`The explorer gives no balance for this party.`,
-      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "neither validator nor known account" : "kind not known"}`,
+      ...(usd ? [md`${usd} at the current price`] : []),
+      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "neither validator nor known account" : types ? "kind not known" : "what kind of party it is could not be read right now"}`,
     ],
     fields: [
       ...(balance
         ? [
-            { name: "Unlocked", value: coins(balance.total_unlocked_coin), inline: true },
-            { name: "Locked", value: coins(balance.total_locked_coin), inline: true },
-            { name: "Available", value: coins(balance.total_available_coin), inline: true },
-            { name: "Holding fees", value: coins(balance.accumulated_holding_fees_total), inline: true },
+            ...balanceFields(balance),
             {
               name: "Balance as of",
-              value: timestamp(balance.record_time ?? detail.holdingsSummaryResponse.record_time),
+              value: timestampWithAge(balance.record_time ?? detail.holdingsSummaryResponse.record_time),
               inline: true,
             },
           ]
@@ -181,15 +217,58 @@ function amountsOf(reward: Reward): Markdown {
   return md`${amounts.length > 0 ? amounts.join(" · ") : "no amount"}`;
 }
 
-/** A party's rewards. */
-export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer }) => {
-  const reading = await openUndocumentedSlice(
-    "rewards",
-    (at) => explorer.rewards({ partyId: id, ...at }),
-    page,
+/** Requests of rewards that are summed: more would be many requests for one screen. */
+const MAX_SUMMED = 3;
+
+/** What the newest rewards come to, by kind, and since when. */
+async function sumFields(explorer: Explorer, id: string, price: string | null): Promise<Field[]> {
+  const read = await ifAnswered(
+    readPages(
+      "rewards",
+      (at) => explorer.rewards({ partyId: id, ...at }),
+      () => false,
+      MAX_SUMMED,
+    ),
   );
+  if (!read || read.problem) return [{ name: "Sum", value: md`could not be read right now` }];
+  const { data: all, complete } = read;
+  if (all.length === 0) return [];
+  const since = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
+  const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
+  const total = sumOf(sums.map(([, sum]) => sum));
+  const usd = usdOf(total, price);
+  const period = join(
+    [
+      complete ? md`all ${counted(all.length, "reward")}` : md`the newest ${counted(all.length, "reward")}`,
+      Number.isFinite(since) && md`since ${timestamp(since, "f")}`,
+      usd && PRICED,
+    ],
+    ", ",
+  );
+  const parts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
+  return [
+    {
+      name: "Sum",
+      value: join(
+        [
+          join([bold(coins(total, 4)), usd && md`(${usd})`], " "),
+          parts.length > 1 && join(parts, " · "),
+          md`-# ${period}`,
+        ],
+        "\n",
+      ),
+    },
+  ];
+}
+
+/** A party's rewards. */
+export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, names }) => {
+  const [reading, price] = await Promise.all([
+    openUndocumentedSlice("rewards", (at) => explorer.rewards({ partyId: id, ...at }), page),
+    currentPrice(explorer),
+  ]);
   return {
-    title: md`Rewards of ${shortId(id)}`,
+    title: md`Rewards of ${names.party(id) ?? shortId(id)}`,
     tone: "neutral",
     body: [
       ...orNothing(
@@ -197,9 +276,9 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer }) => 
         "rewards of this party",
       ),
       md``,
-      md`-# ${extent(reading.data, "rewards")}`,
+      md`-# ${extent(reading.data, "reward")}`,
     ],
-    fields: [{ name: "Party id", value: codeBlock(id) }],
+    fields: [...(await sumFields(explorer, id, price)), { name: "Party id", value: codeBlock(id) }],
     readings: [reading],
     pager: reading.data,
     menus: [

@@ -1,12 +1,25 @@
+import type { Names } from "../directory/names.js";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
 import { leavesOf, toText } from "../explorer/values.js";
+import { readable } from "../ledger/readable.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import {
+  code,
+  codeBlock,
+  counted,
+  grouped,
+  idCode,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+} from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { type Address, address } from "./addresses.js";
-import type { Choice, Field, Menu, View } from "./view.js";
+import { jsonFile } from "./json-file.js";
+import type { Attachment, Choice, Field, Menu, View } from "./view.js";
 
 /** A stranger's word in a row: as much of it as leaves room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
@@ -23,12 +36,11 @@ export function activity(active: boolean | null): Markdown {
 }
 
 /** Below a list: how much of it there is, and how much can be reached. */
-export function extent(slice: Slice<unknown>, things: string): Markdown {
-  if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${things}`;
-  const total = slice.total.toLocaleString("en-US");
-  if (slice.reachable >= slice.total) return md`${total} ${things}`;
-  const most = Math.min(slice.reachable, REACHABLE_ROWS).toLocaleString("en-US");
-  return md`First ${most} of ${total} ${things}: the explorer lists no more`;
+export function extent(slice: Slice<unknown>, one: string, several = `${one}s`): Markdown {
+  if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
+  const total = counted(slice.total, one, several);
+  if (slice.reachable >= slice.total) return md`${total}`;
+  return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
 }
 
 /**
@@ -84,8 +96,8 @@ type Order = "DESC" | "ASC";
 const ORDERS = { DESC: "newest first", ASC: "oldest first" } as const;
 
 interface AgedList<T> {
-  /** What is listed, in the plural: "Transfers". */
-  readonly things: string;
+  /** What is listed, one of it: "transfer". */
+  readonly thing: string;
   readonly order: Order;
   readonly toRow: (each: T) => Markdown;
   readonly menus: readonly Menu[];
@@ -96,14 +108,14 @@ interface AgedList<T> {
 /** A list by age, one page of it. */
 export function agedList<T>(
   reading: Reading<Slice<T>>,
-  { things, order, toRow, menus, turned }: AgedList<T>,
+  { thing, order, toRow, menus, turned }: AgedList<T>,
 ): View {
-  const words = things.toLowerCase();
+  const things = `${thing.charAt(0).toUpperCase()}${thing.slice(1)}s`;
   const { data } = reading;
   return {
     title: md`${things}, ${ORDERS[order]}`,
     tone: "neutral",
-    body: [...orNothing(data.rows.map(toRow), words), md``, md`-# ${extent(data, words)}`],
+    body: [...orNothing(data.rows.map(toRow), `${thing}s`), md``, md`-# ${extent(data, thing)}`],
     readings: [reading],
     pager: data,
     menus: [
@@ -138,7 +150,7 @@ export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role
 export const partiesIn = (value: unknown): { partyId: string; role: string }[] =>
   [...leavesOf(value)].flatMap(([path, leaf]) =>
     /::1220[0-9a-f]{64}$/.test(leaf)
-      ? [{ partyId: leaf, role: path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? path }]
+      ? [{ partyId: leaf, role: pathWords(path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? path) }]
       : [],
   );
 
@@ -148,17 +160,39 @@ export function idsIn(value: unknown): string[] {
   return typeof value === "string" ? value.split(/[,;\s[\]"]+/).filter(Boolean) : [];
 }
 
-/** JSON as lines of `path: value`, to be read and copied; what is no JSON as its text; nothing where nothing is said. */
+/** A path into JSON in words: `transfer.newOwner` → "transfer · new owner". */
+const pathWords = (path: string): string =>
+  path
+    .split(".")
+    .map((name) => readable(name).toLowerCase())
+    .join(" · ");
+
+/** Characters of JSON that a field has room for. */
+const MAX_JSON = 900;
+
+/** What JSON says, as lines to be read; what is no JSON as its text; null where nothing is said. */
+function jsonText(value: unknown): string | null {
+  const leaves = [...leavesOf(value)].map(([path, leaf]) => `${pathWords(path)}: ${leaf}`);
+  return leaves.length > 0 ? leaves.join("\n") : typeof value === "object" ? null : toText(value);
+}
+
+/** JSON as lines to be read and copied; nothing where nothing is said. */
 export function jsonFields(name: string, value: unknown): Field[] {
-  const leaves = [...leavesOf(value)].map(([path, leaf]) => `${path}: ${leaf}`);
-  const text = leaves.length > 0 ? leaves.join("\n") : typeof value === "object" ? null : toText(value);
-  return text === null ? [] : [{ name, value: codeBlock(text) }];
+  const text = jsonText(value);
+  return text === null ? [] : [{ name, value: codeBlock(text, MAX_JSON) }];
+}
+
+/** The whole of what JSON fields have no room for, each under its name, as a file; nothing where they have room for all. */
+export function restFile(name: string, values: Readonly<Record<string, unknown>>): readonly Attachment[] {
+  const isCut = Object.values(values).some((value) => (jsonText(value)?.length ?? 0) > MAX_JSON);
+  const file = isCut ? jsonFile(name, values) : undefined;
+  return file ? [file] : [];
 }
 
 /** A field with a party, or with as many as there is room for. */
-export function partiesField(name: string, ids: readonly string[]): Field[] {
+export function partiesField(name: string, ids: readonly string[], names: Names): Field[] {
   if (ids.length === 0) return [];
-  const shown = ids.slice(0, 4).map(idCode);
+  const shown = ids.slice(0, 4).map((id) => named(names.party(id), id));
   const more = ids.length > shown.length ? [md`and ${ids.length - shown.length} more`] : [];
   return [{ name, value: join([...shown, ...more], "\n"), inline: true }];
 }

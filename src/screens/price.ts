@@ -2,7 +2,7 @@ import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../le
 import {
   bold,
   changed,
-  grouped,
+  fixed,
   join,
   type Markdown,
   md,
@@ -21,7 +21,7 @@ const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 
 const MIN_SAMPLES = 3;
 
 const signed = (percent: number): Markdown => {
-  const text = changed(percent.toFixed(2), 2);
+  const text = changed(percent.toFixed(2), 2, fixed);
   return text === "unchanged" ? md`unchanged` : bold(`${text} %`);
 };
 
@@ -50,7 +50,7 @@ async function pictureOf(
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last || samples.length < MIN_SAMPLES) return undefined;
   const prices = samples.map(([, usd]) => Number(usd));
-  const usd = (value: number | string) => `${grouped(String(value), priceDigits(String(value)))} USD`;
+  const usd = (value: number | string) => `${fixed(String(value), priceDigits(String(value)))} USD`;
   const content = await charts.price(samples, span, now);
   return (
     content && {
@@ -99,9 +99,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
     title: md`Canton Coin, ${SPAN_NAMES[over]}`,
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
-      usd === null
-        ? md`The explorer has no price at the moment.`
-        : md`# ${grouped(usd, priceDigits(usd))} USD`,
+      usd === null ? md`The explorer has no price at the moment.` : md`# ${fixed(usd, priceDigits(usd))} USD`,
       join([sinceWhen(kept, over, now, picture !== undefined)], ""),
     ],
     fields: [

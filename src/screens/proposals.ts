@@ -60,7 +60,7 @@ export const proposals: Screen<"proposals"> = async ({ page }, { explorer, names
         "vote requests",
       ),
       md``,
-      md`-# ${extent(reading.data, "vote requests")}`,
+      md`-# ${extent(reading.data, "vote request")}`,
     ],
     readings: [reading],
     pager: reading.data,
@@ -115,7 +115,9 @@ export const voteRequestFields = (
   { name: "Requested by", value: requesterOf(request), inline: true },
   ...(request.detail === "unanswered"
     ? [{ name: "Action", value: md`Its details could not be read right now.`, inline: true }]
-    : actionFields(request.action, names.voteRequest(request), names, rest)),
+    : request.detail === "none" && request.action.words === null
+      ? [{ name: "Action", value: md`The explorer gives no details of it.`, inline: true }]
+      : actionFields(request.action, names.voteRequest(request), names, rest)),
   ...reasonFields(request),
 ];
 

@@ -1,11 +1,25 @@
-import { openSlice } from "../explorer/paging.js";
+import { ifAnswered } from "../explorer/errors.js";
+import { openSlice, ROWS_PER_REQUEST, ROWS_PER_SCREEN } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Transfer } from "../explorer/schema/ledger.js";
-import { shortId } from "../text/ids.js";
-import { coins, idCode, type Markdown, md, timestamp } from "../text/markdown.js";
-import { address } from "./addresses.js";
-import { agedList, brief, partyMenu, perRow, row, rowMenu } from "./parts.js";
-import type { Screen } from "./view.js";
+import type { Explorer, Reading } from "../explorer/service.js";
+import { worth } from "../ledger/amounts.js";
+import { readable } from "../ledger/readable.js";
+import { hintOf } from "../text/ids.js";
+import {
+  aboutUsd,
+  codeBlock,
+  coins,
+  idCode,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+} from "../text/markdown.js";
+import { address, type ParametersOf } from "./addresses.js";
+import { agedList, brief, partyMenu, partyName, perRow, row, rowMenu } from "./parts.js";
+import type { Detour, Screen, View } from "./view.js";
 
 /** The first of several parties by its name, else its id, and how many more there are. */
 function oneOf(parties: readonly PartyRef[]): Markdown {
@@ -15,32 +29,51 @@ function oneOf(parties: readonly PartyRef[]): Markdown {
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
 
+/** Kinds of transfers in words; nothing for a plain one. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ["transfer", ""],
+  ["instruction", "by instruction"],
+  ["mergesplit", "own coins merged"],
+]);
+
+function kindOf({ transferType }: Transfer): Markdown | false {
+  if (transferType === null) return false;
+  const words = KINDS.get(transferType.toLowerCase()) ?? brief(readable(transferType).toLowerCase());
+  return words !== "" && md`${words}`;
+}
+
+/** "1,109 CC (about $168)"; the price is the one of that moment, as the explorer gives it with the transfer. */
+function amountOf({ amount, amuletPrice }: Transfer): Markdown {
+  const usd = aboutUsd(worth(amount, amuletPrice));
+  return usd === null ? coins(amount, 4) : md`${coins(amount, 4)} (${usd})`;
+}
+
 const toRow = perRow((each: Transfer) =>
   row(
-    md`**${coins(each.amount, 4)}** · ${timestamp(each.createdAt)}${each.transferType === null ? md`` : md` · ${brief(each.transferType)}`}`,
+    join([md`**${amountOf(each)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
   ),
 );
 
 const nameOf = ([first]: readonly PartyRef[]): string =>
-  first?.accountName ?? (first?.partyId ? shortId(first.partyId) : "unknown");
+  first?.accountName ?? (first?.partyId ? hintOf(first.partyId) : "unknown");
 
 /** The transfers of coin. */
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
   return agedList(reading, {
-    things: "Transfers",
+    thing: "transfer",
     order,
     toRow: toRow,
     menus: [
-      rowMenu(rows, "Open a transfer's event…", ({ eventId, amount, senders, receivers }) =>
+      rowMenu(rows, "Open a transfer…", ({ eventId, amount, senders, receivers }) =>
         eventId === null
           ? undefined
           : {
               label: coins(amount, 4).toString(),
               hint: `${nameOf(senders)} → ${nameOf(receivers)}`,
-              to: address("event", { id: eventId }),
+              to: address("transfer", { id: eventId, order, page: reading.data.page }),
             },
       ),
       partyMenu(
@@ -52,4 +85,63 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
     ],
     turned: (by) => address("transfers", { order: by }),
   });
+};
+
+/** Requests in which a transfer is looked for: a list moves on while it is read. */
+const MAX_REQUESTS = 3;
+
+/** A transfer as its list has it: nothing else tells of one. */
+async function findTransfer(
+  explorer: Explorer,
+  { id, order, page }: ParametersOf<"transfer">,
+): Promise<Reading<Transfer> | undefined> {
+  const first = Math.floor(((page - 1) * ROWS_PER_SCREEN) / ROWS_PER_REQUEST);
+  for (let request = first; request < first + MAX_REQUESTS && request <= 50; request += 1) {
+    const reading = await ifAnswered(
+      explorer.transfers({ page: request, size: ROWS_PER_REQUEST, orderBy: order }),
+    );
+    const found = reading?.data.content.find(({ eventId }) => eventId === id);
+    if (reading && found) return { ...reading, data: found };
+  }
+  return undefined;
+}
+
+/** One transfer: how much from whom to whom, with the event behind it. */
+export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Promise<View | Detour> => {
+  const { id, order, page } = parameters;
+  const reading = await findTransfer(explorer, parameters);
+  if (!reading)
+    return {
+      to: address("event", { id }),
+      note: md`-# The transfer was not found where the explorer listed it; this is the ledger event behind it.`,
+    };
+  const each = reading.data;
+  const parties = (list: readonly PartyRef[]) =>
+    list.length === 0 ? md`unknown` : join(list.slice(0, 5).map(partyName), "\n");
+  return {
+    title: md`${amountOf(each)}`,
+    tone: "neutral",
+    body: [
+      md`from **${nameOf(each.senders)}** to **${nameOf(each.receivers)}**`,
+      join([timestampWithAge(each.createdAt), kindOf(each)], " · "),
+    ],
+    fields: [
+      { name: "From", value: parties(each.senders), inline: true },
+      { name: "To", value: parties(each.receivers), inline: true },
+      { name: "Fee", value: coins(each.fee), inline: true },
+      ...(each.amuletPrice === null
+        ? []
+        : [{ name: "Price then", value: md`${each.amuletPrice} USD`, inline: true }]),
+      { name: "Event id", value: codeBlock(id) },
+    ],
+    readings: [reading],
+    menus: [
+      partyMenu([
+        ...each.senders.map((party) => ({ ...party, role: "sends" })),
+        ...each.receivers.map((party) => ({ ...party, role: "receives" })),
+      ]),
+    ],
+    links: [{ label: "Ledger event", emoji: "⚙️", to: address("event", { id }) }],
+    parent: address("transfers", { order, page }),
+  };
 };

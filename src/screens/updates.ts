@@ -1,7 +1,7 @@
 import { openSlice } from "../explorer/paging.js";
 import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { codeBlock, counted, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
@@ -9,14 +9,14 @@ import type { Field, Screen } from "./view.js";
 
 /** How many events there are, in words. */
 const eventsOfCount = (count: number | null): string =>
-  count === null ? "events not known" : count === 1 ? "1 event" : `${count} events`;
+  count === null ? "events not known" : counted(count, "event");
 
 /** The updates by age. */
 export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.updates({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
   return agedList(reading, {
-    things: "Updates",
+    thing: "update",
     order,
     toRow: (each) =>
       row(

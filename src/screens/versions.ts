@@ -1,8 +1,10 @@
 import type { Bar } from "../charts/draw.js";
-import { compareVersions, countVersions, newestVersion } from "../ledger/versions.js";
-import { bold, code, md } from "../text/markdown.js";
+import { compareVersions, surveyVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
+import { bold, code, counted, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
+import { rowMenu } from "./parts.js";
+import { versionLists } from "./validators.js";
 import type { Screen } from "./view.js";
 
 /** Versions with a line of their own; the rest are counted together. */
@@ -18,12 +20,29 @@ function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string 
 const toLabel = (version: string | null): string =>
   version === null ? "not known" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
 
+/** A version, how many run it, and how it stands to what most run and to the newest. */
+function versionLine(version: string | null, count: number, survey: VersionSurvey): Markdown {
+  const { active, mostCommon, newest } = survey;
+  const behind = versionsBehind(version, mostCommon, survey) ?? 0;
+  return join(
+    [
+      version === null ? md`version not known` : code(version, 40),
+      bold(grouped(count)),
+      md`${share(count, active)}`,
+      version !== null && version === mostCommon && md`most common`,
+      version !== null && version === newest && md`newest seen`,
+      behind > 0 && md`${counted(behind, "version")} behind`,
+    ],
+    " · ",
+  );
+}
+
 /** What the active validators run. */
 export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
   const readAt = directory.readAt("validator");
-  const all = countVersions(directory.entries("validator"));
-  const active = [...all.values()].reduce((sum, count) => sum + count, 0);
-  const counts = mostRun(all);
+  const survey = surveyVersions(directory.entries("validator"));
+  const { active, mostCommon } = survey;
+  const counts = mostRun(survey.counts);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
   const title = md`What active validators run`;
   if (readAt === undefined || counts.length === 0) {
@@ -34,25 +53,22 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     ];
     return { title, tone: "neutral", body, readings: [], links, parent: address("network", {}) };
   }
-  const newest = newestVersion(all);
-  const counted = counts.reduce((sum, [, count]) => sum + count, 0);
+  const shown = counts.reduce((sum, [, count]) => sum + count, 0);
   const bars: Bar[] = counts.map(([version, count]) => ({
     label: toLabel(version),
     count,
-    tone: version === null ? "muted" : version === newest ? "newest" : "usual",
+    tone: version === null ? "muted" : version === mostCommon ? "newest" : "usual",
   }));
-  if (counted < active) bars.push({ label: "others", count: active - counted, tone: "muted" });
+  if (shown < active) bars.push({ label: "others", count: active - shown, tone: "muted" });
   const content = await charts.bars(`versions ${readAt}`, bars);
-  const share = (count: number) => `${Math.round((count / active) * 100)}%`;
   return {
     title,
     tone: "neutral",
     body: [
-      ...counts.map(
-        ([version, count]) =>
-          md`${version === null ? "version not known" : code(version, 40)} · ${bold(count.toLocaleString("en-US"))} · ${share(count)}${version !== null && version === newest ? md` · newest` : md``}`,
-      ),
-      ...(counted < active ? [md`others · ${bold((active - counted).toLocaleString("en-US"))}`] : []),
+      ...counts.map(([version, count]) => versionLine(version, count, survey)),
+      ...(shown < active
+        ? [md`others · ${bold(grouped(active - shown))} · ${share(active - shown, active)}`]
+        : []),
     ],
     picture: content && {
       name: "versions.png",
@@ -60,6 +76,13 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
       description: `Active validators by version: ${bars.map(({ label, count }) => `${label} ${count}`).join(", ")}`,
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],
+    menus: [
+      rowMenu(versionLists(directory), "List who runs a version…", ({ version, count }) => ({
+        label: version,
+        hint: counted(count, "active validator"),
+        to: address("validators", { version }),
+      })),
+    ],
     links,
     parent: address("network", {}),
   };

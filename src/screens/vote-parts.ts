@@ -66,7 +66,8 @@ export function tallyBar({ yes, no, pending }: Tally, needed: number | undefined
   if (yes === null && no === null) return md`the explorer gives no tally`;
   const counts = [yes ?? 0, no ?? 0, pending ?? 0];
   const all = counts.reduce((sum, count) => sum + count, 0);
-  if (all === 0) return md`no votes yet`;
+  if (all === 0)
+    return md`${yes === null || no === null ? "the explorer gives no whole tally" : "no votes yet"}`;
   const isExact = all <= MAX_SQUARES;
   const [y = 0, n = 0, rest = 0] = isExact ? counts : segmentsOf(counts);
   const squares = [..."🟩".repeat(y), ..."🟥".repeat(n), ..."⬛".repeat(rest)];
@@ -91,7 +92,8 @@ export function tallyWords(request: Tally & VoteState, now: number): Markdown {
 
 /** Whether enough have voted, or how many it takes: nothing of a vote that is over. */
 function neededWords(request: Tally & VoteState, needed: number | undefined, now: number): Markdown | false {
-  if (needed === undefined || isOver(request, now)) return false;
+  if (isOver(request, now)) return false;
+  if (needed === undefined) return md`-# how many yes are needed is not known right now`;
   const side = decidedBy(request, needed);
   if (side === undefined) return md`-# about ${needed} yes needed (estimate)`;
   const words = `enough ${side} votes are in (about ${needed} needed)`;
@@ -181,5 +183,8 @@ export function untilWords(request: VoteState, now: number): Markdown {
 /** Everything that is said of how a request stands: its tally, and its dates. */
 export const voteFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
   { name: "Votes", value: join(tallyLines(request, needed, now), "\n") },
+  ...(request.createdAt === null
+    ? []
+    : [{ name: "Opened", value: timestamp(request.createdAt, "f"), inline: true }]),
   ...timeFields(request, now),
 ];

@@ -96,3 +96,9 @@ export function fingerprint(id: string): string {
   const [, , hex] = PARTY_ID.exec(id) ?? [];
   return hex === undefined ? shortId(id) : `1220${hex.slice(0, 2)}…${hex.slice(-4)}`;
 }
+
+/** What a party without a name is called: its hint, which it chose itself. */
+export const hintOf = (partyId: string): string => {
+  const [, hint] = PARTY_ID.exec(partyId) ?? [];
+  return hint === undefined ? shortId(partyId) : cut(hint.slice(0, -"::1220".length), 40);
+};

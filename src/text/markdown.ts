@@ -118,15 +118,24 @@ export function timestamp(ms: number | null, style: "R" | "f" | "d" = "R"): Mark
 export const timestampWithAge = (ms: number | null): Markdown =>
   ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
 
-const formats = new Map<number, Intl.NumberFormat>();
+const formats = new Map<string, Intl.NumberFormat>();
 
-function formatOf(maxFraction: number): Intl.NumberFormat {
+function formatOf(maxFraction: number, minFraction = 0): Intl.NumberFormat {
+  const key = `${minFraction}-${maxFraction}`;
   const format =
-    formats.get(maxFraction) ??
-    new Intl.NumberFormat("en-US", { maximumFractionDigits: maxFraction, roundingMode: "halfExpand" });
-  formats.set(maxFraction, format);
+    formats.get(key) ??
+    new Intl.NumberFormat("en-US", {
+      minimumFractionDigits: minFraction,
+      maximumFractionDigits: maxFraction,
+      roundingMode: "halfExpand",
+    });
+  formats.set(key, format);
   return format;
 }
+
+// Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
+const exactly = (format: Intl.NumberFormat, decimal: string | number): string =>
+  format.format(decimal as Intl.StringNumericLiteral);
 
 const isZero = (decimal: string): boolean => !/[1-9]/.test(decimal.replace(/e.*$/i, ""));
 
@@ -137,17 +146,35 @@ const isZero = (decimal: string): boolean => !/[1-9]/.test(decimal.replace(/e.*$
 export function grouped(decimal: string | number | null, maxFraction = 10): string {
   if (decimal === null) return NOTHING;
   if (isZero(String(decimal))) return "0";
-  // Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
-  const text = formatOf(maxFraction).format(decimal as Intl.StringNumericLiteral);
+  const text = exactly(formatOf(maxFraction), decimal);
   if (text === "-0") return "just below 0";
   return text === "0" ? `under ${formatOf(maxFraction).format(10 ** -maxFraction)}` : text;
 }
 
+/** With exactly so many digits after the point, for columns and percentages; what is not zero is never shown as zero. */
+export function fixed(decimal: string | number, digits: number): string {
+  const text = exactly(formatOf(digits, digits), decimal);
+  if (/[1-9]/.test(text)) return text;
+  return isZero(String(decimal)) ? text.replace("-", "") : grouped(decimal, digits);
+}
+
+/** A part of a whole: "62.3 %"; nothing of nothing is a dash. */
+export const share = (part: number, whole: number): string =>
+  whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)} %`;
+
+/** A count with its noun, in the plural where it is not one: "1 vote", "1,109 votes". */
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : several}`;
+
 /** A change with its direction, and "unchanged" for none: "▲ +0.3", "▼ −2", "▲ under 0.01". */
-export function changed(decimal: string, maxFraction: number): string {
+export function changed(
+  decimal: string,
+  maxFraction: number,
+  format: (decimal: string, digits: number) => string = grouped,
+): string {
   if (isZero(decimal)) return "unchanged";
   const isDown = decimal.startsWith("-");
-  const size = grouped(decimal.replace(/^-/, ""), maxFraction);
+  const size = format(decimal.replace(/^-/, ""), maxFraction);
   const sign = /^\d/.test(size) ? (isDown ? "−" : "+") : "";
   return `${isDown ? "▼" : "▲"} ${sign}${size}`;
 }
@@ -163,6 +190,17 @@ export function bytes(count: string | null): string {
   if (count === null) return "not known";
   const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
   return `${grouped(Number(count) / size, 1)} ${unit}`;
+}
+
+/** An amount of Canton Coin in a column: with two digits. */
+export const columnCoins = (decimal: string | null): Markdown =>
+  decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} CC`;
+
+/** About so many USD: fewer digits the more it is; nothing where that is not known. */
+export function aboutUsd(usd: number | null): string | null {
+  if (usd === null) return null;
+  if (usd === 0) return "$0";
+  return usd < 0.01 ? "under $0.01" : `about $${fixed(usd, usd < 100 ? 2 : 0)}`;
 }
 
 /** An amount of Canton Coin. */

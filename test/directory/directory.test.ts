@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDirectory, type Directory, entryLabel } from "../../src/directory/directory.js";
-import { compareVersions, countVersions, isBehind, newestVersion } from "../../src/ledger/versions.js";
 import type { Entry } from "../../src/storage/catalogue.js";
 
 const idOf = (hint: string, at: number) => `${hint}::1220${at.toString(16).padStart(64, "a")}`;
@@ -77,17 +76,5 @@ describe("the directory", () => {
     const label = entryLabel(long, 98);
     expect(label.length).toBeLessThanOrEqual(98);
     expect(label.endsWith(long.id.slice(-4))).toBe(true);
-  });
-
-  it("takes a version for the newest once several run it", () => {
-    const run = (version: string, count: number) =>
-      Array.from({ length: count }, (_, at) => ({ ...entry(null, `${version}-${at}`, at), version }));
-    const validators = [...run("0.4.9", 50), ...run("0.4.16", 8), ...run("999.0.0", 1), ...run("soon", 9)];
-    expect(newestVersion(countVersions(validators))).toBe("0.4.16");
-    expect(newestVersion(countVersions([]))).toBeNull();
-    expect(compareVersions("0.4.9", "0.4.16")).toBeLessThan(0);
-    expect(isBehind("0.4.9", "0.4.16")).toBe(true);
-    expect(isBehind("v0.4.16-rc1", "0.4.16")).toBe(false);
-    expect(isBehind("soon", "0.4.16")).toBeUndefined();
   });
 });

@@ -63,7 +63,7 @@ describe("a newcomer exploring the ledger", () => {
     );
     await driver().click(place, message, "Sponsor");
     await driver().click(place, message, "Rewards");
-    expect(titleOf(message)).toContain(`Rewards of ${validator?.sponsor.id.split("::")[0]}`);
+    expect(titleOf(message)).toContain(`Rewards of ${validator?.sponsor.name}`);
     await driver().choose(place, message, "CC");
     await driver().click(place, message, "Its update");
     expect(titleOf(message)).toContain("Update");
@@ -98,7 +98,34 @@ describe("a newcomer exploring the ledger", () => {
     expect((message.embeds[0] as { image: { url: string } }).image.url).toContain("versions.png");
     const { ledger } = harness.explorer;
     const old = ledger.validators.find((each) => each.version < "0.4.16")?.party.id ?? "";
-    expect(textOf(await driver().ask(somebody(), "/validator show", { validator: old }))).toContain("behind");
+    expect(textOf(await driver().ask(somebody(), "/validator show", { validator: old }))).toMatch(
+      /\d versions? behind `[\d.]+`, which most run/,
+    );
+    const place = somebody();
+    const again = await driver().ask(place, "/validator versions");
+    await driver().choose(place, again, "0.4.16");
+    expect(titleOf(again)).toBe("Active validators on 0.4.16");
+    const rows = textOf(again).match(/`0\.4\.16`/g)?.length ?? 0;
+    expect(rows).toBeGreaterThan(0);
+    expect(textOf(again)).not.toMatch(/`0\.4\.1[0-5]`/);
+  });
+
+  it("answers a moderator first with who is silent, who is behind and what they run", async () => {
+    const place = somebody();
+    const message = await driver().ask(place, "/validator list");
+    const text = textOf(message);
+    expect(text).toMatch(/\*\*\d+\*\* of \d+ active · 🔴 \*\*\d+\*\* inactive/);
+    const silent = harness.explorer.ledger.validators.filter(({ active }) => !active);
+    const [latest] = silent.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt);
+    expect(text).toMatch(/Recently silent/);
+    expect(text.indexOf(latest?.party.id.slice(-4) ?? "-")).toBeGreaterThan(0);
+    expect(text).toMatch(/By version.*0\.4\.16.*most common|By version.*most common/);
+    await driver().click(place, message, "Behind");
+    expect(titleOf(message)).toBe("Validators: behind what most run");
+    await driver().choose(place, message, "Longest silent");
+    expect(titleOf(message)).toBe("Validators: longest silent");
+    const plain = await driver().ask(place, "/validator list", { status: "ALL", order: "DESC" });
+    expect(titleOf(plain)).toBe("Validators: most recently seen");
   });
 
   it("shows a validator that exists though its details are not there, and of one that does not", async () => {

@@ -80,7 +80,7 @@ describe("a person at a channel", () => {
     expect(JSON.stringify(list)).toBe(before);
     const again = await driver().click(ben(), copy, "▶");
     expect(again.id).toBe(copy.id);
-    expect(driver().find(again, "j").label).toBe("3 / 5");
+    expect(driver().find(again, "j").label).toBe("3 / 6");
   });
 
   it("answers in private where that is wanted", async () => {

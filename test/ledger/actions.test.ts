@@ -133,7 +133,7 @@ describe("an action", () => {
       "DSO rules: least time between two votes of one SV → 2 min",
     );
     expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "2" })).toBe(
-      "DSO rules: least time between two votes of one SV and 1 more",
+      "DSO rules: least time between two votes of one SV, and 1 more change",
     );
     expect(set({ maxTextLength: "1" })).toBe("DSO rules: least time between two votes of one SV removed");
     expect(set({ maxTextLength: "1" }, null)).toBeNull();

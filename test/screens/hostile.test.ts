@@ -80,6 +80,7 @@ describe("whatever the explorer returns", () => {
       token: token?.contractId,
       contract: ledger.contracts[0]?.contractId,
     });
+    Object.assign(ids, { transfer: sandbox.ledger.transfers[0]?.event.eventId ?? "" });
     Object.assign(ids, { event: update?.events[0]?.eventId, update: update?.updateId });
     const names = HOSTILE.map((name, at) => ({ id: `${at}`, name, active: at % 2 === 0, version: name }));
     await screens.directory.replace("validator", names, Date.now());

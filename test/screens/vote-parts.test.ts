@@ -108,6 +108,7 @@ describe("a tally", () => {
     ["a bar of twelve for more", tally(21, 0, 21), 20, `${"🟩".repeat(6)}${"⬛".repeat(6)}`],
     ["something for the least of many", tally(60, 1, 39), undefined, `${"🟩".repeat(7)}🟥${"⬛".repeat(4)}`],
     ["that nobody has voted", tally(0, 0, 0), 9, "no votes yet"],
+    ["that one side of it is not given", tally(0, null, null), 9, "the explorer gives no whole tally"],
     ["that it is not given", tally(null, null, null), 9, "the explorer gives no tally"],
     ["what is given of it", tally(2, null, null), undefined, "🟩🟩"],
   ])("shows %s", (_, counts, needed, bar) => {

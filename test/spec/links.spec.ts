@@ -120,6 +120,7 @@ describe("addresses", () => {
       "rewards",
       "voteRequest",
       "votes",
+      "transfer",
       "token",
       "contract",
       "event",
@@ -129,16 +130,16 @@ describe("addresses", () => {
   });
 
   it.each<[string, Record<string, string>, Record<string, unknown> | undefined]>([
-    ["validators", {}, { status: "ALL", order: "DESC", page: 1 }],
+    ["validators", {}, { status: "ALL", order: "DESC", page: 1, version: "" }],
     [
       "validators",
       { status: "ACTIVE", order: "ASC", page: "3", odd: "x" },
-      { status: "ACTIVE", order: "ASC", page: 3 },
+      { status: "ACTIVE", order: "ASC", page: 3, version: "" },
     ],
     ["validators", { status: "ODD" }, undefined],
     ["validators", { page: "0" }, undefined],
     ["validators", { page: "1.5" }, undefined],
-    ["validators", { page: "510" }, { status: "ALL", order: "DESC", page: 510 }],
+    ["validators", { page: "510" }, { status: "ALL", order: "DESC", page: 510, version: "" }],
     ["validators", { page: "511" }, undefined],
     ["parties", { sort: "FIRST_SEEN_AT" }, { sort: "FIRST_SEEN_AT", order: "DESC", page: 1 }],
     ["price", { over: "30d" }, { over: "30d" }],

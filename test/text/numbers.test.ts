@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, changed, coins, grouped } from "../../src/text/markdown.js";
+import { aboutUsd, bytes, changed, coins, counted, fixed, grouped, share } from "../../src/text/markdown.js";
 
 describe("a number", () => {
   it.each<[string | number | null, number, string]>([
@@ -53,5 +53,49 @@ describe("bytes", () => {
     [null, "not known"],
   ])("%s", (count, text) => {
     expect(bytes(count)).toBe(text);
+  });
+});
+
+describe("a number in a column", () => {
+  it.each([
+    ["1234.5", 2, "1,234.50"],
+    ["0", 2, "0.00"],
+    ["-0.0", 2, "0.00"],
+    ["0.004", 2, "under 0.01"],
+    ["-0.004", 2, "just below 0"],
+    [12, 1, "12.0"],
+    ["123456789012345678901.005", 2, "123,456,789,012,345,678,901.01"],
+  ])("%j has %d digits: %s", (value, digits, text) => {
+    expect(fixed(value, digits)).toBe(text);
+  });
+
+  it("is a part of a whole in percent", () => {
+    expect([share(623, 1000), share(1, 10_000), share(0, 3), share(3, 3), share(0, 0)]).toEqual([
+      "62.3 %",
+      "under 0.1 %",
+      "0.0 %",
+      "100.0 %",
+      "—",
+    ]);
+  });
+
+  it("has its noun in the right number", () => {
+    expect([counted(1, "vote"), counted(0, "vote"), counted(1109, "party", "parties")]).toEqual([
+      "1 vote",
+      "0 votes",
+      "1,109 parties",
+    ]);
+  });
+
+  it("is about so many USD", () => {
+    expect([168.4, 99.994, 0.5, 0.004, 0, null, 1_234_567].map(aboutUsd)).toEqual([
+      "about $168",
+      "about $99.99",
+      "about $0.50",
+      "under $0.01",
+      "$0",
+      null,
+      "about $1,234,567",
+    ]);
   });
 });

@@ -82,10 +82,10 @@ describeWithChromium("the sandbox's page", () => {
 
   it("answers a command typed by keyboard, turns its pages, and opens a row from a menu", async () => {
     await type("validator list");
-    await last().getByText("1 / 5").waitFor();
+    await last().getByText("1 / 6").waitFor();
     const first = await last().innerText();
     await last().getByRole("button", { name: "▶" }).click();
-    await last().getByText("2 / 5").waitFor();
+    await last().getByText("2 / 6").waitFor();
     expect(await last().innerText()).not.toBe(first);
     const menu = last().getByRole("combobox").first();
     await menu.focus();
@@ -97,7 +97,7 @@ describeWithChromium("the sandbox's page", () => {
       .first()
       .waitFor();
     await last().getByRole("button", { name: "Back" }).click();
-    await last().getByText("2 / 5").waitFor();
+    await last().getByText("2 / 6").waitFor();
   });
 
   it("completes a name while it is typed, and jumps to a page by a dialog", async () => {

@@ -53,3 +53,4 @@ export const partyTypes = z.object({ isAccount: flag, isValidator: flag, isSv: f
 
 export type PartyListItem = z.infer<typeof partyListItem>;
 export type PartyDetail = z.infer<typeof partyDetail>;
+export type HoldingsSummary = z.infer<typeof holdingsSummary>;

@@ -195,7 +195,9 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           const absent =
             event.absent && event.absent.length > 0
               ? [md`Not seen voting: ${cut(event.absent.join(", "), 700)}`]
-              : [];
+              : event.absent === null
+                ? [md`-# Who has not voted could not be read.`]
+                : [];
           const deadline = deadlineOf(event.reminder);
           const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;
           const when = isFirst

@@ -47,13 +47,13 @@ export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Sna
 
   const load = async (known: TrackedVoteRequest | undefined, row: VoteRequestListItem | undefined) => {
     const found = known && ifAnswered(findVoteRequest(explorer, known.identity));
-    const read =
-      (found && (await withTimeout(found, DETAIL_MS, () => undefined))?.data) ??
-      (row && fromExplorer(row, null));
-    if (read?.detail === "read" && read.identity !== null) names.learn(read.identity, read.action);
-    const request = known
-      ? withTracked(read ?? toVoteRequest(known), known)
-      : (read ?? fromExplorer(null, null));
+    const detailed = found && (await withTimeout(found, DETAIL_MS, () => undefined))?.data;
+    if (detailed?.detail === "read" && detailed.identity !== null)
+      names.learn(detailed.identity, detailed.action);
+    const listed = row ? fromExplorer(row, null) : known ? toVoteRequest(known) : fromExplorer(null, null);
+    // A detail that was not answered is not left out in silence: the message says so.
+    const read = detailed ?? { ...listed, detail: "unanswered" as const };
+    const request = known ? withTracked(read, known) : read;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
     return {
       request,

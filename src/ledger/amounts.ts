@@ -1,0 +1,22 @@
+import { toDecimal } from "../explorer/values.js";
+
+/** Digits behind the point of the ledger's amounts. */
+const DIGITS = 10;
+
+const toUnits = (decimal: string): bigint => {
+  const [whole = "0", fraction = ""] = decimal.replace("-", "").split(".");
+  const units = BigInt(whole + fraction.slice(0, DIGITS).padEnd(DIGITS, "0"));
+  return decimal.startsWith("-") ? -units : units;
+};
+
+/** The exact sum of decimals with up to ten digits behind the point; those that are not known count for nothing. */
+export function sumOf(decimals: readonly (string | null)[]): string {
+  const units = decimals.reduce((sum, each) => sum + (each === null ? 0n : toUnits(each)), 0n);
+  return toDecimal(`${units}e-${DIGITS}`) ?? "0";
+}
+
+/** What so many coins are worth in USD at a price, which need not be exact; null where either is not known. */
+export function worth(coins: string | null, usd: string | null): number | null {
+  const value = coins === null || usd === null ? Number.NaN : Number(coins) * Number(usd);
+  return Number.isFinite(value) && Number(usd) > 0 ? value : null;
+}

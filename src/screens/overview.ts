@@ -1,0 +1,104 @@
+import { openSlice } from "../explorer/paging.js";
+import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.js";
+import { bold, counted, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { address } from "./addresses.js";
+import { orNothing, version } from "./parts.js";
+import { listsMenu, validatorMenu, validatorRow, versionLists } from "./validators.js";
+import type { Field, Screen, ScreenContext } from "./view.js";
+
+const MAX_VERSIONS = 5;
+
+function versionFields({ directory }: ScreenContext): Field[] {
+  const survey = surveyVersions(directory.entries("validator"));
+  const { counts, active, mostCommon, newest } = survey;
+  if (mostCommon === null) return [];
+  const behind = [...counts]
+    .filter(([each]) => each !== null && isVersion(each) && compareVersions(each, mostCommon) < 0)
+    .reduce((sum, [, count]) => sum + count, 0);
+  const lists = versionLists(directory).slice(0, MAX_VERSIONS);
+  const line = (each: string, count: number): Markdown =>
+    join(
+      [
+        version(each),
+        bold(grouped(count)),
+        md`${share(count, active)}`,
+        each === mostCommon && md`most common`,
+        each === newest && md`newest seen`,
+      ],
+      " · ",
+    );
+  return [
+    {
+      name: "Behind",
+      value:
+        behind === 0
+          ? md`✅ none is on an older version than ${version(mostCommon)}, which most run`
+          : md`⚠️ ${counted(behind, "active one")} on an older version than ${version(mostCommon)}, which most run`,
+    },
+    {
+      name: "By version",
+      value: join(
+        lists.map((each) => line(each.version, each.count)),
+        "\n",
+      ),
+    },
+  ];
+}
+
+/** A page of all validators: those that went silent, the latest first, and then the active ones, the longest unseen first. */
+async function worstFirst({ explorer }: ScreenContext, page: number) {
+  const read = (status: "INACTIVE" | "ACTIVE", orderBy: "DESC" | "ASC", wanted: number) =>
+    openSlice((at) => explorer.validators({ ...at, status, orderBy }), wanted);
+  const [silent, active] = await Promise.all([read("INACTIVE", "DESC", page), read("ACTIVE", "ASC", 1)]);
+  const silentPages = silent.data.rows.length > 0 ? silent.data.pages : 0;
+  const isActive = page > silentPages;
+  const shown = isActive ? await read("ACTIVE", "ASC", page - silentPages) : silent;
+  return {
+    readings: [silent, shown],
+    isActive,
+    rows: shown.data.rows,
+    pager: {
+      page: shown.data.page + (isActive ? silentPages : 0),
+      pages: silentPages + (active.data.rows.length > 0 ? active.data.pages : 0) || 1,
+    },
+    inactive: silent.data.total,
+    active: active.data.total,
+  };
+}
+
+/** What a moderator wants to know first of the validators: who went silent, who is behind, and what they run. */
+export const overview: Screen<"overview"> = async ({ page }, context) => {
+  const { directory } = context;
+  const { rows, pager, readings, isActive, inactive, active } = await worstFirst(context, page);
+  const readAt = directory.readAt("validator");
+  const counts =
+    inactive === null || active === null
+      ? md`How many are active is not known.`
+      : md`🟢 **${grouped(active)}** of ${grouped(active + inactive)} active · 🔴 **${grouped(inactive)}** inactive`;
+  const fields = pager.page === 1 ? versionFields(context) : [];
+  return {
+    title: md`Validators: what needs a look`,
+    tone: "neutral",
+    body: [
+      counts,
+      md``,
+      md`**${isActive ? "Active, the longest unseen first" : "Recently silent"}**`,
+      ...orNothing(rows.map(validatorRow), "validators"),
+    ],
+    fields,
+    readings: [
+      ...readings,
+      ...(readAt === undefined || fields.length === 0
+        ? []
+        : [{ data: null, fetchedAt: readAt, stale: false }]),
+    ],
+    pager,
+    menus: [validatorMenu(rows), listsMenu(directory)],
+    links: [
+      { label: "Recently silent", emoji: "🔴", to: address("validators", { status: "INACTIVE" }) },
+      { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
+      { label: "Versions", emoji: "📊", to: address("versions", {}) },
+      { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
+    ],
+  };
+};

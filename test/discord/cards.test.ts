@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("what a member reads on a card", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterEach(() => {
+    harness.explorer.mood = undefined;
+    harness.explorer.clearFaults();
+  });
+  afterAll(async () => {
+    expect(harness.discord.world.refusals).toEqual([]);
+    await harness.close();
+  });
+
+  const driver = () => harness.discord.driver;
+  const somebody = () => {
+    const user = harness.discord.world.addUser(`Guest ${harness.discord.world.users.size}`);
+    harness.discord.guild.members.set(user.id, []);
+    return { user, channel: harness.discord.channels.general };
+  };
+  const titleOf = (message: { embeds: object[] }) => (message.embeds[0] as { title: string }).title;
+
+  it("a transfer: how much, worth what, from whom to whom, and the event behind it", async () => {
+    const place = somebody();
+    const message = await driver().ask(place, "/transfers");
+    expect(textOf(message)).toMatch(/\*\*[\d,.]+ CC \(about \$[\d,.]+\)\*\*/);
+    expect(textOf(message)).not.toContain("TRANSFER");
+    const options = driver()
+      .components(message)
+      .find(({ options: all }) => all?.some(({ value }) => value.startsWith("transfer?")))?.options;
+    await driver().choose(place, message, options?.[2]?.value ?? "");
+    expect(titleOf(message)).toMatch(/^[\d,.]+ CC \(about \$[\d,.]+\)$/);
+    expect(textOf(message)).toMatch(/from \*\*.+\*\* to \*\*.+\*\*/);
+    const eventId = harness.explorer.ledger.transfers[2]?.event.eventId ?? "-";
+    expect(textOf(message)).toContain(eventId);
+    await driver().click(place, message, "Ledger event");
+    expect(textOf(message)).toContain("Update id");
+    expect(textOf(message)).not.toContain("consuming");
+  });
+
+  it("a transfer that is no longer listed: the event behind it, saying so", async () => {
+    const place = somebody();
+    const message = await driver().ask(place, "/transfers", { order: "ASC" });
+    const options = driver()
+      .components(message)
+      .find(({ options: all }) => all?.some(({ value }) => value.startsWith("transfer?")))?.options;
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/transfers" ? { ...(answer as object), content: [] } : answer;
+    harness.pass(10 * 60_000);
+    await driver().choose(place, message, options?.[0]?.value ?? "");
+    expect(textOf(message)).toContain("this is the ledger event behind it");
+  });
+
+  it("rewards: what they come to, by kind, since when and worth what", async () => {
+    const party = harness.explorer.ledger.validators[0]?.party.id ?? "";
+    const text = textOf(await driver().ask(somebody(), "/party rewards", { party }));
+    expect(text).toMatch(/"name":"Sum","value":"\*\*[\d,.]+ CC\*\* \(about \$[\d,.]+\)/);
+    expect(text).toMatch(/rewards?, since <t:\d+:f>, USD at the current price/);
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /get-price/ });
+    const other = harness.explorer.ledger.validators[1]?.party.id ?? "";
+    expect(textOf(await driver().ask(somebody(), "/party rewards", { party: other }))).toMatch(
+      /\*\*[\d,.]+ CC/,
+    );
+  });
+
+  it("a party: its balance once, worth what, and what could not be read said", async () => {
+    const own = harness.explorer.ledger.validators[2]?.party;
+    if (!own) throw new Error("No validator");
+    Object.assign(own, { locked: "0.0000000000", unlocked: "1234.5000000000" });
+    const text = textOf(await driver().ask(somebody(), "/party show", { party: own.id }));
+    expect(text.match(/1,234\.5/g)).toHaveLength(1);
+    expect(text).toMatch(/about \$[\d,.]+ at the current price/);
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /types$/ });
+    const other = harness.explorer.ledger.validators[3]?.party.id ?? "";
+    expect(textOf(await driver().ask(somebody(), "/party show", { party: other }))).toContain(
+      "could not be read right now",
+    );
+  });
+
+  it("a validator: whether it is verified, and its traffic as far as it is known", async () => {
+    const id = harness.explorer.ledger.validators.find(({ isSv }) => !isSv)?.party.id ?? "";
+    harness.explorer.mood = (answer, path) =>
+      path.startsWith("/v1/validators/:")
+        ? {
+            ...(answer as object),
+            isVerified: true,
+            isSv: false,
+            trafficStatus: { actual: { total_consumed: 500 }, target: {} },
+          }
+        : answer;
+    const text = textOf(await driver().ask(somebody(), "/validator show", { validator: id }));
+    expect(text).toContain("✅ verified");
+    expect(text).toContain("used 500 bytes");
+    expect(text).not.toContain("unknown of");
+  });
+
+  it("the network, with nothing known: no number that nobody gave", async () => {
+    harness.explorer.mood = (answer, path) =>
+      path.endsWith("/dashboard")
+        ? Object.fromEntries(Object.keys(answer as object).map((key) => [key, null]))
+        : answer;
+    harness.pass(10 * 60_000);
+    const place = somebody();
+    const message = await driver().ask(place, "/network");
+    await driver().click(place, message, "Refresh");
+    expect(textOf(message)).not.toMatch(/unknown|not known\*?\*? of|of not known/);
+    expect(textOf(message)).toContain("not known");
+  });
+
+  it("an event with more arguments than fit: the whole as a file", async () => {
+    const eventId = harness.explorer.ledger.updates[4]?.events[0]?.eventId ?? "";
+    const long = Object.fromEntries(
+      Array.from({ length: 80 }, (_, place) => [`someField${place}`, "x".repeat(30)]),
+    );
+    harness.explorer.mood = (answer, path) =>
+      path.includes("/events/") ? { ...(answer as object), choiceArgument: JSON.stringify(long) } : answer;
+    const message = await driver().ask(somebody(), "/event show", { event: eventId });
+    expect(message.attachments[0]?.filename).toMatch(/^event-.*\.json$/);
+    const { body } = harness.discord.world.files.get(message.attachments[0]?.id ?? "") ?? {};
+    expect(JSON.parse(body?.toString() ?? "").arguments).toEqual(long);
+    expect(textOf(message)).toContain("some field0: x");
+  });
+
+  it("a vote request whose details cannot be read: that they could not be", async () => {
+    const request = harness.explorer.ledger.openVoteRequest({ motion: "feature" });
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
+    harness.pass(10 * 60_000);
+    const text = textOf(
+      await driver().ask(somebody(), "/proposals show", { proposal: request.firstContractId }),
+    );
+    expect(text).toContain("Its details could not be read right now");
+    expect(text).toMatch(/"name":"Opened"/);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { compareVersions, isVersion, surveyVersions, versionsBehind } from "../../src/ledger/versions.js";
+
+const run = (version: string | null, count: number, active = true) =>
+  Array.from({ length: count }, () => ({ version, active }));
+
+describe("versions", () => {
+  // Each is older than the next.
+  const ordered = [
+    "0.4.9",
+    "0.4.16",
+    "0.6.2",
+    "0.6.2.1",
+    "0.6.2.10",
+    "0.6.3-alpha",
+    "0.6.3-rc.2",
+    "0.6.3-rc.10",
+    "0.6.3-rc.10.1",
+    "0.6.3",
+    "v0.10",
+    "1.0.0",
+  ];
+
+  it("are compared by numbers, with fourth parts and pre-releases", () => {
+    for (const [place, older] of ordered.entries()) {
+      for (const newer of ordered.slice(place + 1)) {
+        expect(compareVersions(older, newer), `${older} and ${newer}`).toBeLessThan(0);
+        expect(compareVersions(newer, older), `${newer} and ${older}`).toBeGreaterThan(0);
+      }
+      expect(compareVersions(older, older)).toBe(0);
+    }
+    expect(compareVersions("v0.6.3", "0.6.3+build.7")).toBe(0);
+    expect(compareVersions("0.6", "0.6.0")).toBe(0);
+  });
+
+  it.each(["soon", "6", "0.6.", "0.6.3 ", "0.6.3-", `0.6.3-${"x".repeat(40)}`, "1.2.3.4.5.6", "0.6.3\n"])(
+    "are not what %j is",
+    (text) => expect(isVersion(text)).toBe(false),
+  );
+
+  const survey = surveyVersions([
+    ...run("0.6.2", 62),
+    ...run("0.6.3", 3),
+    ...run("0.6.1", 20),
+    ...run("0.6.1.1", 5),
+    ...run("0.7.0", 99, false),
+    ...run("soon", 90),
+    ...run(null, 4),
+  ]);
+
+  it("are the most common and the newest that anybody active runs", () => {
+    expect(survey).toMatchObject({ active: 184, mostCommon: "0.6.2", newest: "0.6.3" });
+    expect(surveyVersions([])).toMatchObject({ active: 0, mostCommon: null, newest: null });
+    expect(surveyVersions([...run("0.1.0", 2), ...run("0.2.0", 2)]).mostCommon).toBe("0.2.0");
+  });
+
+  it.each([
+    ["0.6.3", 0, 0],
+    ["0.6.2", 0, 1],
+    ["0.6.1.1", 1, 2],
+    ["0.6.1", 2, 3],
+    ["0.0.1", 3, 4],
+    ["0.8.0", 0, 0],
+    ["soon", undefined, undefined],
+    [null, undefined, undefined],
+  ])("are so many behind: %s", (version, mostCommon, newest) => {
+    expect(versionsBehind(version, survey.mostCommon, survey)).toBe(mostCommon);
+    expect(versionsBehind(version, survey.newest, survey)).toBe(newest);
+  });
+});
