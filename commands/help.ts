@@ -5,5 +5,6 @@ export const help: ReadingCommand = {
   definition: withPrivate(
     readingCommand("help", "What you can ask, and where the answers come from"),
   ).toJSON(),
+  group: "This bot",
   opens: { "": "help" },
 };

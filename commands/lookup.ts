@@ -11,6 +11,7 @@ export const lookup: ReadingCommand = {
       true,
     ),
   ).toJSON(),
+  group: "Ledger",
   opens: { "": "lookup" },
   suggests: KINDS,
 };

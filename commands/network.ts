@@ -5,5 +5,6 @@ export const network: ReadingCommand = {
   definition: withPrivate(
     readingCommand("network", "The network at a glance: validators, rates, totals, governance"),
   ).toJSON(),
+  group: "Network",
   opens: { "": "network" },
 };

@@ -86,6 +86,7 @@ export const listAndShow = (
     .addSubcommand(withPrivate(withOrder(subcommand("list", list))))
     .addSubcommand(withPrivate(withId(subcommand("show", show), name, id, false)))
     .toJSON(),
+  group: "Ledger",
   opens: { ...opens },
   idOption: name,
 });

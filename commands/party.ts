@@ -21,6 +21,7 @@ export const party: ReadingCommand = {
     .addSubcommand(ofParty("show", "One party: what it is and what it holds"))
     .addSubcommand(ofParty("rewards", "What a party has earned"))
     .toJSON(),
+  group: "Parties and coin",
   opens: { list: "parties", top: "top", show: "party", rewards: "rewards" },
   idOption: "party",
   suggests: ["party"],

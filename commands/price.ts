@@ -14,5 +14,6 @@ export const price: ReadingCommand = {
         ),
     ),
   ).toJSON(),
+  group: "Network",
   opens: { "": "price" },
 };

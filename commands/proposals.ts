@@ -10,6 +10,7 @@ export const proposals: ReadingCommand = {
     .addSubcommand(ofProposal("show", "One vote request: what it changes, its votes and deadlines"))
     .addSubcommand(ofProposal("votes", "Who voted how on a vote request"))
     .toJSON(),
+  group: "Governance",
   opens: { list: "proposals", show: "voteRequest", votes: "votes" },
   idOption: "proposal",
   suggests: ["proposal"],

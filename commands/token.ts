@@ -14,6 +14,7 @@ export const token: ReadingCommand = {
       ),
     )
     .toJSON(),
+  group: "Parties and coin",
   opens: { show: "token" },
   idOption: "contract",
   suggests: ["token"],

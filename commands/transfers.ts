@@ -5,5 +5,6 @@ export const transfers: ReadingCommand = {
   definition: withPrivate(
     withOrder(readingCommand("transfers", "Coin that moved: how much, from whom, to whom")),
   ).toJSON(),
+  group: "Parties and coin",
   opens: { "": "transfers" },
 };

@@ -30,6 +30,7 @@ export const validator: ReadingCommand = {
       ),
     )
     .toJSON(),
+  group: "Validators",
   opens: { list: "validators", new: "newcomers", versions: "versions", show: "validator" },
   bare: { list: "overview" },
   idOption: "validator",

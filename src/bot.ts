@@ -12,9 +12,10 @@ import { createNames } from "./directory/names.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
-import { commandHelp } from "./discord/help.js";
+import { commandPaths } from "./discord/help.js";
 import { createLinks } from "./discord/links.js";
 import { createRenderer } from "./discord/message.js";
+import { createPages } from "./discord/pages.js";
 import { registerCommands } from "./discord/registration.js";
 import { createExplorer } from "./explorer/index.js";
 import { feeds as allFeeds, environmentSubscriptions } from "./feeds/index.js";
@@ -74,7 +75,13 @@ export async function startBot(
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
   const links = createLinks(keys);
-  const renderer = createRenderer(links);
+  const commands = createCommands(feeds.map(({ definition }) => definition));
+  const definitions = commands.map(({ definition }) => definition);
+  let paths: ReadonlyMap<string, string> = new Map();
+  const renderer = createRenderer(links, {
+    commands: () => paths,
+    pageOf: createPages(config.explorer.pages),
+  });
   const explorer = createExplorer(config.explorer, {
     cache,
     redis,
@@ -105,9 +112,6 @@ export async function startBot(
     onLease: metrics.lease,
   });
 
-  const commands = createCommands(feeds.map(({ definition }) => definition));
-  const definitions = commands.map(({ definition }) => definition);
-  let commandIds: ReadonlyMap<string, string> = new Map();
   const subscriptions = createSubscriptions(state, environment);
   const dispatch = createDispatch({
     commands,
@@ -118,11 +122,9 @@ export async function startBot(
       names,
       prices: createPriceHistory(state, log),
       charts: createCharts(log),
-      help: {
-        commands: () => commandHelp(definitions, commandIds),
-        source: new URL(config.explorer.apiUrl).host,
-      },
+      source: new URL(config.explorer.apiUrl).host,
     },
+    commandPaths: () => paths,
     links,
     renderer,
     onInteraction: metrics.interaction,
@@ -158,7 +160,7 @@ export async function startBot(
     log,
   }).then(
     (ids) => {
-      commandIds = ids;
+      paths = commandPaths(definitions, ids);
     },
     (err: unknown) =>
       log.error({ err }, "The commands could not be registered; those Discord has stay in use"),

@@ -33,6 +33,18 @@ const wholeNumber = (least: number, most: number) =>
 
 const snowflake = z.string().regex(/^\d{15,20}$/);
 
+/** The web explorer's page of one thing, by a pattern with its id in it. */
+const pattern = z
+  .string()
+  .refine((value) => {
+    if (!value.includes("{id}") || !URL.canParse(value)) return false;
+    const url = new URL(value);
+    // The id is no part of the host.
+    return /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[{}]|%7b/i.test(url.host);
+  })
+  .optional();
+const WANTS_PATTERN = "an http(s) address with {id} in it, such as https://explorer.example/update/{id}";
+
 /** Which of all the bot's shards this process runs: 0-3/16 is the first four of sixteen. */
 const shards = z
   .string()
@@ -77,7 +89,16 @@ const variables = {
   EXPLORER_REQUESTS_PER_MINUTE: [wholeNumber(1, 100_000).default(120), "a whole number from 1 to 100000"],
   EXPLORER_CONCURRENCY: [wholeNumber(1, 100).default(4), "a whole number from 1 to 100"],
   CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
+  EXPLORER_LINK_UPDATE: [pattern, WANTS_PATTERN],
+  EXPLORER_LINK_EVENT: [pattern, WANTS_PATTERN],
+  EXPLORER_LINK_PARTY: [pattern, WANTS_PATTERN],
+  EXPLORER_LINK_VALIDATOR: [pattern, WANTS_PATTERN],
+  EXPLORER_LINK_CONTRACT: [pattern, WANTS_PATTERN],
+  EXPLORER_LINK_PROPOSAL: [pattern, WANTS_PATTERN],
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
+
+/** Kinds of things that the web explorer may have pages of. */
+type PageKind = "update" | "event" | "party" | "validator" | "contract" | "proposal";
 
 type Variables = typeof variables;
 type Values = { [Name in keyof Variables]: z.infer<Variables[Name][0]> };
@@ -99,6 +120,8 @@ export interface Config {
     readonly apiKey: string;
     readonly requestsPerMinute: number;
     readonly concurrency: number;
+    /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
+    readonly pages: Readonly<Record<PageKind, string | undefined>>;
   };
   readonly governance: { readonly channelId: string | undefined; readonly pollSeconds: number };
   readonly redisUrl: string | undefined;
@@ -159,6 +182,14 @@ export function parseConfig(env: Environment): Config {
       apiKey: values.EXPLORER_API_KEY,
       requestsPerMinute: values.EXPLORER_REQUESTS_PER_MINUTE,
       concurrency: values.EXPLORER_CONCURRENCY,
+      pages: {
+        update: values.EXPLORER_LINK_UPDATE,
+        event: values.EXPLORER_LINK_EVENT,
+        party: values.EXPLORER_LINK_PARTY,
+        validator: values.EXPLORER_LINK_VALIDATOR,
+        contract: values.EXPLORER_LINK_CONTRACT,
+        proposal: values.EXPLORER_LINK_PROPOSAL,
+      },
     },
     governance: { channelId: values.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
     redisUrl: values.REDIS_URL,

@@ -54,6 +54,20 @@ describe("the environment", () => {
     },
   );
 
+  it.each([
+    ["https://scan.example/update/{id}", true],
+    ["https://scan.example/?q={id}#{id}", true],
+    ["https://scan.example/update/", false],
+    ["javascript:alert({id})", false],
+    ["https://{id}.example/", false],
+    ["https://user:word@scan.example/{id}", false],
+    ["scan.example/{id}", false],
+  ])("takes %s for a page of the web explorer: %s", (EXPLORER_LINK_UPDATE, isOne) => {
+    const problems = problemsOf({ ...NEEDED, EXPLORER_LINK_UPDATE });
+    expect(problems.length === 0).toBe(isOne);
+    if (!isOne) expect(problems[0]).toMatch(/^EXPLORER_LINK_UPDATE is malformed: it wants .*\{id\}/);
+  });
+
   it("takes a part of all shards, and refuses what is none", () => {
     const REDIS_URL = "redis://localhost/2";
     const shardsOf = (DISCORD_SHARDS: string) =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
 import type { AnswerDeps, FeedDefinition } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
@@ -127,7 +128,11 @@ async function save(
     ...(await subscriptions.health(channel.id)),
     paused: false,
   });
-  const title = before ? md`Subscription changed` : md`Subscribed`;
+  const title = !before
+    ? md`Subscribed`
+    : isDeepStrictEqual(before, subscription)
+      ? md`Nothing to change: it is set to this already`
+      : md`Subscription changed`;
   const standing = before ? [] : [md``, ...(await feed.standing(answerDeps(interaction, services)))];
   return say(services, title, [channelMention(channel.id), ...described(subscription, feed), ...standing]);
 }
@@ -209,7 +214,10 @@ export async function test(
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
   await check(interaction, services, place, subscription);
-  const payload = await feed.sample(answerDeps(interaction, services));
+  const sample = await feed.sample(answerDeps(interaction, services));
+  // The role stands there as it will, and is not notified.
+  const role = subscription.roleId && roleMention(subscription.roleId).toString();
+  const payload = { ...sample, content: [role, sample.content].filter(Boolean).join(" ") };
   const post = { payload, nonce: interaction.id };
   const signal = AbortSignal.timeout(SEND_MS);
   try {

@@ -99,6 +99,7 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
   const actions = new Map(Object.entries({ edit, list, remove, test, resume }));
   return {
     definition: builder.toJSON(),
+    group: "This bot",
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);

@@ -175,7 +175,10 @@ export class Driver {
     const button = this.components(message).find(
       (each) =>
         each.type === 2 &&
-        (each.label === which || each.emoji?.name === which || each.custom_id?.startsWith(which)),
+        (each.label === which ||
+          each.label?.startsWith(`${which} to `) ||
+          each.emoji?.name === which ||
+          each.custom_id?.startsWith(which)),
     );
     if (!button)
       throw new Error(

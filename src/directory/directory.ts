@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import MiniSearch from "minisearch";
 import type { Entry } from "../storage/catalogue.js";
-import { shortId } from "../text/ids.js";
+import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 
 /** What the directory knows: kinds of things that have a name. */
@@ -217,6 +217,6 @@ export function createDirectory(now = Date.now): Directory {
 
 /** An entry in words: its name before what tells it from others, at most so many UTF-16 units. */
 export function entryLabel({ id, name, note }: Entry, max: number): string {
-  const aside = cut(note ?? shortId(id), 60);
+  const aside = cut(note ?? fingerprint(id), 60);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }

@@ -9,9 +9,21 @@ import type { MessagePayload } from "./message.js";
 /** A command as it is registered. */
 export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
+/** What commands belong together in /help, in its order. */
+export const COMMAND_GROUPS = [
+  "Network",
+  "Validators",
+  "Governance",
+  "Parties and coin",
+  "Ledger",
+  "This bot",
+] as const;
+export type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
 /** A slash command that reads: its definition, and the screen that each of its subcommands opens. */
 export interface ReadingCommand {
   readonly definition: CommandDefinition;
+  readonly group: CommandGroup;
   /** By subcommand; under "" for a command without any. Options are named as the screen's parameters, or mapped. */
   readonly opens: Readonly<Record<string, ScreenName>>;
   /** By subcommand, what opens where nothing is chosen. */
@@ -25,6 +37,7 @@ export interface ReadingCommand {
 /** A slash command that changes something, with what it needs; its answers are private. */
 export interface ActingCommand<Services> {
   readonly definition: CommandDefinition;
+  readonly group: CommandGroup;
   /** @throws {PersonError} with a sentence for the person */
   run(interaction: ChatInputCommandInteraction, services: Services): Promise<MessagePayload>;
 }

@@ -18,7 +18,9 @@ import { toChoices } from "./autocomplete.js";
 import { type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
 import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
 import { DISCORD, explain, hasCode, kindOf } from "./errors.js";
+import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
+import { withMentions } from "./mentions.js";
 import type { MessagePayload, Renderer } from "./message.js";
 import { type Answerable, answer, type Target } from "./reply.js";
 
@@ -31,6 +33,8 @@ interface DispatchDeps<Services> {
   readonly services: Services;
   readonly explorer: ExplorerService;
   readonly screens: ScreenServices;
+  /** Discord's id of each command by how it is called, once they are registered. */
+  readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly links: Links;
   readonly renderer: Renderer;
   readonly onInteraction: OnInteraction;
@@ -53,7 +57,7 @@ function givenIn(
 
 /** Takes each interaction to the screen it wants, and the screen back to the person. The one error boundary. */
 export function createDispatch<Services>(deps: DispatchDeps<Services>) {
-  const { commands, services, explorer, screens, links, renderer, onInteraction, log } = deps;
+  const { commands, services, explorer, screens, commandPaths, links, renderer, onInteraction, log } = deps;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (
@@ -63,7 +67,12 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   ): Promise<MessagePayload> => {
     const options = from?.refresh ? { maxAgeMs: REFRESH_MS } : {};
     const bound = explorer.for({ person: interaction.user.id }, options);
-    const { view, address } = await openScreen(to, { ...screens, explorer: bound });
+    const mayDo = interaction.memberPermissions?.bitfield ?? null;
+    const { view, address } = await openScreen(to, {
+      ...screens,
+      explorer: bound,
+      commands: () => commandHelp(commands, commandPaths(), mayDo),
+    });
     return renderer.screen(view, address, from?.back);
   };
 
@@ -76,7 +85,7 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     let outcome = "answered";
     await answer(interaction, target, work, (error) => {
       outcome = kindOf(error);
-      return explain(error, log, interaction.id);
+      return withMentions(explain(error, log, interaction.id), commandPaths());
     });
     return outcome;
   };
@@ -123,7 +132,10 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     } catch (error) {
       if (hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged))
         throw error;
-      await button.reply({ content: explain(error, log, button.id), flags: MessageFlags.Ephemeral });
+      await button.reply({
+        content: withMentions(explain(error, log, button.id), commandPaths()),
+        flags: MessageFlags.Ephemeral,
+      });
       return kindOf(error);
     }
   };

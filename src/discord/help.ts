@@ -1,27 +1,58 @@
 import { ApplicationCommandOptionType } from "discord-api-types/v10";
 import type { CommandHelp } from "../screens/view.js";
 import { code, commandMention } from "../text/markdown.js";
-import type { CommandDefinition } from "./command.js";
+import { COMMAND_GROUPS, type CommandDefinition, type CommandGroup } from "./command.js";
+
+/** A command, as far as help needs it. */
+interface Described {
+  readonly definition: CommandDefinition;
+  readonly group: CommandGroup;
+}
+
+/** How a command is called, each of its subcommands by itself: "validator list". */
+function pathsOf({ name, options = [] }: CommandDefinition): string[] {
+  const subcommands = options.filter(({ type }) => type === ApplicationCommandOptionType.Subcommand);
+  return subcommands.length === 0 ? [name] : subcommands.map((each) => `${name} ${each.name}`);
+}
 
 /**
- * The commands one by one, subcommands apart, as they are called.
- * @param ids Discord's ids of the commands by name, without which a mention cannot be clicked
+ * Discord's id of each command by how it is called.
+ * @param ids Discord's ids by the commands' names
  */
-export function commandHelp(
+export const commandPaths = (
   definitions: readonly CommandDefinition[],
   ids: ReadonlyMap<string, string>,
-): CommandHelp[] {
-  return definitions.flatMap((definition) => {
-    const id = ids.get(definition.name);
-    const restricted = definition.default_member_permissions ? " (for those who manage the server)" : "";
-    const say = (name: string, description: string): CommandHelp => ({
-      mention: id === undefined ? code(`/${name}`) : commandMention(name, id),
-      description: description + restricted,
-    });
-    const subcommands = (definition.options ?? []).filter(
-      ({ type }) => type === ApplicationCommandOptionType.Subcommand,
-    );
-    if (subcommands.length === 0) return [say(definition.name, definition.description)];
-    return subcommands.map(({ name, description }) => say(`${definition.name} ${name}`, description));
-  });
-}
+): ReadonlyMap<string, string> =>
+  new Map(
+    definitions.flatMap((definition) => {
+      const id = ids.get(definition.name);
+      return id === undefined ? [] : pathsOf(definition).map((path) => [path, id] as const);
+    }),
+  );
+
+/** Whether somebody with these permissions is offered a command (Discord: null outside of servers). */
+const isOffered = (
+  { default_member_permissions: needed }: CommandDefinition,
+  permissions: bigint | null,
+): boolean => !needed || (permissions !== null && (permissions & BigInt(needed)) === BigInt(needed));
+
+/**
+ * The commands that somebody can use, group by group.
+ * @param paths Discord's ids, without which a mention cannot be clicked
+ * @param permissions what the person may do in the channel; null outside of servers
+ */
+export const commandHelp = (
+  commands: readonly Described[],
+  paths: ReadonlyMap<string, string>,
+  permissions: bigint | null,
+): CommandHelp[] =>
+  COMMAND_GROUPS.flatMap((wanted) => commands.filter(({ group }) => group === wanted))
+    .filter(({ definition }) => isOffered(definition, permissions))
+    .map(({ definition, group }) => ({
+      group,
+      description: definition.description,
+      mentions: pathsOf(definition).map((path) => {
+        const id = paths.get(path);
+        return id === undefined ? code(`/${path}`) : commandMention(path, id);
+      }),
+    }));

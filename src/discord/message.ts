@@ -1,6 +1,7 @@
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
+  type APIButtonComponentWithURL,
   type APIComponentInMessageActionRow,
   type APIEmbed,
   type APISelectMenuOption,
@@ -9,12 +10,13 @@ import {
   ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
-import { type Address, withParameter } from "../screens/addresses.js";
-import type { Choice, Field, Link, Menu, Tone, View } from "../screens/view.js";
+import { type Address, type ScreenName, withParameter } from "../screens/addresses.js";
+import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
 import { type Markdown, md, timestamp } from "../text/markdown.js";
 import { clean, cut } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
+import { withMentions } from "./mentions.js";
 
 const COLOURS: Readonly<Record<Tone, number>> = {
   neutral: 0x5865f2,
@@ -45,16 +47,59 @@ export interface Renderer {
   message(view: View): MessagePayload;
 }
 
-/** Renders views, with links made by `links`. */
-export const createRenderer = (links: Links): Renderer => ({
-  screen: (view, here, back) => toMessage(view, toRows(view, here, back, links)),
-  message: (view) => toMessage(view, toRows(view, undefined, undefined, links)),
-});
+/** Where "back" leads, in words. */
+const SCREEN_WORDS: Readonly<Record<ScreenName, string>> = {
+  price: "the price",
+  network: "the network",
+  validators: "validators",
+  overview: "validators",
+  newcomers: "the newest validators",
+  versions: "versions",
+  validator: "the validator",
+  parties: "parties",
+  top: "the largest balances",
+  party: "the party",
+  rewards: "the rewards",
+  proposals: "vote requests",
+  voteRequest: "the vote request",
+  votes: "the votes",
+  transfers: "transfers",
+  transfer: "the transfer",
+  token: "the token",
+  contracts: "contracts",
+  contract: "the contract",
+  events: "events",
+  event: "the event",
+  updates: "updates",
+  update: "the update",
+  lookup: "the choice",
+  help: "help",
+};
 
-function toMessage(view: View, components: Row[]): MessagePayload {
+/** What a renderer may know besides how addresses are written. */
+interface RendererOptions {
+  /** Discord's id of each command by how it is called, once they are registered. */
+  readonly commands?: () => ReadonlyMap<string, string>;
+  /** The address of a thing's page in the web explorer, where one is set. */
+  readonly pageOf?: (thing: ExplorerPage) => string | undefined;
+}
+
+/** Renders views, with links made by `links`. */
+export function createRenderer(links: Links, options: RendererOptions = {}): Renderer {
+  const { commands = () => new Map<string, string>(), pageOf = () => undefined } = options;
+  const render = (view: View, here?: Address, back?: Address) =>
+    toMessage(
+      view,
+      toRows(view, here, back, links, view.explorerPage && pageOf(view.explorerPage)),
+      commands(),
+    );
+  return { screen: render, message: (view) => render(view) };
+}
+
+function toMessage(view: View, components: Row[], commands: ReadonlyMap<string, string>): MessagePayload {
   return {
     ...(view.notifies ? { content: cut(view.title.toString(), LIMITS.title) } : {}),
-    embeds: [toEmbed(view)],
+    embeds: [toEmbed(view, commands)],
     components,
     files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({
       attachment: content,
@@ -114,19 +159,19 @@ const AGE_ROOM = 200;
 
 // Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
 // (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
-function toEmbed(view: View): APIEmbed {
+function toEmbed(view: View, commands: ReadonlyMap<string, string>): APIEmbed {
   const title = cut(view.title.toString(), LIMITS.title).trim() || "—";
   let left = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
   for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
-    const fitted = fitField(field);
+    const fitted = fitField(field, commands);
     left -= fitted.name.length + fitted.value.length;
     if (left < 0) break;
     fields.push(fitted);
   }
 
-  const lines = (view.body ?? []).flatMap((line) => line.toString().split("\n"));
+  const lines = (view.body ?? []).flatMap((line) => withMentions(line.toString(), commands).split("\n"));
   const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
   const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
   return {
@@ -139,10 +184,10 @@ function toEmbed(view: View): APIEmbed {
   };
 }
 
-function fitField({ name, value, inline = false }: Field) {
+function fitField({ name, value, inline = false }: Field, commands: ReadonlyMap<string, string>) {
   return {
     name: plain(name, LIMITS.fieldName),
-    value: fitLines(value.toString().split("\n"), LIMITS.fieldValue).trim() || "—",
+    value: fitLines(withMentions(value.toString(), commands).split("\n"), LIMITS.fieldValue).trim() || "—",
     inline,
   };
 }
@@ -154,7 +199,13 @@ const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
   components,
 });
 
-function toRows(view: View, here: Address | undefined, back: Address | undefined, links: Links) {
+function toRows(
+  view: View,
+  here: Address | undefined,
+  back: Address | undefined,
+  links: Links,
+  page: string | undefined,
+) {
   const rows: Row[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
@@ -164,10 +215,19 @@ function toRows(view: View, here: Address | undefined, back: Address | undefined
   const target = back ?? view.parent;
   const buttons = [
     ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, links)] : []),
-    ...(target ? [button({ label: "Back", emoji: "↩️", to: target }, SLOT.back, links)] : []),
+    ...(target
+      ? [
+          button(
+            { label: `Back to ${SCREEN_WORDS[target.screen]}`, emoji: "↩️", to: target },
+            SLOT.back,
+            links,
+          ),
+        ]
+      : []),
     ...(view.links ?? [])
       .slice(0, LINK_SLOTS.length)
       .map((link, index) => button(link, LINK_SLOTS[index] ?? "", links)),
+    ...(page === undefined ? [] : [pageButton(page)]),
   ];
   for (let start = 0; start < buttons.length; start += LIMITS.buttonsPerRow) {
     rows.push(rowOf(buttons.slice(start, start + LIMITS.buttonsPerRow)));
@@ -188,6 +248,14 @@ function button(
     ...(emoji ? { emoji: { name: emoji } } : {}),
   };
 }
+
+const pageButton = (url: string): APIButtonComponentWithURL => ({
+  type: ComponentType.Button,
+  style: ButtonStyle.Link,
+  url,
+  label: "Open in explorer",
+  emoji: { name: "🔗" },
+});
 
 function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, links: Links): Row {
   const leads = [

@@ -15,6 +15,23 @@ export const voterName = ({ identifier, accountName, company }: Vote): string | 
   accountName ?? company ?? identifier;
 
 /**
+ * Super validators that have not voted: those that have voted on other requests, where they are as many as the tally counts.
+ * Null where not all of them are known.
+ * @param others votes on any requests
+ */
+export function notVoted(
+  own: readonly Vote[],
+  others: readonly Vote[],
+  pending: number | null,
+): readonly string[] | null {
+  // The ledger keeps votes by the voters' names: they are unique.
+  const names = (votes: readonly Vote[]) => votes.flatMap((vote) => voterName(vote) ?? []);
+  const voted = new Set(names(own.filter(({ accept }) => accept !== null)));
+  const missing = [...new Set(names(others))].filter((name) => !voted.has(name));
+  return missing.length === pending ? missing : null;
+}
+
+/**
  * The votes that a detail's `rawPayload` holds, which is the contract itself: all of its version, each with its voter,
  * `[[name, {sv, accept, reason: {url, body}, optCastAt}]]`. Null where it holds none in that form.
  */

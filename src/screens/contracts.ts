@@ -98,6 +98,7 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
       ]),
     ],
     links,
+    explorerPage: { kind: "contract", id: detail.contractId ?? id },
     parent: address("contracts", {}),
   };
 };
@@ -161,6 +162,7 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
       ),
     ],
     links: [{ label: "Contract", emoji: "📄", to: address("contract", { id: contractId }) }],
+    explorerPage: { kind: "contract", id: contractId },
     parent: address("contracts", {}),
   };
 };

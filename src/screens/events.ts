@@ -124,6 +124,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
       ]),
     ],
     links,
+    explorerPage: { kind: "event", id: detail.eventId ?? id },
     parent: address("events", {}),
   };
 };

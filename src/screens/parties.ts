@@ -5,7 +5,7 @@ import type { HoldingsSummary, PartyDetail, PartyListItem } from "../explorer/sc
 import type { Explorer } from "../explorer/service.js";
 import { toDecimal } from "../explorer/values.js";
 import { sumOf, worth } from "../ledger/amounts.js";
-import { shortId } from "../text/ids.js";
+import { fingerprint, shortId } from "../text/ids.js";
 import {
   aboutUsd,
   bold,
@@ -36,7 +36,7 @@ const toChoice = perRow(({ partyAddress, partyName }: PartyListItem): Choice | u
     ? undefined
     : {
         label: partyName ?? shortId(partyAddress),
-        hint: partyName === null ? undefined : shortId(partyAddress),
+        hint: partyName === null ? undefined : fingerprint(partyAddress),
         to: address("party", { id: partyAddress }),
       },
 );
@@ -199,6 +199,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
         ? [{ label: "Creator", emoji: "🪪", to: address("party", { id: detail.creator.partyId }) }]
         : []),
     ],
+    explorerPage: { kind: "party", id: detail.partyId ?? id },
     parent: address("parties", {}),
   };
 };

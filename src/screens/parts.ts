@@ -141,7 +141,7 @@ export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role
   return rowMenu(parties, "Open a party…", ({ partyId = null, accountName, role }) => {
     if (partyId === null || !isPartyId(partyId)) return undefined;
     const short = shortId(partyId);
-    const hint = [role, accountName ? short : null].filter(Boolean).join(" · ");
+    const hint = [role, accountName ? fingerprint(partyId) : null].filter(Boolean).join(" · ");
     return { label: accountName ?? short, hint: hint || undefined, to: address("party", { id: partyId }) };
   });
 }

@@ -1,7 +1,8 @@
 import type { Names } from "../directory/names.js";
-import { openUndocumentedSlice } from "../explorer/paging.js";
-import type { VoteRequestListItem } from "../explorer/schema/governance.js";
-import type { Reading } from "../explorer/service.js";
+import { ifAnswered } from "../explorer/errors.js";
+import { openUndocumentedSlice, ROWS_PER_REQUEST } from "../explorer/paging.js";
+import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { Explorer, Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
 import {
   countSuperValidators,
@@ -10,8 +11,8 @@ import {
   identityOf,
   type VoteRequest,
 } from "../ledger/vote-requests.js";
-import { neededFor } from "../ledger/vote-rules.js";
-import { voterName } from "../ledger/votes.js";
+import { isOver, neededFor } from "../ledger/vote-rules.js";
+import { notVoted, voterName } from "../ledger/votes.js";
 import { shortId } from "../text/ids.js";
 import {
   bold,
@@ -154,15 +155,34 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
       ]),
     ],
     links: [{ label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) }],
+    explorerPage: { kind: "proposal", id: identity },
     parent: address("proposals", {}),
   };
 };
+
+/** Who has not voted yet, of an open request whose votes are all known. */
+async function missingLines(
+  request: VoteRequest,
+  { data, complete }: { readonly data: readonly Vote[]; readonly complete: boolean },
+  explorer: Explorer,
+): Promise<Markdown[]> {
+  if (!complete || !request.pending || isOver(request, Date.now())) return [];
+  const others = await ifAnswered(explorer.votes({ page: 0, size: ROWS_PER_REQUEST }));
+  const missing = others ? notVoted(data, others.data.content, request.pending) : null;
+  return [
+    md``,
+    missing === null
+      ? md`-# Who has not voted yet is not known.`
+      : md`⬛ **Not voted yet:** ${cut(missing.join(", "), 700)}`,
+  ];
+}
 
 /** Who voted how on a vote request; a null is not a No. */
 export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) => {
   const reading = await findVoteRequest(explorer, id);
   const request = reading.data;
   const found = await findVotes(explorer, reading);
+  const missing = await missingLines(request, found, explorer);
   const shown = pageOf(found.data, page);
   const readings: readonly Reading<unknown>[] = [reading, found];
   return {
@@ -182,6 +202,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) 
         : [
             md`${found.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,
           ]),
+      ...missing,
       ...(found.complete
         ? []
         : [

@@ -142,6 +142,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       ]),
     ],
     links: [{ label: "Ledger event", emoji: "⚙️", to: address("event", { id }) }],
+    explorerPage: { kind: "event", id },
     parent: address("transfers", { order, page }),
   };
 };

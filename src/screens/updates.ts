@@ -106,6 +106,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
         }),
       ),
     ],
+    explorerPage: { kind: "update", id },
     parent: address("updates", {}),
   };
 };

@@ -161,6 +161,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         ? []
         : [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]),
     ],
+    explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),
   };
 };

@@ -46,6 +46,12 @@ export interface Attachment {
   readonly description?: string;
 }
 
+/** A thing that has a page of its own in the web explorer, as far as its address is set. */
+export interface ExplorerPage {
+  readonly kind: "update" | "event" | "party" | "validator" | "contract" | "proposal";
+  readonly id: string;
+}
+
 /** What a person sees: data, which src/discord turns into a message within Discord's limits. */
 export interface View {
   readonly title: Markdown;
@@ -66,14 +72,17 @@ export interface View {
   readonly pager?: { readonly page: number; readonly pages: number };
   readonly menus?: readonly Menu[];
   readonly links?: readonly Link[];
+  /** What it shows, where the web explorer may have a page of it. */
+  readonly explorerPage?: ExplorerPage;
   /** Where "back" leads for somebody who came from nowhere. */
   readonly parent?: Address;
 }
 
 /** A command as people see it. */
 export interface CommandHelp {
-  /** Clickable, where Discord's id of the command is known. */
-  readonly mention: Markdown;
+  readonly group: string;
+  /** Each of its subcommands, or itself: clickable, where Discord's id of the command is known. */
+  readonly mentions: readonly Markdown[];
   readonly description: string;
 }
 
@@ -83,14 +92,16 @@ export interface ScreenServices {
   readonly names: Names;
   readonly prices: PriceHistory;
   readonly charts: Charts;
-  /** The commands, and where the data comes from, for help. */
-  readonly help: { commands(): readonly CommandHelp[]; readonly source: string };
+  /** Where the data comes from, for help. */
+  readonly source: string;
 }
 
 /** What a screen may use. */
 export interface ScreenContext extends ScreenServices {
   /** The explorer, for the person whose screen it is. */
   readonly explorer: Explorer;
+  /** The commands that this person can use, group by group. */
+  readonly commands: () => readonly CommandHelp[];
 }
 
 /** A screen that turned out to be another one, with a word on why. */

@@ -50,6 +50,7 @@ describe("/subscribe", () => {
     expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
       "Subscription changed",
     );
+    expect(textOf(await ask("edit", { votes: false }))).toContain("Nothing to change");
     const list = textOf(await ask("list"));
     expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
     expect(list).toMatch(/new vote requests, outcomes"?\\n/);
@@ -57,11 +58,30 @@ describe("/subscribe", () => {
     expect(list).toContain("environment");
   });
 
-  it("posts a sample, marked as one, that pings nobody", async () => {
+  it("posts a sample, which is the newest announcement as it would be, marked as one, that pings nobody", async () => {
+    const role = world().addRole(harness.discord.guild, "Readers", 0n, { mentionable: true });
+    await ask("edit", { role: role.id });
+    const request = harness.explorer.ledger.openVoteRequest({
+      title: "The very newest",
+      motion: "dsoConfig",
+    });
+    await world().until(
+      () =>
+        world()
+          .read(harness.discord.channels.governance)
+          .some((each) => textOf(each).includes("The very newest")),
+      "its announcement",
+    );
     await ask("test");
     const sample = world().read(harness.discord.channels.general).at(-1);
-    expect(textOf(sample ?? { content: "", embeds: [] })).toContain("Sample");
+    const text = textOf(sample ?? { content: "", embeds: [] });
+    expect(sample?.content).toMatch(/^<@&\d+> 🧪 Sample: New vote request: The very newest$/);
+    expect(text).toContain("Unclaimed rewards merged from");
+    expect(text).toContain(request.requester.name);
     expect(sample?.pings).toEqual([]);
+    const buttons = harness.discord.driver.components(sample as never).map(({ label }) => label);
+    expect(buttons).toEqual(["Details", "Votes", "All vote requests"]);
+    await ask("edit", { "no-role": true });
   });
 
   it("does not remove the environment's, and removes others", async () => {

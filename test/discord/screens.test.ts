@@ -108,6 +108,10 @@ describe("a person at a channel", () => {
     await driver().click(ana(), shown, "Votes");
     expect(textOf(shown)).toContain("❌ no");
     expect(textOf(shown)).toContain("✅ yes");
+    const voted = request.ballots.map(({ voter }) => voter.name);
+    const missing = harness.explorer.ledger.superValidators.filter(({ name }) => !voted.includes(name));
+    const line = /Not voted yet:\*\* (.*?)\\n/.exec(textOf(shown))?.[1] ?? "";
+    expect(new Set(line.split(", "))).toEqual(new Set(missing.map(({ name }) => name)));
   });
 
   it("is thinking while the explorer is slow, and answers in time to Discord", async () => {
@@ -119,10 +123,10 @@ describe("a person at a channel", () => {
 
   it("gets an error after a public deferral in private, and nothing stays behind", async () => {
     harness.explorer.injectFault({ kind: "slow", ms: 2_000 }, { times: 1 });
-    const interaction = driver().type(ana(), "/validator show", { validator: "slow::1220" });
+    const interaction = driver().type(ben(), "/validator show", { validator: "slow::1220" });
     await harness.discord.world.until(() => interaction.answered === 5, "the deferral");
     const message = await driver().answered(interaction);
-    expect(message.visibleTo).toBe(ana().user.id);
+    expect(message.visibleTo).toBe(ben().user.id);
     expect(message.content).toContain("No validator has that id");
     expect(interaction.original).toBeUndefined();
   });

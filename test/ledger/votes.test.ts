@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { voterKey, voterName, votesIn } from "../../src/ledger/votes.js";
+import { notVoted, voterKey, voterName, votesIn } from "../../src/ledger/votes.js";
 
 const reason = { url: "https://example.org", body: "Fine" };
 
@@ -49,5 +49,19 @@ describe("a voter", () => {
     expect(read({ identifier: null, accountName: null })).toEqual(["Falcon Ltd", "Falcon Ltd"]);
     expect(read({ accountName: null, company: null })).toEqual(["falcon::1220", "falcon::1220"]);
     expect(read({ identifier: null, accountName: null, company: null })).toEqual([null, null]);
+  });
+});
+
+describe("who has not voted", () => {
+  const votes = (...names: readonly (readonly [string | null, boolean | null])[]) =>
+    votesIn({ votes: names.map(([name, accept]) => [name, { sv: null, accept }]) }) ?? [];
+  const others = votes(["Falcon", true], ["Grove", false], ["Iris", true], ["Iris", false], [null, true]);
+
+  it("are those seen voting elsewhere, where they are as many as are missing", () => {
+    const own = votes(["Falcon", true], ["Grove", null]);
+    expect(notVoted(own, others, 2)).toEqual(["Grove", "Iris"]);
+    expect(notVoted(own, others, 3)).toBeNull();
+    expect(notVoted(own, others, null)).toBeNull();
+    expect(notVoted(others, others, 0)).toEqual([]);
   });
 });

@@ -62,7 +62,8 @@ describe("whatever the explorer returns", () => {
     directory: createDirectory(),
     charts: createCharts({ error: () => {} }),
     prices: { samples: async () => [] },
-    help: { commands: () => [], source: "explorer.example" },
+    commands: () => [],
+    source: "explorer.example",
   };
 
   beforeAll(async () => {

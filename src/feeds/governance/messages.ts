@@ -94,6 +94,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       }),
       thumbnail: request.requesterImg,
       links: links(request.identity, mark),
+      ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
     });
 
   return {

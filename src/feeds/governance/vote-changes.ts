@@ -1,5 +1,5 @@
 import type { Vote } from "../../explorer/schema/governance.js";
-import { voterKey, voterName } from "../../ledger/votes.js";
+import { notVoted, voterKey, voterName } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { GovernanceEvent } from "./events.js";
 
@@ -76,16 +76,6 @@ export function compareVotes(
   };
 }
 
-/**
- * Super validators that have voted before and not on this request; null where they are not as many as its tally counts, so
- * that not all of them are known.
- */
-export function absentFrom(request: TrackedVoteRequest, rows: readonly Vote[]): readonly string[] | null {
-  // The ledger keeps votes by the voters' names: they are unique.
-  const voters = new Set(rows.flatMap((row) => voterName(row) ?? []));
-  const voted = new Set(
-    votesOn(request, rows).flatMap((row) => (row.accept === null ? [] : (voterName(row) ?? []))),
-  );
-  const absent = [...voters].filter((name) => !voted.has(name));
-  return absent.length === request.pending ? absent : null;
-}
+/** Super validators that have voted before and not on this request; null where not all of them are known. */
+export const absentFrom = (request: TrackedVoteRequest, rows: readonly Vote[]): readonly string[] | null =>
+  notVoted(votesOn(request, rows), rows, request.pending);
