@@ -47,8 +47,11 @@ const ofMessage = async (name: string) => {
 
 await ask("validator show", { validator: "quartz" }, "last seen");
 await ofMessage("answer.png");
-await ask("validator list", {}, "All validators");
+// A long list, whole.
+await page.setViewportSize({ width: 1_180, height: 1_400 });
+await ask("validator list", {}, "what needs a look");
 await ofMessage("list.png");
+await page.setViewportSize({ width: 1_180, height: 1_020 });
 await ask("price", {}, "USD");
 await last().locator("img.discord-embed-image").waitFor();
 await ofMessage("chart.png");

@@ -1,6 +1,6 @@
 import { openSlice } from "../explorer/paging.js";
 import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.js";
-import { bold, counted, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { bold, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
 import { listsMenu, validatorMenu, validatorRow, versionLists } from "./validators.js";
@@ -8,16 +8,27 @@ import type { Field, Screen, ScreenContext } from "./view.js";
 
 const MAX_VERSIONS = 5;
 
-function versionFields({ directory }: ScreenContext): Field[] {
-  const survey = surveyVersions(directory.entries("validator"));
-  const { counts, active, mostCommon, newest } = survey;
+/** How many run an older version than most. */
+function behindLine({ directory }: ScreenContext): Markdown[] {
+  const { counts, mostCommon } = surveyVersions(directory.entries("validator"));
   if (mostCommon === null) return [];
   const behind = [...counts]
     .filter(([each]) => each !== null && isVersion(each) && compareVersions(each, mostCommon) < 0)
     .reduce((sum, [, count]) => sum + count, 0);
+  return [
+    behind === 0
+      ? md`✅ none is behind ${version(mostCommon)}, which most run`
+      : md`⚠️ **${grouped(behind)}** active on an older version than ${version(mostCommon)}, which most run`,
+  ];
+}
+
+/** What most of them run. */
+function versionFields({ directory }: ScreenContext): Field[] {
+  const { counts, active, mostCommon, newest } = surveyVersions(directory.entries("validator"));
   const lists = versionLists(directory).slice(0, MAX_VERSIONS);
-  const line = (each: string, count: number): Markdown =>
-    join(
+  const line = (each: string): Markdown => {
+    const count = counts.get(each) ?? 0;
+    return join(
       [
         version(each),
         bold(grouped(count)),
@@ -27,22 +38,12 @@ function versionFields({ directory }: ScreenContext): Field[] {
       ],
       " · ",
     );
-  return [
-    {
-      name: "Behind",
-      value:
-        behind === 0
-          ? md`✅ none is on an older version than ${version(mostCommon)}, which most run`
-          : md`⚠️ ${counted(behind, "active one")} on an older version than ${version(mostCommon)}, which most run`,
-    },
-    {
-      name: "By version",
-      value: join(
-        lists.map((each) => line(each.version, each.count)),
-        "\n",
-      ),
-    },
-  ];
+  };
+  const value = join(
+    lists.map((each) => line(each.version)),
+    "\n",
+  );
+  return lists.length > 0 ? [{ name: "By version", value }] : [];
 }
 
 /** A page of all validators: those that went silent, the latest first, and then the active ones, the longest unseen first. */
@@ -81,6 +82,7 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
     tone: "neutral",
     body: [
       counts,
+      ...behindLine(context),
       md``,
       md`**${isActive ? "Active, the longest unseen first" : "Recently silent"}**`,
       ...orNothing(rows.map(validatorRow), "validators"),
