@@ -28,9 +28,11 @@ import { createIdKeys } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
 import { compete, holdForever } from "./storage/lease.js";
 import { claimVersion, createState, type State } from "./storage/state.js";
+import { StateError } from "./storage/store.js";
 import { digest } from "./util/digest.js";
+import { createNotice } from "./util/notice.js";
 import { repeat } from "./util/repeat.js";
-import { DAY, MINUTE } from "./util/units.js";
+import { DAY, MINUTE, SECOND } from "./util/units.js";
 
 /** A bot at work. */
 export interface Bot {
@@ -49,6 +51,8 @@ interface StartOptions {
 }
 
 const FINISH_MS = 5_000;
+/** Redis may take so long to be connected at the start, in ms, before anybody is told what waits for it. */
+const CONNECT_MS = 10_000;
 /**
  * Each interaction's answers have a queue of their own in discord.js' REST, kept until it is swept: by itself every hour,
  * and never again after a login that failed.
@@ -64,6 +68,7 @@ export async function startBot(
   config: Config,
   { stopped, onBroken, feeds = allFeeds }: StartOptions,
 ): Promise<Bot> {
+  const startedAt = performance.now();
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
   const feedNames = feeds.map(({ definition }) => definition.name);
   const metrics = await createMetrics(config.httpPort !== undefined, feedNames, () => gatewayOf(client));
@@ -95,7 +100,26 @@ export async function startBot(
   const directory = createDirectory();
   const anyAge = explorer.for("background", { maxAgeMs: DAY });
   const names = createNames({ directory, explorer: anyAge, state, log });
-  const loading = repeat(() => loadDirectory(directory, state, log), DIRECTORY_MS, log);
+  const unloaded = createNotice<unknown>(
+    (err) => log.warn({ err }, "The kept names cannot be read; trying again"),
+    () => log.info({}, "The kept names can be read again"),
+  );
+  const loading = repeat(
+    async () => {
+      await loadDirectory(directory, state, log);
+      unloaded.ends();
+    },
+    DIRECTORY_MS,
+    log,
+    {
+      retryMs: SECOND,
+      onError: (err) => {
+        // While Redis is not there yet, the connection says so itself.
+        if (!(err instanceof StateError)) log.error({ err }, "The kept names could not be taken over");
+        else if (performance.now() - startedAt > CONNECT_MS) unloaded.begins(err);
+      },
+    },
+  );
   const environment = environmentSubscriptions(config, feeds);
   const background = createBackground({
     feeds,
@@ -138,7 +162,7 @@ export async function startBot(
     inFlight.add(work);
   });
   watchGateway(client, log);
-  const health = await openHealth(config.httpPort, metrics, () => unready(client, state, stopping));
+  const health = await openHealth(config, metrics, () => unready(client, state, stopping));
 
   const ready = whenReady(client);
   await logIn(client, config.discord.token, log, stopped);
@@ -226,15 +250,17 @@ async function unready(client: Client, state: State, stopping: boolean): Promise
 
 /** @throws {ConfigError} where the port cannot be opened */
 async function openHealth(
-  port: number | undefined,
+  { httpPort: port, httpHost: host }: Pick<Config, "httpPort" | "httpHost">,
   metrics: Metrics,
   findUnready: () => Promise<readonly string[]>,
 ) {
   if (port === undefined) return undefined;
   try {
-    return await serveHealth({ port, metrics, unready: findUnready });
+    return await serveHealth({ port, host, metrics, unready: findUnready });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new ConfigError([`HTTP_PORT ${port} cannot be opened (${code}): it wants a free port`]);
+    throw new ConfigError([
+      `HTTP_PORT ${port} cannot be opened on HTTP_HOST ${host} (${code}): they want a free port, and an address of this machine`,
+    ]);
   }
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 
@@ -86,6 +87,13 @@ const variables = {
   ],
   LOG_LEVEL: [z.enum(levels).default("info"), `one of ${levels.join(", ")}`],
   HTTP_PORT: [wholeNumber(1, 65_535).optional(), "a port from 1 to 65535"],
+  HTTP_HOST: [
+    z
+      .string()
+      .refine((host) => isIP(host) !== 0 || host === "localhost")
+      .default("127.0.0.1"),
+    "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them",
+  ],
   EXPLORER_REQUESTS_PER_MINUTE: [wholeNumber(1, 100_000).default(120), "a whole number from 1 to 100000"],
   EXPLORER_CONCURRENCY: [wholeNumber(1, 100).default(4), "a whole number from 1 to 100"],
   CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
@@ -129,6 +137,8 @@ export interface Config {
   readonly cacheMemoryMb: number;
   readonly logLevel: (typeof levels)[number];
   readonly httpPort: number | undefined;
+  /** The address that the port is opened on. */
+  readonly httpHost: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -197,6 +207,7 @@ export function parseConfig(env: Environment): Config {
     cacheMemoryMb: values.CACHE_MEMORY_MB,
     logLevel: values.LOG_LEVEL,
     httpPort: values.HTTP_PORT,
+    httpHost: values.HTTP_HOST,
   };
 }
 

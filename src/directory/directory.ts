@@ -79,7 +79,12 @@ const newSearch = () =>
       combineWith: "AND",
       prefix: true,
       // Edits forgiven: two letters that changed places are two. Hex is copied, not typed.
-      fuzzy: (term) => (term.length < 4 || /^[0-9a-f]{8,}$/.test(term) ? false : term.length < 5 ? 1 : 2),
+      fuzzy: (term) =>
+        term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$/.test(term)
+          ? false
+          : term.length < 5
+            ? 1
+            : 2,
       boost: { name: 3, hint: 2 },
     },
   });
@@ -104,6 +109,11 @@ function rank(entry: Entry, text: string, exactWords: boolean): number {
   return exactWords ? 4 : 5;
 }
 
+/** Of what is typed, so much is looked for: as long as the longest id, and words of a name. */
+const MAX_TYPED = 300;
+const MAX_WORDS = 6;
+/** The longest word that errors are forgiven in: each edit of a longer one costs more time, and no name has it. */
+const MAX_FUZZY = 24;
 /** Rows indexed between two turns of the event loop. */
 const CHUNK = 250;
 /** Matches that are ranked; a short text fits thousands. */
@@ -135,12 +145,12 @@ export function createDirectory(now = Date.now): Directory {
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
     const { entries, words } = listOf(kind);
     if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
-    const typed = text.split(SEPARATORS).filter(Boolean);
+    const typed = text.split(SEPARATORS).filter(Boolean).slice(0, MAX_WORDS);
     const byId = LIKE_AN_ID.test(text)
       ? entries.filter(({ id }) => isBeginningOf(text, plain(id))).slice(0, MAX_RANKED)
       : [];
     const byWords = words
-      .search(text)
+      .search(LIKE_AN_ID.test(text) ? text : typed.join(" "))
       .slice(0, MAX_RANKED)
       .flatMap(({ id, terms }) => {
         const entry = entries[Number(id)];
@@ -167,7 +177,7 @@ export function createDirectory(now = Date.now): Directory {
       directory.entry("validator", partyId)?.name ?? directory.entry("party", partyId)?.name ?? null,
 
     search(kinds, text, max) {
-      const typed = plain(text).replace(/\s+/g, " ").trim();
+      const typed = plain(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
       return kinds
         .flatMap((kind) => matches(kind, typed, max))
         .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))

@@ -5,7 +5,7 @@ import { type Action, isGeneric, type Subject, subjectText, toAction, toTitle } 
 import { identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
-import { hintOf } from "../text/ids.js";
+import { fingerprint, hintOf } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import type { Directory } from "./directory.js";
@@ -63,6 +63,14 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     for (const [identity, subject] of await state.subjects.list()) subjects.set(identity, subject);
   });
 
+  /** A party's name, with what tells it from another that goes by the same. */
+  const calledBy = (id: string): string => {
+    const name = directory.nameOf(id);
+    if (name === null) return hintOf(id);
+    const hasTwin = directory.named(["validator", "party"], name).some(({ entry }) => entry.id !== id);
+    return hasTwin ? `${name} (${fingerprint(id)})` : name;
+  };
+
   const names: Names = {
     party: directory.nameOf,
 
@@ -70,7 +78,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       if (title !== null && !isGeneric(title)) return title;
       const known = identity === null ? null : subjects.get(identity);
       const subject = action?.subject ?? known;
-      if (subject) return subjectText(subject, (id) => directory.nameOf(id) ?? hintOf(id));
+      if (subject) return subjectText(subject, calledBy);
       return toTitle(title) ?? action?.words ?? NAMELESS;
     },
 

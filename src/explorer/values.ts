@@ -1,4 +1,4 @@
-import { clean } from "../text/plain.js";
+import { clean, cut } from "../text/plain.js";
 
 /**
  * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
@@ -71,13 +71,25 @@ export function toFlag(value: unknown): boolean | null {
   return text === "true" ? true : text === "false" ? false : null;
 }
 
-/** Text with something in it, cleaned and trimmed; a number or a boolean becomes its text. */
+/** The longest text that is taken from anybody: reasons and descriptions are long, and nothing is longer. */
+const MAX_TEXT = 20_000;
+
+/** Text with something in it, cleaned, trimmed and cut; a number or a boolean becomes its text. */
 export function toText(value: unknown): string | null {
-  if (typeof value === "string") return clean(value).trim() || null;
+  if (typeof value === "string") return clean(cut(value, MAX_TEXT)).trim() || null;
   // JSON may hold 1e999, which is read as Infinity.
   const isScalar = Number.isFinite(value) || typeof value === "bigint" || typeof value === "boolean";
   return isScalar ? String(value) : null;
 }
+
+/** The longest name that is shown or kept. */
+const MAX_NAME = 200;
+
+/** A name: text, cut where it enters. */
+export const toName = (value: unknown): string | null => {
+  const text = toText(typeof value === "string" ? cut(value, 4 * MAX_NAME) : value);
+  return text === null ? null : cut(text, MAX_NAME);
+};
 
 /** The longest id that is believed: a party's has 255 characters at the most. */
 export const MAX_ID_LENGTH = 300;
@@ -110,6 +122,9 @@ export function toRecord(value: unknown): Readonly<Record<string, unknown>> | nu
 
 const MAX_LEAVES = 200;
 const MAX_LEAF_DEPTH = 8;
+/** The longest name of a field, and the longest value, that are looked at. */
+const MAX_KEY = 100;
+const MAX_LEAF = 4_000;
 
 /** Every leaf of a JSON value by its path, as text; so many of them, and so deep, since a stranger wrote it. */
 export function leavesOf(
@@ -120,13 +135,16 @@ export function leavesOf(
 ): Map<string, string> {
   if (found.size >= MAX_LEAVES || depth > MAX_LEAF_DEPTH) return found;
   if (typeof value === "object" && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      leavesOf(inner, path ? `${path}.${key}` : key, found, depth + 1);
+    for (const key in value) {
+      if (found.size >= MAX_LEAVES || !Object.hasOwn(value, key)) break;
+      const inner: unknown = (value as Readonly<Record<string, unknown>>)[key];
+      const name = cut(key, MAX_KEY);
+      leavesOf(inner, path ? `${path}.${name}` : name, found, depth + 1);
     }
     return found;
   }
   const leaf = value === null ? null : toText(value);
-  if (path && leaf !== null) found.set(path, leaf);
+  if (path && leaf !== null) found.set(path, cut(leaf, MAX_LEAF));
   return found;
 }
 

@@ -13,6 +13,8 @@ export interface Health {
 
 interface Options {
   readonly port: number;
+  /** The address it listens on. */
+  readonly host: string;
   readonly metrics: Metrics;
   readonly unready: Unready;
 }
@@ -21,7 +23,7 @@ interface Options {
  * Serves /livez (the process answers), /readyz (it can do its work; else 503 with what is missing) and /metrics
  * (Prometheus). Nothing here is secret, and nothing can be changed.
  */
-export async function serveHealth({ port, metrics, unready }: Options): Promise<Health> {
+export async function serveHealth({ port, host, metrics, unready }: Options): Promise<Health> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: string, type = "text/plain; charset=utf-8") =>
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(body);
@@ -44,7 +46,7 @@ export async function serveHealth({ port, metrics, unready }: Options): Promise<
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, resolve);
+    server.listen(port, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -87,15 +87,18 @@ export function openFileStore(dataDir: string): Store {
       }),
     async close() {
       flush();
+      // What was written stands in the log beside the file until then: the file alone is a backup.
+      db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       db.close();
     },
   };
 }
 
 function open(dataDir: string, path: string): Database.Database {
+  let db: Database.Database | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    const db = new Database(path, { timeout: 500 });
+    db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
     // Held until the process ends, however it ends: no second bot announces from the same file.
@@ -104,13 +107,28 @@ function open(dataDir: string, path: string): Database.Database {
       collection TEXT NOT NULL, id TEXT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (collection, id)
     ) WITHOUT ROWID`);
     db.exec("BEGIN IMMEDIATE; COMMIT");
+    check(db, path);
     return db;
   } catch (error) {
+    db?.close();
+    if (error instanceof StateError) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new StateError(
       /SQLITE_BUSY|SQLITE_LOCKED/.test(code)
         ? `${path} is in use by another process: only one bot may use it; several need a REDIS_URL`
-        : `DATA_DIR: ${path} cannot be used (${code}): it wants a folder the bot may write to`,
+        : /SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)
+          ? damaged(path, code)
+          : `DATA_DIR: ${path} cannot be used (${code}): it wants a folder the bot may write to`,
     );
   }
+}
+
+const damaged = (path: string, what: string): string =>
+  `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;
+
+/** Looks through the whole file before anything is done with it. @throws {StateError} where it is damaged */
+function check(db: Database.Database, path: string): void {
+  const row = db.prepare("PRAGMA quick_check(1)").get() as { quick_check?: unknown } | undefined;
+  const found = String(row?.quick_check ?? "no answer");
+  if (found !== "ok") throw new StateError(damaged(path, found.split("\n")[0]?.slice(0, 200) ?? ""));
 }

@@ -83,6 +83,9 @@ const RENEW_EVERY_MS = 1_500;
 export const LEASE_KEY = "crier:lease";
 
 const RENEW = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`;
+/** Takes the lease where nobody has it. A key that never expires is nobody's: a restored dump, or a hand, has left it. */
+const TAKE = `if redis.call("PTTL", KEYS[1]) == -1 then redis.call("DEL", KEYS[1]) end
+if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end return 0`;
 const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
 
 /** Among processes that share a Redis: whoever holds the lease works, and another takes over when it does not renew it. */
@@ -113,7 +116,8 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     else await lose();
   };
   const take = async (sentAt: number) => {
-    if ((await client.set(LEASE_KEY, token, { NX: true, PX: LEASE_MS })) === null) return;
+    const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] });
+    if (taken !== 1) return;
     validUntil = sentAt + LEASE_MS;
     try {
       const epoch = await nextEpoch(state);

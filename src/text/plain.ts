@@ -1,7 +1,10 @@
 /** Plain text from strangers: made harmless, and cut. */
 
 // Control characters but tab and newline, formatting ones (zero-width, bidirectional, tags), and fillers that look empty.
-const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}|\u115f|\u1160|\u3164|\uffa0/gu;
+const UNSAFE =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}|\u115f|\u1160|\u2800|\u3164|\uffa0/gu;
+/** Marks beyond the third on one letter, which would cover the lines around it. */
+const STACKED = /(\p{M}{3})\p{M}+/gu;
 
 /** Most text has nothing but these: it is as it should be. */
 const HARMLESS = /^[\x20-\x7e]*$/;
@@ -9,7 +12,7 @@ const HARMLESS = /^[\x20-\x7e]*$/;
 /** Text without control, invisible and bidirectional characters, and without halves of surrogate pairs. */
 export function clean(text: string): string {
   if (HARMLESS.test(text)) return text;
-  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "");
+  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "").replace(STACKED, "$1");
 }
 
 /** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" where it was cut. */

@@ -10,6 +10,8 @@ export interface Job {
 interface RepeatOptions {
   /** Names the job in the log where it takes longer than its interval; without a name that is not logged. */
   readonly name?: string;
+  /** A run that failed is tried again after so many ms instead of at its time. */
+  readonly retryMs?: number;
   /** Takes what a run failed with; by default it is logged. */
   readonly onError?: (error: unknown) => void;
 }
@@ -24,6 +26,7 @@ export function repeat(
   log: Log,
   {
     name,
+    retryMs = everyMs,
     onError = (err) => log.error({ err }, "A background job failed; it runs again at its time"),
   }: RepeatOptions = {},
 ): Job {
@@ -37,15 +40,17 @@ export function repeat(
 
   const run = async () => {
     const startedAt = performance.now();
+    let nextMs = everyMs;
     try {
       await job();
     } catch (error) {
+      nextMs = retryMs;
       onError(error);
     }
     const took = performance.now() - startedAt;
     if (name !== undefined && took > everyMs) slow.begins(Math.round(took));
     else slow.ends();
-    if (!stopped) timer = setTimeout(start, Math.max(0, everyMs - took));
+    if (!stopped) timer = setTimeout(start, Math.max(0, nextMs - took));
   };
   const start = () => {
     running = run();

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { toCount, toDecimal, toFlag, toId, toJson, toText, toTime, toUrl } from "../values.js";
+import { toCount, toDecimal, toFlag, toId, toJson, toName, toText, toTime, toUrl } from "../values.js";
 
 /**
  * What the endpoints answer (docs/explorer-api.md), read leniently: every field may be missing, null or of another type,
@@ -9,6 +9,8 @@ import { toCount, toDecimal, toFlag, toId, toJson, toText, toTime, toUrl } from 
 export const field = <T>(read: (value: unknown) => T) => z.unknown().optional().transform(read);
 
 export const text = field(toText);
+/** A name that somebody gave: short, and so is what is kept of it. */
+export const name = field(toName);
 export const id = field(toId);
 export const time = field(toTime);
 export const count = field(toCount);
@@ -30,7 +32,7 @@ export function readRows<T extends z.ZodType>(item: T, values: readonly unknown[
 export const rowsOf = <T extends z.ZodType>(item: T) =>
   field((value) => (Array.isArray(value) ? readRows(item, value) : []));
 
-export const partyRef = z.object({ partyId: id, accountName: text, imageUrl: url });
+export const partyRef = z.object({ partyId: id, accountName: name, imageUrl: url });
 export const partyRefs = rowsOf(partyRef);
 
 /** A party as another resource refers to it. */

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { count, decimal, flag, id, json, text, time, url } from "./fields.js";
+import { count, decimal, flag, id, json, name, text, time, url } from "./fields.js";
 
 const voteRequestFields = {
   contractId: id,
   templateId: text,
   trackingCid: id,
-  status: text,
-  requester: text,
-  requesterName: text,
+  status: name,
+  requester: name,
+  requesterName: name,
   requesterImg: url,
   createdAt: time,
   voteBefore: time,
@@ -21,7 +21,7 @@ const voteRequestFields = {
   totalWeightAbstain: decimal,
 };
 
-export const voteRequestListItem = z.object({ ...voteRequestFields, title: text });
+export const voteRequestListItem = z.object({ ...voteRequestFields, title: name });
 
 export const voteRequestDetail = z.object({
   ...voteRequestFields,
@@ -35,15 +35,15 @@ export const voteRequestDetail = z.object({
 });
 
 export const vote = z.object({
-  company: text,
-  identifier: text,
+  company: name,
+  identifier: name,
   accept: flag,
   trackingCid: id,
-  title: text,
+  title: name,
   reasonUrl: text,
   reason: text,
   voteBefore: time,
-  accountName: text,
+  accountName: name,
   accountImg: url,
 });
 

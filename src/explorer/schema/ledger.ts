@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { toCount } from "../values.js";
-import { count, decimal, field, flag, id, json, partyRefs, text, time, url } from "./fields.js";
+import { count, decimal, field, flag, id, json, name, partyRefs, text, time, url } from "./fields.js";
 
 export const token = z
   .object({
     id: text,
-    name: text,
-    symbol: text,
+    name: name,
+    symbol: name,
     operator: id,
     provider: id,
     registrar: id,
@@ -16,10 +16,10 @@ export const token = z
     registars: z.unknown().optional(),
     registrars: z.unknown().optional(),
     contractId: id,
-    templateId: text,
+    templateId: name,
     domainId: text,
     createdEventBlob: text,
-    tokenStandard: text,
+    tokenStandard: name,
     createdAt: time,
     imageUrl: url,
     additionalIdentifiersJson: json,
@@ -33,7 +33,7 @@ export const token = z
 
 export const transfer = z.object({
   eventId: id,
-  transferType: text,
+  transferType: name,
   senders: partyRefs,
   receivers: partyRefs,
   amount: decimal,
@@ -54,8 +54,8 @@ export const reward = z.object({
 /** `signatories`: a count in the list, parties in the detail, text in events. */
 export const contractListItem = z.object({
   contractId: id,
-  templateId: text,
-  templateName: text,
+  templateId: name,
+  templateName: name,
   signatories: field((value) => (Array.isArray(value) ? value.length : toCount(value))),
   eventData: json,
   createdAt: time,
@@ -63,30 +63,30 @@ export const contractListItem = z.object({
 
 export const contractDetail = z.object({
   contractId: id,
-  templateId: text,
+  templateId: name,
   signatories: partyRefs,
   creatingEvent: id,
   creatingUpdate: id,
   createdAt: time,
-  packageName: text,
+  packageName: name,
   args: json,
 });
 
 export const eventDetail = z.object({
   eventId: id,
   transactionId: id,
-  eventType: text,
+  eventType: name,
   contractId: id,
-  templateId: text,
-  packageName: text,
-  templateName: text,
+  templateId: name,
+  packageName: name,
+  templateName: name,
   templateHash: text,
   eventData: json,
   createArguments: json,
   createdAt: time,
   signatories: json,
   observers: json,
-  choice: text,
+  choice: name,
   choiceArgument: json,
   childEventIds: json,
   exerciseResult: json,

@@ -26,11 +26,14 @@ export const dashboard = z.object({
   latestRound: count,
 });
 
+/** Beyond this many USD for one CC it is no price, and nothing that a chart could show. */
+const MAX_PRICE = 1e9;
+
 export const marketPrice = z.object({
   /** USD for one CC; a zero means that there is no data, and is null here. */
   price: field((value) => {
     const price = toDecimal(value);
-    return price === null || Number(price) <= 0 ? null : price;
+    return price === null || Number(price) <= 0 || Number(price) > MAX_PRICE ? null : price;
   }),
   change24h: decimal,
   updateTimestamp: time,

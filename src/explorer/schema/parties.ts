@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { toCount, toRecord, toTime } from "../values.js";
-import { count, decimal, field, flag, id, partyRef, rowsOf, text, time, url } from "./fields.js";
+import { count, decimal, field, flag, id, name, partyRef, rowsOf, text, time, url } from "./fields.js";
 
 const holdingsSummary = z.object({
   party_id: id,
@@ -18,7 +18,7 @@ const holdingsSummary = z.object({
 
 export const partyDetail = z.object({
   partyId: id,
-  accountName: text,
+  accountName: name,
   imageUrl: url,
   website: text,
   creator: field((value) => {
@@ -42,7 +42,7 @@ export const partyDetail = z.object({
 
 export const partyListItem = z.object({
   partyAddress: id,
-  partyName: text,
+  partyName: name,
   partyImg: url,
   balance: decimal,
   firstSeen: time,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { toDecimal, toRecord } from "../values.js";
-import { decimal, field, flag, id, readRows, text, time, url } from "./fields.js";
+import { decimal, field, flag, id, name, readRows, text, time, url } from "./fields.js";
 import { distinct } from "./page.js";
 
 export const validatorSummary = z.object({
@@ -9,14 +9,14 @@ export const validatorSummary = z.object({
   templateId: text,
   dso: text,
   sponsor: id,
-  sponsorName: text,
+  sponsorName: name,
   sponsorImg: url,
   lastActiveAt: time,
   lastUpdatedAt: time,
-  version: text,
-  contactPoint: text,
+  version: name,
+  contactPoint: name,
   active: flag,
-  validatorName: text,
+  validatorName: name,
   validatorImg: url,
   totalRewards: decimal,
 });

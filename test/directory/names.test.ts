@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { createDirectory } from "../../src/directory/directory.js";
+import { createNames } from "../../src/directory/names.js";
+import type { Explorer } from "../../src/explorer/service.js";
+import { toAction } from "../../src/ledger/actions.js";
+import { newState, quiet } from "../harness.js";
+
+const DELTA = `delta::1220${"ab".repeat(32)}`;
+const TWIN = `other::1220${"cd".repeat(32)}`;
+const feature = (provider: string) => toAction({ tag: "SRARC_GrantFeaturedAppRight", value: { provider } });
+
+async function known(names: readonly (readonly [id: string, name: string])[]) {
+  const directory = createDirectory();
+  await directory.replace(
+    "party",
+    names.map(([id, name]) => ({ id, name, active: null })),
+    Date.now(),
+  );
+  // Nothing is read here: what is known is learnt.
+  const explorer = {} as Explorer;
+  return { directory, names: createNames({ directory, explorer, state: newState(), log: quiet }) };
+}
+
+it("names a vote request by its subject, unless its title says more", async () => {
+  const { names } = await known([[DELTA, "Delta Labs"]]);
+  const title = "SRARC_GrantFeaturedAppRight";
+  expect(names.voteRequest({ identity: "c1", title })).toBe("Feature Application");
+  names.learn("c1", feature(DELTA));
+  expect(names.voteRequest({ identity: "c1", title })).toBe("Feature Delta Labs");
+  expect(names.voteRequest({ identity: "c1", title: "Feature Application" })).toBe("Feature Delta Labs");
+  expect(names.voteRequest({ identity: "c1", title: "A plan for Delta" })).toBe("A plan for Delta");
+  expect(names.voteRequest({ identity: "c2", title: null })).toBe("Vote request without a title");
+  names.learn("c3", feature(TWIN));
+  expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
+});
+
+it("tells two parties of one name apart", async () => {
+  const { names } = await known([
+    [DELTA, "Delta Labs"],
+    [TWIN, "DELTA labs"],
+  ]);
+  names.learn("c1", feature(DELTA));
+  expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature Delta Labs (1220ab…abab)");
+});
+
+it("renames what completion has by its kind alone, once it is learnt", async () => {
+  const { directory, names } = await known([[DELTA, "Delta Labs"]]);
+  await directory.replace("proposal", [{ id: "c1", name: "Feature Application", active: true }], Date.now());
+  names.learn("c1", feature(DELTA));
+  expect(directory.search(["proposal"], "delta", 1)[0]?.entry.name).toBe("Feature Delta Labs");
+});

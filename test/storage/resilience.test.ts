@@ -1,0 +1,109 @@
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { compete, LEASE_KEY } from "../../src/storage/lease.js";
+import { connectRedis, type Redis } from "../../src/storage/redis.js";
+import { createRedisStore } from "../../src/storage/redis-store.js";
+import { createState } from "../../src/storage/state.js";
+import { StateError, type Store, type Write } from "../../src/storage/store.js";
+import { quiet } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+const MANY = 50_000;
+const writes = Array.from(
+  { length: MANY },
+  (_, place): Write => ({
+    op: "put",
+    collection: "outbox",
+    id: `delivery-${place}`,
+    text: JSON.stringify({ channelId: `${place}`, event: { kind: "vote", voter: "x".repeat(100) } }),
+  }),
+);
+
+const holdsAll = async (store: Store) => {
+  expect(await store.commit(writes)).toBe(true);
+  expect((await store.list("outbox")).size).toBe(MANY);
+};
+
+describe("the state in a file", () => {
+  it("takes fifty thousand writes in one commit", async () => {
+    const store = openFileStore(newDataDir());
+    await holdsAll(store);
+    await store.close();
+  });
+
+  it("is all in the one file after a stop: a copy of it is a backup", async () => {
+    const [dataDir, restored] = [newDataDir(), newDataDir()];
+    const store = openFileStore(dataDir);
+    await store.commit([{ op: "put", collection: "things", id: "a", text: "kept" }]);
+    await store.close();
+    copyFileSync(join(dataDir, "crier.db"), join(restored, "crier.db"));
+    const copy = openFileStore(restored);
+    expect(await copy.get("things", "a")).toBe("kept");
+    await copy.close();
+  });
+
+  it.each([
+    ["is no database at all", () => Buffer.from("x".repeat(8_192))],
+    [
+      "has pages that are damaged",
+      (whole: Buffer) => {
+        whole.fill(0xab, 4_096 * 3, 4_096 * 6);
+        return whole;
+      },
+    ],
+  ])("is refused in a plain line where it %s", async (_, damage) => {
+    const dataDir = newDataDir();
+    const store = openFileStore(dataDir);
+    await store.commit(writes.slice(0, 2_000));
+    await store.close();
+    const [path, damaged] = [join(dataDir, "crier.db"), newDataDir()];
+    writeFileSync(join(damaged, "crier.db"), damage(readFileSync(path)));
+    const open = () => openFileStore(damaged);
+    expect(open).toThrow(
+      expect.objectContaining({
+        name: StateError.name,
+        message: expect.stringMatching(/crier\.db is damaged \(.*\): restore it from a backup/),
+      }),
+    );
+  });
+});
+
+describeWithRedis("the state in Redis", () => {
+  let server: RedisProcess;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = connectRedis(server.url, quiet);
+    while (!redis.client.isReady) await new Promise((resolve) => redis.client.once("ready", resolve));
+  });
+  afterAll(async () => {
+    await redis.close();
+    await server.close();
+  });
+
+  it("takes fifty thousand writes in one commit", async () => {
+    await holdsAll(createRedisStore(redis.client));
+  });
+
+  it("has its background work done though a lease key without an expiry was left in it", async () => {
+    await redis.client.set(LEASE_KEY, "left behind");
+    const state = createState(createRedisStore(redis.client), { log: quiet });
+    let started: () => void = () => {};
+    const working = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const leadership = compete(
+      redis.client,
+      state,
+      { start: async () => started(), stop: async () => {} },
+      quiet,
+    );
+    await working;
+    expect(await redis.client.pTTL(LEASE_KEY)).toBeGreaterThan(0);
+    await leadership.stop();
+  });
+});
