@@ -131,7 +131,7 @@ async function save(
   const title = !before
     ? md`Subscribed`
     : isDeepStrictEqual(before, subscription)
-      ? md`Nothing to change: it is set to this already`
+      ? md`No change: these are the settings already`
       : md`Subscription changed`;
   const standing = before ? [] : [md``, ...(await feed.standing(answerDeps(interaction, services)))];
   return say(services, title, [channelMention(channel.id), ...described(subscription, feed), ...standing]);

@@ -140,6 +140,10 @@ function mostRelevant({ entries, read }: List, max: number): Entry[] {
 /** An empty directory, which `fill` fills. */
 export function createDirectory(now = Date.now): Directory {
   const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
+  /** What was learnt, and when: a list that was read from before then does not take it back. */
+  const learnt = new Map<Kind, Map<string, { readonly entry: Entry; readonly at: number }>>(
+    KINDS.map((kind) => [kind, new Map()]),
+  );
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
 
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
@@ -160,6 +164,21 @@ export function createDirectory(now = Date.now): Directory {
           : [];
       });
     return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
+  };
+
+  /** Puts an entry into its list, new or changed. @returns whether that changed anything */
+  const place = (kind: Kind, entry: Entry): boolean => {
+    const { byId, entries, words } = listOf(kind);
+    const index = byId.get(entry.id);
+    if (index === undefined) {
+      byId.set(entry.id, entries.length);
+      words.add(toWords(entry, entries.push(entry) - 1));
+      return true;
+    }
+    if (isDeepStrictEqual(entries[index], entry)) return false;
+    entries[index] = entry;
+    words.replace(toWords(entry, index));
+    return true;
   };
 
   const directory: Directory = {
@@ -205,20 +224,16 @@ export function createDirectory(now = Date.now): Directory {
         read: entries.length,
         changedAt,
       });
+      for (const [id, { entry, at }] of learnt.get(kind) ?? []) {
+        if (at >= readAt) place(kind, entry);
+        else learnt.get(kind)?.delete(id);
+      }
     },
 
     add(kind, entry) {
-      const list = listOf(kind);
-      const index = list.byId.get(entry.id);
-      if (index === undefined) {
-        list.byId.set(entry.id, list.entries.length);
-        list.words.add(toWords(entry, list.entries.push(entry) - 1));
-      } else {
-        if (isDeepStrictEqual(list.entries[index], entry)) return;
-        list.entries[index] = entry;
-        list.words.replace(toWords(entry, index));
-      }
-      list.changedAt = now();
+      learnt.get(kind)?.set(entry.id, { entry, at: now() });
+      if (!place(kind, entry)) return;
+      listOf(kind).changedAt = now();
       directory.onAdded?.(kind, entry);
     },
   };

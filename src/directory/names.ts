@@ -5,7 +5,7 @@ import { type Action, isGeneric, type Subject, subjectText, toAction, toTitle } 
 import { identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
-import { fingerprint, hintOf } from "../text/ids.js";
+import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import type { Directory } from "./directory.js";
@@ -22,6 +22,8 @@ export interface NamedRequest {
 export interface Names {
   /** A party's name, as the lists of validators and parties tell it. */
   party(id: string): string | null;
+  /** A voter as votes name it: a party's id gives way to its name. */
+  voter(name: string): string;
   /**
    * A vote request by what it is about ("Feature Delta Labs"): its title often is the action's constructor, and then says
    * only what kind of action it is.
@@ -73,6 +75,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
   const names: Names = {
     party: directory.nameOf,
+
+    voter: (name) => (isWholeId(name) ? (directory.nameOf(name) ?? shortId(name)) : name),
 
     voteRequest({ identity, title, action }) {
       if (title !== null && !isGeneric(title)) return title;

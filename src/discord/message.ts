@@ -13,7 +13,7 @@ import type { ExplorerProblem } from "../explorer/errors.js";
 import { type Address, type ScreenName, withParameter } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
 import { type Markdown, md, timestamp } from "../text/markdown.js";
-import { clean, cut } from "../text/plain.js";
+import { clean, cut, cutEscaped } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 import { withMentions } from "./mentions.js";
@@ -72,7 +72,7 @@ const SCREEN_WORDS: Readonly<Record<ScreenName, string>> = {
   event: "the event",
   updates: "updates",
   update: "the update",
-  lookup: "the choice",
+  lookup: "the matches",
   help: "help",
 };
 
@@ -98,7 +98,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
 
 function toMessage(view: View, components: Row[], commands: ReadonlyMap<string, string>): MessagePayload {
   return {
-    ...(view.notifies ? { content: cut(view.title.toString(), LIMITS.title) } : {}),
+    ...(view.notification ? { content: cutEscaped(view.notification.toString(), LIMITS.title) } : {}),
     embeds: [toEmbed(view, commands)],
     components,
     files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({
@@ -160,7 +160,7 @@ const AGE_ROOM = 200;
 // Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
 // (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
 function toEmbed(view: View, commands: ReadonlyMap<string, string>): APIEmbed {
-  const title = cut(view.title.toString(), LIMITS.title).trim() || "—";
+  const title = cutEscaped(view.title.toString(), LIMITS.title).trim() || "—";
   let left = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
@@ -288,7 +288,8 @@ function menuRow({ placeholder, choices }: Menu, slot: string, links: Links): Ro
   const seen = new Set<string>();
   const options = choices.flatMap((choice) => {
     const value = links.encode(choice.to, LIMITS.menuText);
-    if (seen.has(value) || seen.size === LIMITS.menuOptions) return [];
+    const isTooLong = value.length > LIMITS.menuText;
+    if (isTooLong || seen.has(value) || seen.size === LIMITS.menuOptions) return [];
     seen.add(value);
     return [menuOption(choice, value)];
   });

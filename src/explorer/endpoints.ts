@@ -41,7 +41,11 @@ type Target = readonly [path: string, query?: Query];
 
 const id = encodeURIComponent;
 
-const votesCast = ({ yesCount, noCount }: VoteRequestListItem): number => (yesCount ?? 0) + (noCount ?? 0);
+/** Goes up from version to version: with each vote, else with when it was created, else from the first to the others. */
+function ageOf({ yesCount, noCount, createdAt, trackingCid }: VoteRequestListItem): number {
+  const cast = (yesCount ?? 0) + (noCount ?? 0);
+  return cast * 1e13 + (createdAt ?? 0) + (trackingCid === null ? 0 : 0.5);
+}
 
 /** An endpoint that answers one thing. */
 const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, schema: Schema) => ({
@@ -113,7 +117,7 @@ export const endpoints = {
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.trackingCid ?? row.contractId,
     // Each vote recreates a request, and votes are never taken back.
-    newer: (row, than) => votesCast(row) > votesCast(than),
+    newer: (row, than) => ageOf(row) > ageOf(than),
     distinct: true,
   }),
   votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {

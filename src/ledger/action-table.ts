@@ -11,6 +11,8 @@ export interface ActionRule {
   readonly fields: readonly FieldRule[];
   /** What is configured, where the value is a whole configuration and the one it is based on. */
   readonly configures?: "Amulet rules" | "DSO rules";
+  /** The two fields whose differences are what it changes. */
+  readonly differs?: readonly [before: string, after: string];
 }
 
 const action = (words: string, subject?: string, ...fields: readonly FieldRule[]): ActionRule => ({
@@ -174,13 +176,10 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
   ],
   [
     "SRARC_UpdateSvRightOwnerInfo",
-    action(
-      "Update SV Right Owner",
-      "Update SV right owner {name}",
-      ["name", "Name", "text"],
-      ["newInfo.rightOwnerParty", "New party", "party"],
-      ["newInfo.rewardWeight", "New reward weight", "weight"],
-    ),
+    {
+      ...action("Update SV Right Owner", "Update SV right owner {name}", ["name", "Name", "text"]),
+      differs: ["baseInfo", "newInfo"],
+    },
   ],
   [
     "SRARC_RotateGovernanceVoter",
@@ -194,24 +193,41 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
   ["SRARC_RegisterSynchronizer", action("Register Synchronizer", "Register {synchronizerId}", SYNCHRONIZER)],
   [
     "SRARC_ArchiveSynchronizerRegistration",
-    action("Unregister Synchronizer", undefined, SYNCHRONIZER, REGISTRATION),
+    action("Unregister Synchronizer", "Unregister synchronizer {synchronizerId}", SYNCHRONIZER, REGISTRATION),
   ],
   [
     "SRARC_SetSynchronizerGovernanceParameters",
-    action("Set Synchronizer Parameters", undefined, SYNCHRONIZER, REGISTRATION),
+    action(
+      "Set Synchronizer Parameters",
+      "Parameters of synchronizer {synchronizerId}",
+      SYNCHRONIZER,
+      REGISTRATION,
+    ),
   ],
   ["CRARC_SetConfig", { ...action("Set Amulet Rules Configuration"), configures: "Amulet rules" }],
   [
     "CRARC_AddFutureAmuletConfigSchedule",
-    action("Add Configuration Schedule", undefined, ["newScheduleItem._1", SCHEDULED_FROM, "time"]),
+    action("Add Configuration Schedule", "Add a configuration from {newScheduleItem._1}", [
+      "newScheduleItem._1",
+      SCHEDULED_FROM,
+      "time",
+    ]),
   ],
   [
     "CRARC_RemoveFutureAmuletConfigSchedule",
-    action("Remove Configuration Schedule", undefined, ["scheduleTime", SCHEDULED_FROM, "time"]),
+    action("Remove Configuration Schedule", "Remove the configuration from {scheduleTime}", [
+      "scheduleTime",
+      SCHEDULED_FROM,
+      "time",
+    ]),
   ],
   [
     "CRARC_UpdateFutureAmuletConfigSchedule",
-    action("Update Configuration Schedule", undefined, ["scheduleItem._1", SCHEDULED_FROM, "time"]),
+    action("Update Configuration Schedule", "Change the configuration from {scheduleItem._1}", [
+      "scheduleItem._1",
+      SCHEDULED_FROM,
+      "time",
+    ]),
   ],
   [
     "CRARC_MiningRound_StartIssuing",

@@ -22,8 +22,8 @@ export interface Action {
   readonly facts: readonly Fact[];
   /** The fields of a configuration that it changes. */
   readonly changes: readonly ConfigChange[];
-  /** It sets a whole configuration and does not say what was before: nobody can tell what of it changes. */
-  readonly withoutBase: boolean;
+  /** Why a configuration's changes cannot be told: the one before is not given, the new one is not, or they do not differ. */
+  readonly gap: "base" | "new" | "difference" | null;
   /** The configuration as the explorer gives it; null where it gives none. */
   readonly config: unknown;
 }
@@ -62,7 +62,8 @@ const leafFacts = (value: unknown): Fact[] =>
     .slice(0, MAX_FACTS)
     .map(([path, text]) => ({
       label: label(path),
-      value: UNITS[isParty(text) ? "party" : isId(text) ? "id" : "text"](text),
+      value:
+        UNITS[isParty(text) ? "party" : isId(text) ? "id" : /weight$/i.test(path) ? "weight" : "text"](text),
     }));
 
 function ruledFacts(fields: readonly FieldRule[], value: unknown): (Fact & { readonly path: string })[] {
@@ -122,20 +123,25 @@ const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readab
 export function toAction(actionConfig: unknown): Action {
   const config = toJson(actionConfig);
   const [tag, value] = constructorOf(config);
-  const nothing = { subject: null, facts: [], changes: [], withoutBase: false, config };
+  const nothing = { subject: null, facts: [], changes: [], gap: null, config };
   if (tag === null) return { ...nothing, words: null };
-  const { words, subject, fields, configures } = ruleFor(tag);
+  const { words, subject, fields, configures, differs } = ruleFor(tag);
   const record = toRecord(value);
   if (record === null) return { ...nothing, words };
   if (configures !== undefined) {
-    const withoutBase = toRecord(record.baseConfig) === null;
-    const changes = withoutBase ? [] : configChanges(record.baseConfig, record.newConfig);
-    return { ...nothing, words, changes, withoutBase, subject: changesSubject(configures, changes) };
+    const [before, after] = [toRecord(record.baseConfig), toRecord(record.newConfig)];
+    if (after === null || before === null) return { ...nothing, words, gap: after === null ? "new" : "base" };
+    const changes = configChanges(before, after);
+    const gap = changes.length === 0 ? "difference" : null;
+    return { ...nothing, words, changes, gap, subject: changesSubject(configures, changes) };
   }
   const facts = ruledFacts(fields, record);
-  if (facts.length > 0) return { ...nothing, words, facts, subject: filled(subject, facts) };
+  const changes = differs ? configChanges(record[differs[0]], record[differs[1]]) : [];
+  if (facts.length > 0) return { ...nothing, words, facts, changes, subject: filled(subject, facts) };
   const leaves = leafFacts(record);
-  const about = leaves.find((fact) => "party" in fact.value)?.value;
+  const parties = leaves.map(({ value: each }) => each).filter((each) => "party" in each);
+  // Of several, none stands for the others.
+  const about = parties.length === 1 ? parties[0] : undefined;
   return {
     ...nothing,
     words,
@@ -153,9 +159,17 @@ export const isConstructor = (text: string | null): text is string =>
 
 const KNOWN_WORDS: ReadonlySet<string> = new Set([...ACTIONS.values()].map(({ words }) => words));
 
+/** Constructors by all words that have stood for them: those of now, of earlier versions of the bot, and their bare names. */
+const TAGS: ReadonlyMap<string, string> = new Map([
+  ...[...ACTIONS.keys()]
+    .filter((tag) => !/_SetConfig$/.test(tag))
+    .map((tag) => [readable(tag), tag] as const),
+  ...OTHER_WORDS,
+]);
+
 /** A title in words: titles are often the action's constructor. */
 export function toTitle(title: string | null): string | null {
-  const tag = title === null || isConstructor(title) ? title : (OTHER_WORDS.get(title) ?? null);
+  const tag = title === null || isConstructor(title) ? title : (TAGS.get(title) ?? null);
   return tag === null ? title : ruleFor(tag).words;
 }
 

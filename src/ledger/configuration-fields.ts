@@ -115,5 +115,7 @@ export const CONFIG_FIELDS: ReadonlyMap<string, ConfigField> = new Map<string, C
   [`${UPGRADE}.upgradeTime`, ["Next logical upgrade: time", "time"]],
   [`${UPGRADE}.newPhysicalSynchronizerSerial`, ["Next logical upgrade: serial", "count"]],
   [`${UPGRADE}.newPhysicalSynchronizerProtocolVersion`, ["Next logical upgrade: protocol", "text"]],
+  ["rightOwnerParty", ["Party", "party"]],
+  ["rewardWeight", ["Reward weight", "weight"]],
   ["svOperationsSwitchOverTimes.*", ["SV switch-over: {}", "time", "text"]],
 ]);

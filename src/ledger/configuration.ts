@@ -107,13 +107,15 @@ function describe(path: readonly Step[]): { readonly label: string; readonly uni
 const toValue = (leaf: Leaf | undefined, unit: UnitName | undefined): Value | null =>
   leaf ? UNITS[unit ?? (leaf.isSpan ? "duration" : "text")](leaf.text) : null;
 
-function isSame(a: string | undefined, b: string | undefined): boolean {
-  if (a === b) return true;
-  const left = toDecimal(a);
-  return left !== null && left === toDecimal(b);
+/** A version is text, in which 1.10 is not 1.1; everything else is the same in whatever digits. */
+function isSame(a: Leaf | undefined, b: Leaf | undefined, unit: UnitName | undefined): boolean {
+  if (a?.text === b?.text) return true;
+  const left = unit === "text" ? null : toDecimal(a?.text);
+  return left !== null && left === toDecimal(b?.text);
 }
 
-function flatten(value: unknown): Map<string, Leaf> {
+/** Every leaf of a configuration by its path. */
+export function flatten(value: unknown): Map<string, Leaf> {
   const found = new Map<string, Leaf>();
   leavesOf(value, [], found);
   return found;
@@ -125,8 +127,8 @@ export function configChanges(base: unknown, next: unknown): ConfigChange[] {
   const gone = [...before.keys()].filter((path) => !after.has(path));
   return [...after.keys(), ...gone].flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];
-    if (isSame(was?.text, is?.text)) return [];
     const { label, unit } = describe((is ?? was)?.path ?? []);
+    if (isSame(was, is, unit)) return [];
     return [{ path, label, from: toValue(was, unit), to: toValue(is, unit) }];
   });
 }

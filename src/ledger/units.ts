@@ -1,6 +1,6 @@
 import { toDecimal, toRecord, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { bytes, grouped } from "../text/markdown.js";
+import { grouped } from "../text/markdown.js";
 
 /**
  * A value of the ledger's as people read it: a party, which is shown by its name, the id of something else, a moment
@@ -51,6 +51,18 @@ function duration(microseconds: string): string {
 const shifted = (text: string, digits: number): string =>
   number(text, (decimal) => grouped(toDecimal(`${decimal}e${digits}`)));
 
+const SIZES = [
+  ["GB", 9],
+  ["MB", 6],
+  ["kB", 3],
+] as const;
+
+/** A number of bytes in its largest unit, to the last one: two limits that differ look different. */
+function exactBytes(decimal: string): string {
+  const [unit, digits] = SIZES.find(([, each]) => Number(decimal) >= 10 ** each) ?? ["bytes", 0];
+  return `${shifted(decimal, -digits)} ${unit}`;
+}
+
 /** A constructor's own part of its name: `DS_Operational` → "Operational". */
 const constructorWords = (text: string): string =>
   text
@@ -72,7 +84,7 @@ export const UNITS = {
   seconds: counted("s"),
   count: counted(""),
   characters: counted("characters"),
-  bytes: inWords((text) => number(text, bytes)),
+  bytes: inWords((text) => number(text, exactBytes)),
   coins: counted("CC"),
   coinsPerCoupon: counted("CC per coupon"),
   usd: counted("USD"),

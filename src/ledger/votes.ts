@@ -14,9 +14,13 @@ export const voterKey = ({ identifier, accountName, company }: Vote): string | n
 export const voterName = ({ identifier, accountName, company }: Vote): string | null =>
   accountName ?? company ?? identifier;
 
+/** Every name that a vote gives its voter. */
+const aliasesOf = ({ identifier, accountName, company }: Vote): string[] =>
+  [identifier, accountName, company].flatMap((name) => name ?? []);
+
 /**
  * Super validators that have not voted: those that have voted on other requests, where they are as many as the tally counts.
- * Null where not all of them are known.
+ * Null where not all of them are known, or where one that has voted is named otherwise there.
  * @param others votes on any requests
  */
 export function notVoted(
@@ -24,10 +28,16 @@ export function notVoted(
   others: readonly Vote[],
   pending: number | null,
 ): readonly string[] | null {
-  // The ledger keeps votes by the voters' names: they are unique.
-  const names = (votes: readonly Vote[]) => votes.flatMap((vote) => voterName(vote) ?? []);
-  const voted = new Set(names(own.filter(({ accept }) => accept !== null)));
-  const missing = [...new Set(names(others))].filter((name) => !voted.has(name));
+  const known = new Set(others.flatMap(aliasesOf));
+  const cast = own.filter(({ accept }) => accept !== null);
+  if (!cast.every((vote) => aliasesOf(vote).some((name) => known.has(name)))) return null;
+  const counted = new Set(cast.flatMap(aliasesOf));
+  const missing = others.flatMap((vote) => {
+    const aliases = aliasesOf(vote);
+    if (aliases.some((name) => counted.has(name))) return [];
+    for (const name of aliases) counted.add(name);
+    return voterName(vote) ?? [];
+  });
   return missing.length === pending ? missing : null;
 }
 

@@ -1,4 +1,5 @@
 import type { Names } from "../directory/names.js";
+import { leavesOf } from "../explorer/values.js";
 import { type Action, toTitle } from "../ledger/actions.js";
 import type { ConfigChange } from "../ledger/configuration.js";
 import { type Value, valueText } from "../ledger/units.js";
@@ -29,17 +30,20 @@ function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
   return from === null ? md`${cut(label, 100)}: ${is} (new)` : md`${cut(label, 100)}: ${text(from)} → ${is}`;
 }
 
-function changesField({ changes, withoutBase }: Action, names: Names, rest: string): Field[] {
-  if (withoutBase) {
-    const value = md`It sets a whole configuration, and the explorer does not give the one before, so what of it changes cannot be said. ${rest}`;
-    return [{ name: "Configuration", value }];
-  }
+const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
+  base: "The explorer gives only the new configuration, not the current one, so I cannot tell what changes.",
+  new: "The explorer does not give the new configuration, so I cannot tell what changes.",
+  difference: "The two configurations that it names do not differ.",
+};
+
+function changesField({ changes, gap }: Action, names: Names, rest: string): Field[] {
+  if (gap !== null) return [{ name: "Configuration", value: md`${GAPS[gap]} ${rest}` }];
   if (changes.length === 0) return [];
   const lines = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names));
   const more = changes.length - lines.length;
   return [
     {
-      name: "Configuration",
+      name: "Changes",
       value: join([...lines, more > 0 && md`…and ${more} more. ${rest}`], "\n"),
     },
   ];
@@ -63,8 +67,9 @@ export function actionFields(action: Action, title: string, names: Names, rest: 
 
 /** A configuration's changes in words, and the action as the ledger has it, as a file; nothing where the message has it all. */
 export function actionFile(action: Action, identity: string, names: Names): Attachment | undefined {
-  const { changes, withoutBase, config } = action;
-  if (changes.length === 0 && !withoutBase) return undefined;
+  const { changes, facts, gap, config } = action;
+  const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
+  if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;
   const text = (value: Value | null) => value && valueText(value, nameIn(names));
   return jsonFile(`vote-request-${identity.slice(0, 16)}`, {
     changes: changes.map(({ path, label, from, to }) => ({

@@ -90,7 +90,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
           timestampWithAge(detail.createdAt),
           detail.consuming !== null &&
             detail.choice !== null &&
-            md`${detail.consuming ? "used the contract up" : "left the contract as it was"}`,
+            md`${detail.consuming ? "archived the contract" : "left the contract as it was"}`,
         ],
         " · ",
       ),

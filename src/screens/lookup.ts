@@ -118,7 +118,7 @@ const whichOne = (text: string, matches: readonly Match[], toScreen: (match: Mat
   title: md`Which one do you mean?`,
   tone: "neutral",
   body: [
-    md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things are like “${cut(text, 100)}”.`,
+    md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
   ],
   readings: [],
   menus: [
@@ -139,7 +139,7 @@ function byName(text: string, of: Wanted, directory: Directory): View | Detour {
   if (only && others.length === 0)
     return {
       to: toScreen(only),
-      note: exact ? undefined : md`-# The only ${what} that is like “${cut(text, 100)}”.`,
+      note: exact ? undefined : md`-# The only ${what} that matches “${cut(text, 100)}”.`,
     };
   if (only) return whichOne(text, matches, toScreen);
   if (kinds.every((kind) => directory.readAt(kind) === undefined))

@@ -84,7 +84,7 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
       counts,
       ...behindLine(context),
       md``,
-      md`**${isActive ? "Active, the longest unseen first" : "Recently silent"}**`,
+      md`**${isActive ? "Active, least recently seen first" : "Recently silent"}**`,
       ...orNothing(rows.map(validatorRow), "validators"),
     ],
     fields,

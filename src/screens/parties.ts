@@ -4,10 +4,9 @@ import type { Reward } from "../explorer/schema/ledger.js";
 import type { HoldingsSummary, PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
 import type { Explorer } from "../explorer/service.js";
 import { toDecimal } from "../explorer/values.js";
-import { sumOf, worth } from "../ledger/amounts.js";
+import { sumOf } from "../ledger/amounts.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import {
-  aboutUsd,
   bold,
   codeBlock,
   coins,
@@ -23,6 +22,7 @@ import {
 import { address } from "./addresses.js";
 import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
+import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
 const toRow = perRow((each: PartyListItem) =>
   row(
@@ -99,7 +99,7 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
         "parties",
       ),
       md``,
-      join([md`-# ${extent(reading.data, "party", "parties")}`, price !== null && PRICED], " · "),
+      join([md`-# ${extent(reading.data, "party", "parties")}`, price !== null && AT_CURRENT_PRICE], " · "),
     ],
     readings: [reading],
     pager: reading.data,
@@ -107,17 +107,6 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
     links: [{ label: "All parties", emoji: "📋", to: address("parties", {}) }],
   };
 };
-
-/** What one CC costs now, in USD; null where that is not known. */
-const currentPrice = async (explorer: Explorer): Promise<string | null> =>
-  (await ifAnswered(explorer.price({})))?.data.price ?? null;
-
-const usdOf = (amount: string | null, price: string | null): Markdown | false => {
-  const usd = aboutUsd(worth(amount, price));
-  return usd !== null && md`${usd}`;
-};
-
-const PRICED = md`USD at the current price`;
 
 /** What of a balance says more than its total. */
 function balanceFields(balance: HoldingsSummary): Field[] {
@@ -242,7 +231,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
     [
       complete ? md`all ${counted(all.length, "reward")}` : md`the newest ${counted(all.length, "reward")}`,
       Number.isFinite(since) && md`since ${timestamp(since, "f")}`,
-      usd && PRICED,
+      usd && AT_CURRENT_PRICE,
     ],
     ", ",
   );
@@ -273,7 +262,16 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, names
     tone: "neutral",
     body: [
       ...orNothing(
-        reading.data.rows.map((each) => md`${timestamp(each.createdAt, "f")} · **${amountsOf(each)}**`),
+        reading.data.rows.map((each) =>
+          join(
+            [
+              timestamp(each.createdAt, "f"),
+              bold(amountsOf(each)),
+              usdOf(sumOf(KINDS.map(([, key]) => each[key])), price),
+            ],
+            " · ",
+          ),
+        ),
         "rewards of this party",
       ),
       md``,

@@ -2,7 +2,7 @@ import type { Names } from "../directory/names.js";
 import { ifAnswered } from "../explorer/errors.js";
 import { openUndocumentedSlice, ROWS_PER_REQUEST } from "../explorer/paging.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
-import type { Explorer, Reading } from "../explorer/service.js";
+import type { Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
 import {
   countSuperValidators,
@@ -30,7 +30,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
 import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
-import type { Field, Screen } from "./view.js";
+import type { Field, Screen, ScreenContext } from "./view.js";
 import { statusText, statusTone, tallyLines, tallyWords, untilWords, voteFields } from "./vote-parts.js";
 
 /** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
@@ -164,7 +164,7 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
 async function missingLines(
   request: VoteRequest,
   { data, complete }: { readonly data: readonly Vote[]; readonly complete: boolean },
-  explorer: Explorer,
+  { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
   if (!complete || !request.pending || isOver(request, Date.now())) return [];
   const others = await ifAnswered(explorer.votes({ page: 0, size: ROWS_PER_REQUEST }));
@@ -173,16 +173,17 @@ async function missingLines(
     md``,
     missing === null
       ? md`-# Who has not voted yet is not known.`
-      : md`⬛ **Not voted yet:** ${cut(missing.join(", "), 700)}`,
+      : md`⬛ **Not voted yet:** ${cut(missing.map(names.voter).join(", "), 700)}`,
   ];
 }
 
 /** Who voted how on a vote request; a null is not a No. */
-export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) => {
+export const votes: Screen<"votes"> = async ({ id, page }, context) => {
+  const { explorer, names } = context;
   const reading = await findVoteRequest(explorer, id);
   const request = reading.data;
   const found = await findVotes(explorer, reading);
-  const missing = await missingLines(request, found, explorer);
+  const missing = await missingLines(request, found, context);
   const shown = pageOf(found.data, page);
   const readings: readonly Reading<unknown>[] = [reading, found];
   return {
@@ -197,10 +198,10 @@ export const votes: Screen<"votes"> = async ({ id, page }, { explorer, names }) 
             const voter = voterName(vote);
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${sign} · **${voter === null ? null : brief(voter)}**${when}${reason}`;
+            return md`${sign} · **${voter === null ? null : brief(names.voter(voter))}**${when}${reason}`;
           })
         : [
-            md`${found.complete ? "Nobody has voted on it yet." : "Its votes are not among the newest that the explorer lists."}`,
+            md`${found.complete ? "Nobody has voted on it yet." : "The explorer's latest votes include none for this request."}`,
           ]),
       ...missing,
       ...(found.complete

@@ -3,13 +3,12 @@ import { openSlice, ROWS_PER_REQUEST, ROWS_PER_SCREEN } from "../explorer/paging
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Transfer } from "../explorer/schema/ledger.js";
 import type { Explorer, Reading } from "../explorer/service.js";
-import { worth } from "../ledger/amounts.js";
 import { readable } from "../ledger/readable.js";
 import { hintOf } from "../text/ids.js";
 import {
-  aboutUsd,
   codeBlock,
   coins,
+  fixed,
   idCode,
   join,
   type Markdown,
@@ -18,8 +17,9 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { agedList, brief, partyMenu, partyName, perRow, row, rowMenu } from "./parts.js";
+import { agedList, brief, partyMenu, partyName, row, rowMenu } from "./parts.js";
 import type { Detour, Screen, View } from "./view.js";
+import { currentPrice, usdOf } from "./worth.js";
 
 /** The first of several parties by its name, else its id, and how many more there are. */
 function oneOf(parties: readonly PartyRef[]): Markdown {
@@ -42,18 +42,25 @@ function kindOf({ transferType }: Transfer): Markdown | false {
   return words !== "" && md`${words}`;
 }
 
-/** "1,109 CC (about $168)"; the price is the one of that moment, as the explorer gives it with the transfer. */
-function amountOf({ amount, amuletPrice }: Transfer): Markdown {
-  const usd = aboutUsd(worth(amount, amuletPrice));
-  return usd === null ? coins(amount, 4) : md`${coins(amount, 4)} (${usd})`;
+/**
+ * "1,109 CC (about $168)", at the price of that moment, where the explorer gives it with the transfer; else at the current
+ * one, which is said.
+ */
+function amountOf({ amount, amuletPrice }: Transfer, current: string | null): Markdown {
+  const usd = usdOf(amount, amuletPrice ?? current);
+  const aside = amuletPrice === null ? md` at the current price` : md``;
+  return usd ? md`${coins(amount, 4)} (${usd}${aside})` : coins(amount, 4);
 }
 
-const toRow = perRow((each: Transfer) =>
+const toRow = (each: Transfer, current: string | null) =>
   row(
-    join([md`**${amountOf(each)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
+    join([md`**${amountOf(each, current)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
-  ),
-);
+  );
+
+/** The current price, where a transfer does not say its own. */
+const priceFor = async (explorer: Explorer, rows: readonly Transfer[]): Promise<string | null> =>
+  rows.some(({ amuletPrice }) => amuletPrice === null) ? currentPrice(explorer) : null;
 
 const nameOf = ([first]: readonly PartyRef[]): string =>
   first?.accountName ?? (first?.partyId ? hintOf(first.partyId) : "unknown");
@@ -62,10 +69,11 @@ const nameOf = ([first]: readonly PartyRef[]): string =>
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
+  const current = await priceFor(explorer, rows);
   return agedList(reading, {
     thing: "transfer",
     order,
-    toRow: toRow,
+    toRow: (each) => toRow(each, current),
     menus: [
       rowMenu(rows, "Open a transfer…", ({ eventId, amount, senders, receivers }) =>
         eventId === null
@@ -87,6 +95,8 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
   });
 };
 
+/** Senders and receivers that are named one by one. */
+const MAX_PARTIES = 5;
 /** Requests in which a transfer is looked for: a list moves on while it is read. */
 const MAX_REQUESTS = 3;
 
@@ -116,13 +126,22 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       note: md`-# The transfer was not found where the explorer listed it; this is the ledger event behind it.`,
     };
   const each = reading.data;
+  const current = await priceFor(explorer, [each]);
   const parties = (list: readonly PartyRef[]) =>
-    list.length === 0 ? md`unknown` : join(list.slice(0, 5).map(partyName), "\n");
+    list.length === 0
+      ? md`unknown`
+      : join(
+          [
+            ...list.slice(0, MAX_PARTIES).map(partyName),
+            list.length > MAX_PARTIES && md`and ${list.length - MAX_PARTIES} more`,
+          ],
+          "\n",
+        );
   return {
-    title: md`${amountOf(each)}`,
+    title: md`${amountOf(each, current)}`,
     tone: "neutral",
     body: [
-      md`from **${nameOf(each.senders)}** to **${nameOf(each.receivers)}**`,
+      md`from ${oneOf(each.senders)} to ${oneOf(each.receivers)}`,
       join([timestampWithAge(each.createdAt), kindOf(each)], " · "),
     ],
     fields: [
@@ -131,7 +150,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       { name: "Fee", value: coins(each.fee), inline: true },
       ...(each.amuletPrice === null
         ? []
-        : [{ name: "Price then", value: md`${each.amuletPrice} USD`, inline: true }]),
+        : [{ name: "Price then", value: md`${fixed(each.amuletPrice, 4)} USD`, inline: true }]),
       { name: "Event id", value: codeBlock(id) },
     ],
     readings: [reading],

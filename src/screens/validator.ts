@@ -81,7 +81,7 @@ function versionText(running: string | null, survey: VersionSurvey): Markdown {
           : md`✅ what most run (${share(counts.get(mostCommon) ?? 0, active)})`,
       behindNewest > behind &&
         md`-# ${behindNewest === 1 ? "1 version" : `${behindNewest} versions`} behind the newest seen, ${version(newest)}, run by ${counts.get(newest) ?? 0}`,
-      behindNewest === 0 && !isAhead && behind === 0 && md`-# nobody is seen to run a newer one`,
+      behindNewest === 0 && !isAhead && behind === 0 && md`-# no newer version seen`,
     ],
     "\n",
   );
@@ -101,7 +101,7 @@ async function withoutDetails(
   return {
     title: md`${shortId(id)}`,
     tone: "warning",
-    body: [md`There is such a validator, but the explorer gives no details of it at the moment.`],
+    body: [md`This validator exists, but the explorer has no details of it right now.`],
     fields: [{ name: "Party id", value: codeBlock(id) }],
     readings: [exists],
     links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],

@@ -53,13 +53,16 @@ const LISTS = [
 
 type ListParameters = ParametersOf<"validators">;
 
-/** Versions that a menu offers to list. */
+/** Versions that a menu offers to list, and the longest of them: its address has a place to fit into. */
 const MAX_VERSIONS = 10;
+const MAX_LISTED = 40;
 
 /** The versions that active validators run, the newest first; those that most run where there are many. */
 export function versionLists(directory: Directory): { readonly version: string; readonly count: number }[] {
   return [...surveyVersions(directory.entries("validator")).counts]
-    .flatMap(([each, count]) => (each !== null && isVersion(each) ? [{ version: each, count }] : []))
+    .flatMap(([each, count]) =>
+      each !== null && isVersion(each) && each.length <= MAX_LISTED ? [{ version: each, count }] : [],
+    )
     .sort((a, b) => b.count - a.count)
     .slice(0, MAX_VERSIONS)
     .sort((a, b) => compareVersions(b.version, a.version));

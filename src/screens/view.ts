@@ -56,8 +56,8 @@ export interface ExplorerPage {
 export interface View {
   readonly title: Markdown;
   readonly tone: Tone;
-  /** Also says the title outside the embed: a phone's notification shows nothing of an embed. */
-  readonly notifies?: boolean;
+  /** Stands outside the embed, for a phone's notification, which shows nothing of one. It is never edited. */
+  readonly notification?: Markdown;
   /** Lines, of which the last are dropped where there are too many. */
   readonly body?: readonly Markdown[];
   readonly fields?: readonly Field[];

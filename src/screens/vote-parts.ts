@@ -125,10 +125,14 @@ function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): F
   }
   return [
     { name: "Enough must have voted by", value: moment(voteBefore, now), inline: true },
-    { name: "Voting ends, and takes effect", value: moment(targetEffectiveAt, now), inline: true },
+    {
+      name: "Voting ends, and the request takes effect",
+      value: moment(targetEffectiveAt, now),
+      inline: true,
+    },
     {
       name: "How it is decided",
-      value: md`Votes of either kind must be enough by the first date; the yes votes count at the second, and votes can change until then. Enough no votes reject it at any time.`,
+      value: md`Enough super validators must have voted, yes or no, by the first date. The yes votes are counted at the second date; votes can be changed until then. Enough no votes reject it at any time.`,
     },
   ];
 }
@@ -140,20 +144,42 @@ const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
   failed: "it was accepted, but could not be carried out",
 };
 
+/** When a vote that is over ended, epoch ms, where that follows from its dates: one that was decided by enough votes ended early. */
+function endOf(state: VoteState, group: StatusGroup): number | null {
+  if (group === "expired") return state.voteBefore;
+  if (group === "accepted" || group === "implemented") return state.targetEffectiveAt;
+  return group === "other" ? votableUntil(state) : null;
+}
+
+const ENOUGH: Partial<Record<StatusGroup, string>> = {
+  accepted: "when enough had voted yes",
+  implemented: "when enough had voted yes",
+  failed: "when enough had voted yes",
+  rejected: "when enough had voted no, or too few yes in the end",
+};
+
 /** When voting ended, and what came of it: of a request that is over. */
 function endedTimes(state: VoteState, now: number): Field[] {
   const group = statusGroup(state.status);
   const { targetEffectiveAt } = state;
-  const until = group === "expired" ? state.voteBefore : votableUntil(state);
+  const until = endOf(state, group);
   const passed = group === "accepted" || group === "implemented";
-  const early = until !== null && now < until;
+  const isEarly = until === null || now < until;
+  const latest = votableUntil(state);
+  const early = join(
+    [
+      md`${ENOUGH[group] ?? "before its date"}`,
+      latest !== null && latest <= now && md`by ${timestamp(latest, "f")} at the latest`,
+    ],
+    ", ",
+  );
   const effect = passed
     ? targetEffectiveAt === null
       ? md`when enough had voted yes`
       : moment(targetEffectiveAt, now)
     : NO_EFFECT[group];
   return [
-    { name: "Voting ended", value: early ? md`before its date` : moment(until, now), inline: true },
+    { name: "Voting ended", value: isEarly ? early : moment(until, now), inline: true },
     ...(effect === undefined
       ? []
       : [
@@ -176,8 +202,8 @@ export const timeFields = (request: VoteState, now: number): Field[] =>
 /** Until when a request can be voted on, or that it is over, for a line of a list. */
 export function untilWords(request: VoteState, now: number): Markdown {
   if (!isOver(request, now)) return md`voting ends ${timestamp(votableUntil(request), "f")}`;
-  const until = votableUntil(request);
-  return until !== null && until <= now ? md`voting ended ${timestamp(until, "f")}` : md`voting ended early`;
+  const until = endOf(request, statusGroup(request.status));
+  return until !== null && until <= now ? md`voting ended ${timestamp(until, "f")}` : md`voting has ended`;
 }
 
 /** Everything that is said of how a request stands: its tally, and its dates. */

@@ -125,6 +125,8 @@ const trackedVoteRequest = z.object({
   unconfirmedVotes: z.record(z.string(), z.boolean()).exactOptional(),
   /** Of its action as the explorer gave it last: in words it may read otherwise with the next version of the bot. */
   actionDigest: z.string().exactOptional(),
+  /** Of an action that one read has shown and the next must confirm. */
+  unconfirmedAction: z.string().exactOptional(),
   /** Its tally has moved since its votes and its action were read. */
   needsDetail: z.boolean().exactOptional(),
   /** It is gone, and nobody says how it ended. */

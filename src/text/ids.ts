@@ -68,7 +68,7 @@ export function readId(text: string): string {
 }
 
 /** Whether a text is an id, whatever goes by it as a name: names are typed in by strangers. A shortened id is none. */
-export const isWholeId = (text: string): boolean => /::1220|[0-9a-f]{32}/i.test(text) && !text.includes("…");
+export const isWholeId = (text: string): boolean => /::1220[0-9a-f]{64}$|^[0-9a-f]{64,}(:\d+)?$/i.test(text);
 
 function unpack(packed: string): string {
   return packed

@@ -38,10 +38,14 @@ const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
 /** What makes a line's beginning a list. */
 const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
 
+/** What Discord shows as an invitation, wherever it stands. */
+const INVITE = /(discord(?:app)?)\.(?=gg|com|me|io)/gi;
+
 /** A stranger's text on one line, cleaned and with every mark of formatting escaped. */
 export function escapeText(text: string): Markdown {
   const line = clean(text).replace(/\s+/g, " ");
-  return trusted(line.replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2"));
+  const escaped = line.replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2");
+  return trusted(escaped.replace(INVITE, "$1\\."));
 }
 
 const NOTHING = "—";
@@ -72,7 +76,9 @@ export function code(text: string | null, most = 120): Markdown {
     .replace(/\s+/g, " ")
     .replaceAll("`", "ˋ")
     .trim();
-  return trusted(line ? `\`${cut(line, most)}\`` : NOTHING);
+  // Ours are made clickable by their look (src/discord/mentions.ts); a stranger's are not.
+  const inert = line.startsWith("/") ? `\u2060${line}` : line;
+  return trusted(line ? `\`${cut(inert, most)}\`` : NOTHING);
 }
 
 /** An id, short, in a code span: for a line. */

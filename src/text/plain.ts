@@ -25,3 +25,11 @@ export function cut(text: string, most: number): string {
   }
   return `${kept}…`;
 }
+
+/** The same for escaped text, of which no escape is cut in two. */
+export function cutEscaped(text: string, most: number): string {
+  const kept = cut(text, most);
+  if (kept === text) return text;
+  const [, slashes = ""] = /(\\*)…$/.exec(kept) ?? [];
+  return slashes.length % 2 === 0 ? kept : `${kept.slice(0, -2)}…`;
+}

@@ -50,7 +50,7 @@ describe("/subscribe", () => {
     expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
       "Subscription changed",
     );
-    expect(textOf(await ask("edit", { votes: false }))).toContain("Nothing to change");
+    expect(textOf(await ask("edit", { votes: false }))).toContain("No change");
     const list = textOf(await ask("list"));
     expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
     expect(list).toMatch(/new vote requests, outcomes"?\\n/);
@@ -75,7 +75,7 @@ describe("/subscribe", () => {
     await ask("test");
     const sample = world().read(harness.discord.channels.general).at(-1);
     const text = textOf(sample ?? { content: "", embeds: [] });
-    expect(sample?.content).toMatch(/^<@&\d+> 🧪 Sample: New vote request: The very newest$/);
+    expect(sample?.content).toMatch(/^<@&\d+> 🧪 Sample: Vote request: The very newest$/);
     expect(text).toContain("Unclaimed rewards merged from");
     expect(text).toContain(request.requester.name);
     expect(sample?.pings).toEqual([]);

@@ -186,7 +186,7 @@ describe("a delivery that fails", () => {
     const outcomes = () =>
       world()
         .read(channel)
-        .filter((each) => /"Vote request: Old/.test(textOf(each))).length;
+        .filter((each) => /"title":"Vote request: Old/.test(textOf(each))).length;
     await world().until(() => outcomes() === 3, "as many as an hour allows", 20_000);
     expect(requests.every(({ title }) => count(channel, `Closed: ${title}`) <= 1)).toBe(true);
     harness.pass(3_700_000);

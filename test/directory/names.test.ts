@@ -43,6 +43,22 @@ it("tells two parties of one name apart", async () => {
   expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature Delta Labs (1220ab…abab)");
 });
 
+it("keeps what is learnt while a list is read and taken over", async () => {
+  let now = 1_000;
+  const directory = createDirectory(() => now);
+  const readAt = now;
+  now += 10;
+  directory.add("proposal", { id: "new", name: "Just announced", active: true });
+  const taking = directory.replace("proposal", [{ id: "old", name: "Old", active: true }], readAt);
+  directory.add("proposal", { id: "newer", name: "While it is taken over", active: true });
+  await taking;
+  expect(directory.entries("proposal").map(({ id }) => id)).toEqual(["old", "new", "newer"]);
+  // What a list knows that was read later needs no help.
+  now += 10;
+  await directory.replace("proposal", [{ id: "old", name: "Old", active: true }], now);
+  expect(directory.entries("proposal").map(({ id }) => id)).toEqual(["old"]);
+});
+
 it("renames what completion has by its kind alone, once it is learnt", async () => {
   const { directory, names } = await known([[DELTA, "Delta Labs"]]);
   await directory.replace("proposal", [{ id: "c1", name: "Feature Application", active: true }], Date.now());

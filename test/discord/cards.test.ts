@@ -33,7 +33,7 @@ describe("what a member reads on a card", () => {
       .find(({ options: all }) => all?.some(({ value }) => value.startsWith("transfer?")))?.options;
     await driver().choose(place, message, options?.[2]?.value ?? "");
     expect(titleOf(message)).toMatch(/^[\d,.]+ CC \(about \$[\d,.]+\)$/);
-    expect(textOf(message)).toMatch(/from \*\*.+\*\* to \*\*.+\*\*/);
+    expect(textOf(message)).toMatch(/from .+ to .+/);
     const eventId = harness.explorer.ledger.transfers[2]?.event.eventId ?? "-";
     expect(textOf(message)).toContain(eventId);
     await driver().click(place, message, "Ledger event");

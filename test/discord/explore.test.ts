@@ -133,7 +133,7 @@ describe("a newcomer exploring the ledger", () => {
     const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
     harness.explorer.injectFault({ kind: "status", status: 404 }, { path });
     const message = await driver().ask(somebody(), "/validator show", { validator: party?.id ?? "" });
-    expect(textOf(message)).toContain("There is such a validator");
+    expect(textOf(message)).toContain("This validator exists");
     harness.explorer.injectFault({ kind: "body", body: '"perhaps"' }, { path: /exist$/ });
     const other = await driver().ask(somebody(), "/validator show", {
       validator: `ghost::1220${"e".repeat(64)}`,

@@ -51,7 +51,7 @@ describe("a name typed without taking an offer", () => {
   it("opens the one thing that it is a part of the name of, and says so", async () => {
     const shown = await ask("/validator show", "validator", "unlike");
     expect(titleOf(shown)).toBe("Wxyz Unlike Others");
-    expect(textOf(shown)).toContain("The only validator that is like “unlike”");
+    expect(textOf(shown)).toContain("The only validator that matches “unlike”");
   });
 
   it("asks which, where several have it or are like it, and what is chosen is the screen that was wanted", async () => {

@@ -103,6 +103,22 @@ describe("an action", () => {
       "Do Something New: Delta Labs",
       ["For whom: Delta Labs", "How much deep: 3"],
     ],
+    [
+      dso("SRARC_ModifyValidatorLicenses", {
+        changes: [
+          { tag: "VLC_ChangeWeight", value: { validator: DELTA, newWeight: "20000" } },
+          { tag: "VLC_ChangeWeight", value: { validator: IRIS, newWeight: "30000" } },
+        ],
+      }),
+      "Change Validator Licences",
+      null,
+      [
+        "Changes validator: Delta Labs",
+        "Changes new weight: 2",
+        "Changes validator: Iris Custody",
+        "Changes new weight: 3",
+      ],
+    ],
     [dso("SRARC_OffboardSv", {}), "Offboard Super Validator", null, []],
     [null, null, null, []],
   ])("%# is put into words, with its subject and its fields", (config, words, subject, facts) => {

@@ -116,9 +116,31 @@ describe("a configuration's changes", () => {
     ]);
   });
 
-  it("claims no change where the base is not known", () => {
-    const action = toAction({ tag: "SRARC_SetConfig", value: { baseConfig: null, newConfig: { a: "1" } } });
-    expect(action).toMatchObject({ changes: [], withoutBase: true, subject: null });
+  it.each([
+    [{ baseConfig: null, newConfig: { a: "1" } }, "base"],
+    [{ baseConfig: { a: "1" }, newConfig: null }, "new"],
+    [{ baseConfig: { a: "1" } }, "new"],
+    [{ baseConfig: { a: "1" }, newConfig: { a: "1.0" } }, "difference"],
+  ])("are not made up where %j", (value, gap) => {
+    expect(toAction({ tag: "SRARC_SetConfig", value })).toMatchObject({ changes: [], gap, subject: null });
+  });
+
+  it("tell two limits and two versions apart that look alike", () => {
+    const fees = (minTopupAmount: string) => ({ decentralizedSynchronizer: { fees: { minTopupAmount } } });
+    expect(lines(fees("200000"), fees("200040"))).toEqual(["Smallest traffic purchase: 200 kB → 200.04 kB"]);
+    const model = (amulet: string) => ({ packageConfig: { amulet } });
+    expect(lines(model("0.1.10"), model("0.1.1"))).toHaveLength(1);
+    expect(lines(model("1.10"), model("1.1"))).toEqual(["Daml model version: coin: 1.10 → 1.1"]);
+  });
+
+  it("are of an owner's information too", () => {
+    const info = (rightOwnerParty: string, rewardWeight: string) => ({ rightOwnerParty, rewardWeight });
+    const value = { name: "Iris", baseInfo: info(MANAGER, "10000"), newInfo: info(MANAGER, "20000") };
+    const { changes, subject } = toAction({ tag: "SRARC_UpdateSvRightOwnerInfo", value });
+    expect(subject).toEqual(["Update SV right owner ", "Iris"]);
+    expect(changes.map(({ label, from, to }) => [label, from, to])).toEqual([
+      ["Reward weight", { words: "1" }, { words: "2" }],
+    ]);
   });
 
   it("stays within bounds, however deep or wide a stranger makes it", () => {

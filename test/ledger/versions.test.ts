@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { createDirectory } from "../../src/directory/directory.js";
 import { compareVersions, isVersion, surveyVersions, versionsBehind } from "../../src/ledger/versions.js";
+import { versionLists } from "../../src/screens/validators.js";
 
 const run = (version: string | null, count: number, active = true) =>
   Array.from({ length: count }, () => ({ version, active }));
+
+it("are listed in menus only where their address has room for them", async () => {
+  const directory = createDirectory();
+  const long = `${"999999999.".repeat(4)}9-${"a".repeat(24)}+${"b".repeat(24)}`;
+  const entries = [long, "0.6.2"].map((version, at) => ({ id: `v${at}`, name: null, active: true, version }));
+  await directory.replace("validator", entries, Date.now());
+  expect(versionLists(directory)).toEqual([{ version: "0.6.2", count: 1 }]);
+});
 
 describe("versions", () => {
   // Each is older than the next.

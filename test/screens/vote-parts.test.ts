@@ -30,19 +30,25 @@ describe("when a vote ends, and takes effect", () => {
       vote("Open", PAST, SOON),
       {
         "Enough must have voted by": at(PAST, "f"),
-        "Voting ends, and takes effect": soon,
+        "Voting ends, and the request takes effect": soon,
         "How it is decided": expect.stringContaining("Enough no votes reject it at any time"),
       },
     ],
     [
       "rejected early",
       vote("Rejected", SOON),
-      { "Voting ended": "before its date", "Takes effect": "never: it was rejected" },
+      {
+        "Voting ended": "when enough had voted no, or too few yes in the end",
+        "Takes effect": "never: it was rejected",
+      },
     ],
     [
       "rejected at its date",
       vote("VRO_Rejected", PAST - 1, PAST),
-      { "Voting ended": at(PAST, "f"), "Takes effect": "never: it was rejected" },
+      {
+        "Voting ended": `when enough had voted no, or too few yes in the end, by ${at(PAST, "f")} at the latest`,
+        "Takes effect": "never: it was rejected",
+      },
     ],
     [
       "expired at its deadline, not at its effective date",
@@ -52,7 +58,7 @@ describe("when a vote ends, and takes effect", () => {
     [
       "accepted, and yet to take effect",
       vote("Accepted", PAST, SOON),
-      { "Voting ended": "before its date", "Takes effect": soon },
+      { "Voting ended": "when enough had voted yes", "Takes effect": soon },
     ],
     [
       "accepted, and in effect",
@@ -62,12 +68,18 @@ describe("when a vote ends, and takes effect", () => {
     [
       "accepted at once",
       vote("Accepted", PAST),
-      { "Voting ended": at(PAST, "f"), "Takes effect": "when enough had voted yes" },
+      {
+        "Voting ended": `when enough had voted yes, by ${at(PAST, "f")} at the latest`,
+        "Takes effect": "when enough had voted yes",
+      },
     ],
     [
       "accepted, but its action failed",
       vote("VRO_AcceptedButActionFailed", PAST),
-      { "Voting ended": at(PAST, "f"), "Takes effect": "it was accepted, but could not be carried out" },
+      {
+        "Voting ended": `when enough had voted yes, by ${at(PAST, "f")} at the latest`,
+        "Takes effect": "it was accepted, but could not be carried out",
+      },
     ],
     ["over in a word nobody knows", vote("Wound up", PAST), { "Voting ended": at(PAST, "f") }],
     [
@@ -92,7 +104,9 @@ describe("when a vote ends, and takes effect", () => {
   it.each<[VoteState, string]>([
     [vote("Open", SOON), `voting ends ${at(SOON, "f")}`],
     [vote("Open", SOON, LATER), `voting ends ${at(LATER, "f")}`],
-    [vote("Rejected", SOON), "voting ended early"],
+    [vote("Rejected", SOON), "voting has ended"],
+    [vote("Rejected", PAST), "voting has ended"],
+    [vote("Implemented", PAST - 1, PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
   ])("fits a line of a list: %j", (state, words) => {
     expect(untilWords(state, NOW).toString()).toBe(words);

@@ -289,6 +289,8 @@ describe("compare", () => {
       ["Offboard Member", "SRARC_OffboardSv"],
       ["Offboard Super Validator", "SRARC_OffboardSv"],
       ["Do Something New", "SRARC_DoSomethingNew"],
+      ["Create Unclaimed Reward Burn Instruction", "SRARC_CreateUnclaimedRewardBurnInstruction"],
+      ["Update Featured App Right", "SRARC_UpdateFeaturedAppRight"],
     ])("takes a title in words, as an earlier version kept it, for its constructor: %s", (title, given) => {
       const before = tracked({}, { title });
       expect(compare(before, row({ title: given }), true, NOW)).toEqual({ next: before, closed: false });
@@ -389,7 +391,7 @@ describe("what is tracked, as a vote request", () => {
       contractId: "c2",
       ids: ["c1", "c0", "c2"],
       title: "A title",
-      action: { words: "Act", subject: null, facts: [], changes: [], withoutBase: false, config: null },
+      action: { words: "Act", subject: null, facts: [], changes: [], gap: null, config: null },
       status: "In Progress",
       requester: "Falcon",
       requesterName: null,

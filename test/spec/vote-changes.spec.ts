@@ -131,6 +131,28 @@ describe("the votes on a request", () => {
   });
 });
 
+describe("votes that another source names otherwise", () => {
+  const party = (digit: string) => `sv::1220${digit.repeat(64)}`;
+  const known = tracked({ votes: { [party("a")]: true, [party("b")]: false } });
+
+  it("are not told as new ones while nobody can tell who is who", () => {
+    const rows = [
+      vote({ identifier: null, accountName: "SV-1" }),
+      vote({ identifier: "SV-2", accept: false }),
+    ];
+    const { changes, events } = compareVotes("k", known, rows);
+    expect(events).toEqual([]);
+    expect(changes).toEqual({ votes: known.votes, voteSequence: 2, needsDetail: true });
+  });
+
+  it("are told where everybody who is known is among them, or goes by the same kind of name", () => {
+    const rows = [vote({ identifier: party("a") }), vote({ identifier: party("b"), accept: false })];
+    const named = vote({ identifier: null, accountName: "SV-3" });
+    expect(compareVotes("k", known, [...rows, named]).events).toHaveLength(1);
+    expect(compareVotes("k", known, [vote({ identifier: party("c") })]).events).toHaveLength(1);
+  });
+});
+
 describe("absentFrom", () => {
   const others = [
     vote({ identifier: "bob", accountName: null, company: "Bob Ltd", trackingCid: "c9" }),

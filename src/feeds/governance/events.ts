@@ -15,7 +15,7 @@ const event = z.discriminatedUnion("kind", [
     kind: z.literal("digest"),
     keys: z.array(z.string()).min(1),
     rows: z.array(voteRequestListItem),
-    /** When the list was last read completely, where that is long ago (epoch ms): they opened since then. */
+    /** When the list was last read completely, epoch ms: they opened since then. Null in events of before it was kept. */
     since: z.number().nullable().default(null),
   }),
   /** It opened and ended while nobody watched. */

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
-import { statusGroup } from "../../ledger/vote-rules.js";
+import { isOver, statusGroup } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
 import { brief } from "../../screens/parts.js";
 import { voteRequestFields } from "../../screens/proposals.js";
@@ -48,6 +49,7 @@ function changes(from: Terms, to: Terms): Markdown {
     [
       from.title !== to.title && line("Title", text(toTitle(from.title)), text(toTitle(to.title))),
       from.action !== to.action && line("Action", text(from.action), text(to.action)),
+      isDeepStrictEqual(from, to) && md`**Action:** its details have changed. “Details” below has all of it.`,
       from.voteBefore !== to.voteBefore &&
         line(
           to.targetEffectiveAt === null ? "Voting ends" : "Enough must have voted by",
@@ -74,28 +76,34 @@ const MAX_ROWS = 12;
 export function createMessages(renderer: Renderer, names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
 
-  /** A vote's message alone is no notification: there are many of them. */
-  const message = (view: Omit<View, "readings">, notifies = true): MessagePayload =>
-    renderer.message({ ...view, notifies, readings: [] });
+  /** What stands outside the embed says what it is, in words that stay true. A vote's message says nothing: there are many. */
+  const message = (
+    view: Omit<View, "readings">,
+    notification: Markdown | null = view.title,
+  ): MessagePayload => renderer.message({ ...view, ...(notification ? { notification } : {}), readings: [] });
 
   /** A message that shows all of a request. */
   const whole = (
     { request, needed }: Snapshot,
     mark: string,
     heading: Pick<View, "title" | "tone" | "body">,
+    notification = md`Vote request: ${titleOf(request)}`,
   ): MessagePayload =>
-    message({
-      ...heading,
-      fields: voteRequestFields(request, {
-        needed,
-        names,
-        now: now(),
-        rest: "“Details” below has all of it.",
-      }),
-      thumbnail: request.requesterImg,
-      links: links(request.identity, mark),
-      ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
-    });
+    message(
+      {
+        ...heading,
+        fields: voteRequestFields(request, {
+          needed,
+          names,
+          now: now(),
+          rest: "“Details” below has all of it.",
+        }),
+        thumbnail: request.requesterImg,
+        links: links(request.identity, mark),
+        ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
+      },
+      notification,
+    );
 
   return {
     /**
@@ -117,14 +125,19 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
 
     /** An announcement as it would be now, to try a channel with. */
     sample: (snapshot: Snapshot): MessagePayload =>
-      whole(snapshot, "", {
-        title: md`🧪 Sample: New vote request: ${titleOf(snapshot.request)}`,
-        tone: statusTone(snapshot.request.status),
-        body: [
-          md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
-          statusText(snapshot.request.status),
-        ],
-      }),
+      whole(
+        snapshot,
+        "",
+        {
+          title: md`🧪 Sample: New vote request: ${titleOf(snapshot.request)}`,
+          tone: statusTone(snapshot.request.status),
+          body: [
+            md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
+            statusText(snapshot.request.status),
+          ],
+        },
+        md`🧪 Sample: Vote request: ${titleOf(snapshot.request)}`,
+      ),
 
     /** The one message about a request that opened and ended while nobody watched. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
@@ -147,13 +160,15 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         id: identityOf(row),
       }));
       const shown = rows.slice(0, MAX_ROWS);
+      const ended = rows.filter(({ row }) => isOver(row, now())).length;
       return message({
         title: md`${rows.length} new vote requests`,
         tone: "neutral",
         body: [
           since === null
-            ? md`They opened at about the same time.`
+            ? md`They opened since I last read the vote requests.`
             : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`,
+          ...(ended > 0 ? [md`${ended === rows.length ? "All" : ended} of them have ended since.`] : []),
           ...shown.map(
             ({ row, title }) =>
               md`${statusText(row.status)} · ${bold(cut(title, 120))} · ${untilWords(row, now())}`,
@@ -189,15 +204,18 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           });
         case "vote": {
           const turned = event.from !== null && md`, before: ${voteWords(event.from)}`;
-          const body = [join([md`**${event.voter}** votes ${voteWords(event.to)}`, turned], ""), ...tally];
-          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body }, false);
+          const body = [
+            join([md`**${names.voter(event.voter)}** votes ${voteWords(event.to)}`, turned], ""),
+            ...tally,
+          ];
+          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body }, null);
         }
         case "reminder": {
           const absent =
             event.absent && event.absent.length > 0
-              ? [md`Not seen voting: ${cut(event.absent.join(", "), 700)}`]
+              ? [md`Not seen voting: ${cut(event.absent.map(names.voter).join(", "), 700)}`]
               : event.absent === null
-                ? [md`-# Who has not voted could not be read.`]
+                ? [md`-# Who has not voted is not known.`]
                 : [];
           const deadline = deadlineOf(event.reminder);
           const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;

@@ -4,8 +4,9 @@ import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
-import { leavesOf } from "../../explorer/values.js";
+import { toDecimal } from "../../explorer/values.js";
 import { type Action, toAction } from "../../ledger/actions.js";
+import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
 import { readDetail } from "../../ledger/vote-requests.js";
 import { votesIn } from "../../ledger/votes.js";
@@ -65,6 +66,18 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       (name) => name ?? [],
     );
 
+  /**
+   * The votes of the contract itself: undefined where it is an older version than the list has seen, null where it is not
+   * given.
+   */
+  const exactVotes = (request: TrackedVoteRequest, { contractId, rawPayload }: VoteRequestDetail) => {
+    const votes = votesIn(rawPayload);
+    if (votes === null) return null;
+    const count = votes.filter(({ accept }) => accept !== null).length;
+    const isNewest = contractId !== null && contractId === request.contractIds.at(-1);
+    return isNewest || count >= (request.yes ?? 0) + (request.no ?? 0) ? votes : undefined;
+  };
+
   /** What a detail changes of the action: the list does not tell it. */
   const compareAction = (
     key: string,
@@ -75,13 +88,17 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
     const action = toAction(detail.actionConfig);
     const text = actionText(action, names);
     const actionDigest = digestOf(action);
-    if (text === null || actionDigest === request.actionDigest) return {};
+    if (text === null || actionDigest === request.actionDigest) return { unconfirmedAction: undefined };
     names.learn(request.identity, action);
     const terms = { ...request.terms, action: text };
     if (request.actionDigest === undefined) return { terms, actionDigest };
+    // A change counts once two reads agree, as every other does.
+    if (request.unconfirmedAction !== actionDigest)
+      return { unconfirmedAction: actionDigest, needsDetail: true };
     const changeSequence = request.changeSequence + 1;
     events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to: terms });
-    return { terms, actionDigest, changeSequence, revision: request.revision + 1 };
+    const revision = request.revision + 1;
+    return { terms, actionDigest, unconfirmedAction: undefined, changeSequence, revision };
   };
 
   return {
@@ -104,13 +121,12 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
         let isAnswered = true;
         const detail = wantsVotes || wantsChanges ? await detailOf(request) : null;
         if (wantsVotes) {
-          const exact = detail && votesIn(detail.rawPayload);
-          const read = exact ? undefined : await listed();
-          const isWhole = exact !== null && exact !== undefined ? true : read !== undefined && !read.problem;
+          const exact = detail ? exactVotes(request, detail) : null;
+          const read = exact === null ? await listed() : undefined;
+          isAnswered = Array.isArray(exact) || (read !== undefined && !read.problem);
           const votes = exact ?? (read && votesOn(request, read.data));
-          isAnswered = isWhole;
           // What was missing from the votes that were there first would be announced as new later.
-          if (votes && (isWhole || request.votes)) {
+          if (votes && (isAnswered || request.votes)) {
             const compared = compareVotes(key, request, votes, requesterOf(request, detail));
             next = { ...next, ...compared.changes };
             events.push(...compared.events);
@@ -122,7 +138,9 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
         }
         if (wantsChanges && request.phase === "open") {
           isAnswered &&= detail !== undefined;
-          next = { ...next, ...(detail ? compareAction(key, request, detail, events) : {}) };
+          const { unconfirmedAction, ...action } = detail ? compareAction(key, request, detail, events) : {};
+          const { unconfirmedAction: _, ...rest } = next;
+          next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
         }
         const isMoved = !isDeepStrictEqual(tallyOf(next), tallyOf(request));
         next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
@@ -148,8 +166,11 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   };
 }
 
-/** What an action is, whatever the words for it. */
-const digestOf = ({ config }: Action): string => digest(JSON.stringify([...leavesOf(config)].sort()));
+/** What an action is, whatever the words for it. The configuration it is based on is none of its own. */
+const digestOf = ({ config }: Action): string => {
+  const own = [...flatten(config)].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
+  return digest(JSON.stringify(own.map(([path, { text }]) => [path, toDecimal(text) ?? text]).sort()));
+};
 
 /** An action as one text; null where nothing is said. */
 function actionText({ words, facts, changes }: Action, names: Names): string | null {

@@ -1,6 +1,7 @@
 import type { Vote } from "../../explorer/schema/governance.js";
 import { notVoted, voterKey, voterName } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import { isWholeId } from "../../text/ids.js";
 import type { GovernanceEvent } from "./events.js";
 
 type VoteEvent = Extract<GovernanceEvent, { kind: "vote" }>;
@@ -25,11 +26,24 @@ export const votesOn = <Row extends Vote>(
 
 type Votes = Readonly<Record<string, boolean | null>>;
 
-/** The key that a voter's vote was kept under: another endpoint may have named it otherwise. */
-const keptKey = (votes: Votes, vote: Vote): string | null =>
+/** The key that a voter's vote was kept under, whichever of its names that was; undefined where it has none yet. */
+const keptKey = (votes: Votes, vote: Vote): string | undefined =>
   [vote.identifier, vote.accountName, vote.company].find(
     (name) => name !== null && Object.hasOwn(votes, name),
-  ) ?? voterKey(vote);
+  ) ?? undefined;
+
+/**
+ * Whether rows may name voters that are known by other names: some that are known are missing from them, and some of theirs
+ * are not known, and one kind goes by parties and the other by names. Then nobody can tell who is new.
+ */
+function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
+  const seen = new Set(rows.map((row) => keptKey(votes, row)));
+  const missing = Object.keys(votes).filter((key) => !seen.has(key));
+  return rows.some((row) => {
+    const key = keptKey(votes, row) === undefined ? voterKey(row) : null;
+    return key !== null && missing.some((other) => isWholeId(other) !== isWholeId(key));
+  });
+}
 
 /**
  * Compares the votes on a request as read with those known. A vote that is cast is announced at once, a changed one once
@@ -44,12 +58,22 @@ export function compareVotes(
   requester: readonly string[],
 ): VoteChanges {
   const votes: Record<string, boolean | null> = { ...request.votes };
+  if (isAmbiguous(votes, own)) {
+    const { voteSequence, unconfirmedVotes } = request;
+    const changes = {
+      votes,
+      voteSequence,
+      ...(unconfirmedVotes ? { unconfirmedVotes } : {}),
+      needsDetail: true,
+    };
+    return { changes, events: [] };
+  }
   const unconfirmedVotes: Record<string, boolean> = {};
   const events: VoteEvent[] = [];
   let voteSequence = request.voteSequence;
   for (const row of own) {
     const { accept } = row;
-    const voter = keptKey(votes, row);
+    const voter = keptKey(votes, row) ?? voterKey(row);
     if (voter === null || accept === null) continue;
     const before = votes[voter] ?? null;
     if (before === accept) continue;

@@ -46,11 +46,12 @@ const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind 
 
 /**
  * Several that are new, as one event.
- * @param since when the list was last read completely, where that is long ago
+ * @param since when the list was last read completely
+ * @param told how many of this read have been announced one by one already
  */
-function toDigest(events: readonly GovernanceEvent[], since: number | null): GovernanceEvent[] {
+function toDigest(events: readonly GovernanceEvent[], since: number | null, told: number): GovernanceEvent[] {
   const fresh = events.filter(isNew);
-  if (fresh.length <= MAX_SINGLE) return [...events];
+  if (fresh.length === 0 || fresh.length + told <= MAX_SINGLE) return [...events];
   const digest: GovernanceEvent = {
     kind: "digest",
     keys: fresh.map(({ key }) => key),
@@ -112,13 +113,13 @@ export function createGovernanceWatch({
   /**
    * What rows say that is not known yet.
    * @param lastAt when the list was last read completely; undefined where it never was
-   * @param hasGap whether that is long ago
+   * @param told how many new ones of this read have been announced one by one already
    */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
     whole: boolean,
     lastAt: number | undefined,
-    hasGap: boolean,
+    told = 0,
   ): Promise<Findings> => {
     const known = await requests.all();
     const learnt = new Map<string, TrackedVoteRequest>();
@@ -150,7 +151,7 @@ export function createGovernanceWatch({
         });
       if (closed) events.push({ kind: "closed", key, status: next.status });
     }
-    return { learnt, events: toDigest(events, hasGap ? (lastAt ?? null) : null) };
+    return { learnt, events: toDigest(events, lastAt ?? null, told) };
   };
 
   /** The rest of the list behind its first page: all of it where that is due, else as far as open requests stand. */
@@ -179,13 +180,16 @@ export function createGovernanceWatch({
     const gap = last ? now() - last.completeAt : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
     const first = await explorer.voteRequests({ page: 0, size: 100 });
+    let told = 0;
     if (last && !afterGap) {
       // What opens stands on the first page: it is announced before the rest is read.
-      await settle(publisher, await compareAll(first.data.content, false, last.completeAt, false));
+      const found = await compareAll(first.data.content, false, last.completeAt);
+      told = found.events.filter(isNew).length;
+      await settle(publisher, found);
     }
     const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
     if (!last && !whole) return "partial";
-    const found = await compareAll(rows, done, last?.completeAt, afterGap);
+    const found = await compareAll(rows, done, last?.completeAt, told);
     await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
       wholeAt = now();

@@ -57,7 +57,7 @@ describe("an announcement", () => {
     const place = { user: harness.discord.people.ben, channel: harness.discord.channels.governance };
     const details = await harness.discord.driver.click(place, message, "Details");
     expect(details.visibleTo).toBe(place.user.id);
-    expect(textOf(details)).toContain("Voting ends, and takes effect");
+    expect(textOf(details)).toContain("Voting ends, and the request takes effect");
     expect(textOf(await harness.discord.driver.click(place, message, "Votes"))).toContain("Votes on");
   });
 });

@@ -62,7 +62,7 @@ describe("what channels are told", () => {
     });
     const message = await until(plain, /New vote request/);
     expect(message.pings).toEqual(["@Voters"]);
-    expect(message.content).toMatch(/^<@&\d+> New vote request: \\@everyone/);
+    expect(message.content).toMatch(/^<@&\d+> Vote request: \\@everyone/);
     expect(textOf(message)).toMatch(/Unclaimed rewards merged from: 10 → \*\*\d+\*\*/);
     expect(textOf(message)).toMatch(/about 9 yes needed \(estimate\)/);
     await until(published, /New vote request/);
@@ -245,7 +245,7 @@ describe("what channels are told", () => {
     await settled();
     for (let opened = 0; opened < 4; opened += 1) ledger().openVoteRequest({ title: `Together ${opened}` });
     const message = await until(plain, /4 new vote requests/);
-    expect(textOf(message)).toContain("They opened at about the same time.");
+    expect(textOf(message)).toMatch(/They opened after <t:\d+:f>, when I last read all vote requests/);
     expect(message.pings).toEqual(["@Voters"]);
     await settled();
     expect(read(plain).some((each) => textOf(each).includes("New vote request: Together"))).toBe(false);

@@ -105,6 +105,60 @@ describe("the votes that channels are told of", () => {
     for (const { name } of voters(request, 3)) expect(textOf(shown)).toContain(`❌ no · **${name}**`);
   });
 
+  it("wait for the contract's newest version: an older one lacks votes", async () => {
+    const request = await open("Lagging");
+    await polled();
+    let lags = true;
+    harness.explorer.mood = (answer, path) => {
+      const detail = answer as { contractId?: string; rawPayload?: { votes: unknown[] } };
+      if (!lags || !path.endsWith("/details") || detail.contractId !== request.contractId) return answer;
+      const votes = detail.rawPayload?.votes.slice(0, 1) ?? [];
+      return { ...detail, contractId: request.firstContractId, rawPayload: { votes } };
+    };
+    for (const voter of voters(request, 2)) ledger().castVote(request, true, voter);
+    await polled();
+    expect(told("Lagging")).toHaveLength(0);
+    lags = false;
+    await world().until(() => told("Lagging").length === 2, "both votes");
+  });
+
+  it("bring out what has changed of the action, however deep, once two reads agree", async () => {
+    const place = { user: harness.discord.people.owner, channel: harness.discord.channels.general };
+    await harness.discord.driver.ask(place, "/subscribe edit", { channel: channel.id, changes: true });
+    const config = (minted: string) => ({
+      tag: "CRARC_SetConfig",
+      value: {
+        baseConfig: null,
+        newConfig: {
+          issuanceCurve: {
+            futureValues: [
+              { _1: { microseconds: "1000000" }, _2: { deep: { deeper: { amuletToIssuePerYear: minted } } } },
+            ],
+          },
+        },
+      },
+    });
+    const request = ledger().openVoteRequest({ title: "Deep", actionConfig: config("1") });
+    const changed = () =>
+      world()
+        .read(channel)
+        .filter((message) => textOf(message).includes("Changed: Deep"));
+    await world().until(
+      () =>
+        world()
+          .read(channel)
+          .some((message) => textOf(message).includes("New vote request: Deep")),
+      "its announcement",
+    );
+    await polled();
+    request.actionConfig = config("2");
+    ledger().castVote(request, true);
+    await world().until(() => changed().length === 1, "the change");
+    expect(textOf(changed()[0] as Message)).toContain("its details have changed");
+    await polled();
+    expect(changed()).toHaveLength(1);
+  });
+
   it("are counted once in a list that holds two versions of a request: the newer is shown", async () => {
     const request = await open("Twice");
     let older: Row | undefined;

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { withMentions } from "../../src/discord/mentions.js";
+import { isWholeId } from "../../src/text/ids.js";
+import { code, md } from "../../src/text/markdown.js";
+import { cutEscaped } from "../../src/text/plain.js";
+
+describe("a stranger's text", () => {
+  it.each(["discord.gg/free", "Discord.GG/free", "discordapp.com/invite/x", "https://discord.com/invite/x"])(
+    "is no invitation: %s",
+    (text) => expect(md`${text}`.toString()).toMatch(/discord(app)?\\\./i),
+  );
+
+  it("is not made a command that can be clicked", () => {
+    const commands = new Map([["price", "123"]]);
+    expect(withMentions(`${code("/price")}`, commands)).not.toContain("</price");
+    expect(withMentions("Type `/price` or `/prices`.", commands)).toBe("Type </price:123> or `/prices`.");
+  });
+
+  it("is never cut within an escape", () => {
+    for (let most = 2; most < 14; most += 1)
+      expect(cutEscaped("a\\*b\\\\c\\*d\\*", most).replace(/\\./g, "")).not.toContain("\\");
+    expect(cutEscaped("short\\*", 20)).toBe("short\\*");
+  });
+});
+
+it.each([
+  [`name::1220${"ab".repeat(32)}`, true],
+  ["ab".repeat(34), true],
+  [`${"ab".repeat(34)}:3`, true],
+  ["alice::1220ab", false],
+  ["name::1220ab…cdef", false],
+  ["Quartz Digital", false],
+])("%s is a whole id: %s", (text, isOne) => {
+  expect(isWholeId(text)).toBe(isOne);
+});
