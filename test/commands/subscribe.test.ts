@@ -73,7 +73,9 @@ describe("/subscribe", () => {
       "its announcement",
     );
     await ask("test");
-    const sample = world().read(harness.discord.channels.general).at(-1);
+    const sample = world()
+      .read(harness.discord.channels.general)
+      .findLast((each) => each.content.includes("Sample"));
     const text = textOf(sample ?? { content: "", embeds: [] });
     expect(sample?.content).toMatch(/^<@&\d+> 🧪 Sample: Vote request: The very newest$/);
     expect(text).toContain("Unclaimed rewards merged from");
