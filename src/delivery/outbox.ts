@@ -4,8 +4,9 @@ import type { Log } from "../log.js";
 import { type Delivery, deliveryId } from "../storage/catalogue.js";
 import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
 import type { Write } from "../storage/store.js";
+import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
-import { DAY } from "../util/units.js";
+import { DAY, HOUR } from "../util/units.js";
 import { createDeliver, type OnDelivered } from "./deliver.js";
 import type { Feed } from "./feed.js";
 import { createSender } from "./send.js";
@@ -13,6 +14,8 @@ import type { Subscriptions } from "./subscriptions.js";
 
 /** How far the clocks of two processes may be apart. */
 const CLOCK_SKEW_MS = 2_000;
+/** Nothing waits longer than this, in ms: a moment further ahead is from a clock that was wrong. */
+const MAX_WAIT_MS = 2 * HOUR;
 /** When a channel has been served, the queue is looked at again after so many ms. */
 const AGAIN_MS = 250;
 /** A server that the bot has left keeps its subscriptions for this long. */
@@ -82,7 +85,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
   const dueAt = ({ notBefore, claim }: Delivery): number =>
-    Math.max(notBefore, claim && claim.epoch !== lease.epoch ? claim.deadline + CLOCK_SKEW_MS : 0);
+    Math.max(
+      believed(notBefore, now(), MAX_WAIT_MS),
+      claim && claim.epoch !== lease.epoch ? believed(claim.deadline + CLOCK_SKEW_MS, now(), MAX_WAIT_MS) : 0,
+    );
 
   /** Serves one channel, in the order of what happened, until nothing is due there. */
   const serve = async (channelId: string) => {

@@ -7,6 +7,7 @@ import { problemOf, retryAfterOf } from "../discord/problems.js";
 import type { Log } from "../log.js";
 import { type Announced, deliveryId } from "../storage/catalogue.js";
 import type { Lease, LeasedState } from "../storage/lease.js";
+import { ageOf, believed } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { type Feed, markOf, type SubjectState } from "./feed.js";
 
@@ -14,6 +15,8 @@ import { type Feed, markOf, type SubjectState } from "./feed.js";
 const EVERY_MS = 5 * MINUTE;
 /** What follows a message is tried for this long. */
 const FOLLOW_UP_MS = DAY;
+/** Nothing waits longer than this, in ms: a moment further ahead is from a clock that was wrong. */
+const MAX_WAIT_MS = 2 * HOUR;
 
 interface UpkeepDeps {
   readonly state: LeasedState;
@@ -128,10 +131,10 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     const subject = document.revision === undefined ? undefined : await feed.stateOf(document.subject);
     const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);
     if (!document.todo && !isBehind) return undefined;
-    if ((document.notBefore ?? 0) > now()) return "later";
+    if (believed(document.notBefore ?? 0, now(), MAX_WAIT_MS) > now()) return "later";
     const final = subject?.ended ?? false;
     if (document.todo) return { final, work: () => followUp(id, document, feed) };
-    const mayNow = mayEdit() && (final || now() - (document.editedAt ?? 0) >= EVERY_MS);
+    const mayNow = mayEdit() && (final || ageOf(document.editedAt ?? 0, now()) >= EVERY_MS);
     return subject && mayNow ? { final, work: () => edit(id, document, feed, subject) } : "later";
   };
 

@@ -7,6 +7,7 @@ import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
 import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
+import { ageOf } from "../util/clock.js";
 import { MINUTE } from "../util/units.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
@@ -88,7 +89,12 @@ export const DIRECTORY_MS = MINUTE;
  * Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process
  * has met. From then on, tokens met here are kept too.
  */
-export async function loadDirectory(directory: Directory, state: State, log: Log): Promise<void> {
+export async function loadDirectory(
+  directory: Directory,
+  state: State,
+  log: Log,
+  now = Date.now,
+): Promise<void> {
   directory.onAdded ??= (kind, entry) => {
     if (kind !== "token") return;
     state
@@ -99,7 +105,10 @@ export async function loadDirectory(directory: Directory, state: State, log: Log
   for (const kind of KINDS) {
     const known = times.get(kind);
     const changedAt = known && (known.changedAt ?? known.readAt);
-    if (changedAt === undefined || changedAt <= (directory.changedAt(kind) ?? 0)) continue;
+    const own = directory.changedAt(kind) ?? 0;
+    // One of ours from the future was stamped by a clock that was ahead: any other is newer.
+    const isOurs = ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
+    if (changedAt === undefined || changedAt === own || isOurs) continue;
     const kept = await state.directory.get(kind);
     if (kept) await directory.replace(kind, kept.entries, kept.readAt, kept.changedAt);
   }
@@ -138,8 +147,8 @@ export function createDirectoryFiller({
   const triedAt = new Map<Kind, number>();
   const keptAt = new Map<Kind, number>();
   let requests: readonly VoteRequestListItem[] = [];
-  const dueAt = (kind: Kind, everyMs: number) =>
-    Math.max((directory.readAt(kind) ?? 0) + everyMs, (triedAt.get(kind) ?? 0) + RETRY_MS);
+  const isDue = (kind: Kind, everyMs: number) =>
+    ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
   /** Keeps what has been learnt of a kind since it was last kept. Tokens are kept one by one. */
   const keep = async (kind: Kind) => {
@@ -155,10 +164,10 @@ export function createDirectoryFiller({
 
   return async (): Promise<void> => {
     // Who held the lease before may have read them a minute ago.
-    await loadDirectory(directory, state, log);
+    await loadDirectory(directory, state, log, now);
     for (const kind of KINDS) {
       const source = SOURCES[kind];
-      if (!source || now() < dueAt(kind, source.everyMs)) continue;
+      if (!source || !isDue(kind, source.everyMs)) continue;
       const readAt = now();
       triedAt.set(kind, readAt);
       const listed = await source.read(explorer, () => ended.aborted, names);

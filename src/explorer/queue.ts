@@ -35,7 +35,11 @@ interface QueueOptions {
 }
 
 /** A queue that starts no more than the budget and `concurrency` allow, people's requests first. */
-export function createQueue({ budget, concurrency, now = Date.now }: QueueOptions): RequestQueue {
+export function createQueue({
+  budget,
+  concurrency,
+  now = () => performance.now(),
+}: QueueOptions): RequestQueue {
   const queues: Record<Priority, Set<Task>> = { people: new Set(), background: new Set() };
   const running: Record<Priority, number> = { people: 0, background: 0 };
   // One place stays free for a person while the background is busy, and one for the background.

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
+import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
@@ -155,7 +156,7 @@ export function createExplorerService({
       newerThan: now() - (options.maxAgeMs ?? freshness.fresh),
       parse: (data) => parseAnswer(name, data),
     });
-    const ageMs = found ? now() - found.entry.fetchedAt : 0;
+    const ageMs = found ? ageOf(found.entry.fetchedAt, now()) : 0;
     const held = found && { ageMs, missing: "missing" in found.entry };
     const decision = decide(held, freshness, options.maxAgeMs);
     if (!found || decision === "fetch") return renewed(question, found?.entry, patienceMs);
@@ -214,7 +215,7 @@ function personalLimit(now: () => number) {
   return {
     /** @returns a function that tells whether one more may be sent for this person, and counts it */
     of: (person: string) => (): boolean => {
-      const times = (recent.get(person) ?? []).filter((time) => time > now() - MINUTE);
+      const times = (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
       const allowed = times.length < REQUESTS_PER_PERSON;
       recent.set(person, allowed ? [...times, now()] : times);
       return allowed;

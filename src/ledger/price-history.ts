@@ -1,6 +1,7 @@
 import type { Explorer } from "../explorer/service.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
+import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE, SECOND } from "../util/units.js";
@@ -35,7 +36,7 @@ export function createPriceHistory(state: State, log: Pick<Log, "warn">, now = D
   };
   return {
     async samples() {
-      if (now() - readAt < MEMORY_MS) return held;
+      if (ageOf(readAt, now()) < MEMORY_MS) return held;
       await withTimeout(singleFlight(flights, ID, read, false), WAIT_MS, () => undefined);
       return held;
     },

@@ -91,7 +91,9 @@ const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call
 /** Among processes that share a Redis: whoever holds the lease works, and another takes over when it does not renew it. */
 export function compete(client: RedisClient, state: State, work: LeasedWork, log: Log): Leadership {
   const token = randomUUID();
-  let validUntil = 0;
+  /** By the steady clock: setting the other one back makes no lease longer. */
+  const steady = () => performance.now();
+  let validUntil = Number.NEGATIVE_INFINITY;
   let held = false;
   let stopped = false;
 
@@ -106,7 +108,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   const lose = async () => {
     if (!held) return;
     held = false;
-    validUntil = 0;
+    validUntil = Number.NEGATIVE_INFINITY;
     log.warn({}, "Another process may do the background work now; this one stops it");
     await work.stop();
   };
@@ -121,14 +123,14 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     validUntil = sentAt + LEASE_MS;
     try {
       const epoch = await nextEpoch(state);
-      if (stopped || Date.now() > validUntil) throw new LeaseLost("The lease ended before the work began");
+      if (stopped || steady() > validUntil) throw new LeaseLost("The lease ended before the work began");
       held = true;
       log.info({ epoch }, "This process does the background work");
-      const lease = { epoch, validUntil: () => validUntil };
+      const lease = { epoch, validUntil: () => Date.now() + validUntil - steady() };
       await work.start(leased(state, lease), lease);
     } catch (error) {
       held = false;
-      validUntil = 0;
+      validUntil = Number.NEGATIVE_INFINITY;
       await work.stop();
       await release();
       throw error;
@@ -137,12 +139,12 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   const tick = async () => {
     try {
       // The time is taken before the request: the lease never ends in Redis before it ends here.
-      if (client.isReady) await (held ? renew : take)(Date.now());
+      if (client.isReady) await (held ? renew : take)(steady());
       failing.ends();
     } catch (err) {
       failing.begins(err);
     }
-    if (held && Date.now() > validUntil) await lose();
+    if (held && steady() > validUntil) await lose();
   };
   const renewing = repeat(tick, RENEW_EVERY_MS, log);
 

@@ -9,6 +9,7 @@ import type { Log } from "../../log.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
+import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { GovernanceEvent } from "./events.js";
@@ -162,7 +163,7 @@ export function createGovernanceWatch({
       unreadable > 0 ||
       totalElements === null ||
       totalElements !== counted ||
-      now() - wholeAt >= WHOLE_MS;
+      ageOf(wholeAt, now()) >= WHOLE_MS;
     const known = await requests.all();
     const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(known, rows);
     const { data: rows, complete } = await readPages(
@@ -177,7 +178,7 @@ export function createGovernanceWatch({
 
   const poll = async (publisher: Publisher): Promise<PollOutcome> => {
     const last = await progress.get(PROGRESS);
-    const gap = last ? now() - last.completeAt : 0;
+    const gap = last ? ageOf(last.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
     const first = await explorer.voteRequests({ page: 0, size: 100 });
     let told = 0;

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { ageOf, believed } from "../../src/util/clock.js";
+
+const NOW = 1_000_000;
+
+it.each([
+  [NOW - 10, 10],
+  [NOW, 0],
+  [NOW + 4_000, 0],
+  [NOW + 6_000, Number.POSITIVE_INFINITY],
+  [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+])("what was at %d is %d ms old", (at, age) => {
+  expect(ageOf(at, NOW)).toBe(age);
+});
+
+it.each([
+  [NOW - 10, NOW - 10],
+  [NOW + 100, NOW + 100],
+  [NOW + 101, 0],
+])("what waits for %d waits for %d, where nothing waits longer than 100 ms", (at, moment) => {
+  expect(believed(at, NOW, 100)).toBe(moment);
+});
