@@ -63,7 +63,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
   const shared = { state, lease, rest, pacer: createPacer(), feeds, subscriptions, log, now };
-  const outbox = createOutbox({ ...shared, onDelivered, onFollowUp: () => upkeep.touch() });
+  const outbox = createOutbox({ ...shared, onDelivered, onRecorded: (ids) => upkeep.note(ids) });
   const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
   outbox.wake();
 
@@ -98,7 +98,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     const publisher: Publisher = {
       subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
       prepare: (events) => outbox.prepare(feed, events),
-      touch: upkeep.touch,
+      touch: (subjects) => upkeep.touch(name, subjects),
     };
     return job(
       async () => {

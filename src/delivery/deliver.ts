@@ -46,7 +46,7 @@ interface DeliverDeps {
   readonly log: Log;
   readonly now: () => number;
   readonly onDelivered: OnDelivered;
-  readonly onFollowUp: () => void;
+  readonly onRecorded: (ids: readonly string[]) => void;
 }
 
 /** What is still to be done about a message once it stands. */
@@ -61,7 +61,7 @@ function followUps(
 /** One delivery from its claim to its record, and what each failure means. */
 export function createDeliver(deps: DeliverDeps) {
   const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, load, stopping, log, now } = deps;
-  const { onDelivered, onFollowUp } = deps;
+  const { onDelivered, onRecorded } = deps;
   const { announced } = state;
 
   /** The documents that a message leaves: one for each subject that it begins, or for news that needs more done. */
@@ -95,7 +95,7 @@ export function createDeliver(deps: DeliverDeps) {
         : newsId(message.feed, subject, channelId, feed.idOf(event));
       return announced.put(id, document);
     });
-    return { writes, hasFollowUp: todo.length > 0 };
+    return writes;
   };
 
   /** Records a delivery that has arrived. */
@@ -112,9 +112,9 @@ export function createDeliver(deps: DeliverDeps) {
       await commit(id, undefined);
       return;
     }
-    const { writes, hasFollowUp } = documentsOf(feed, delivery, subscription, sent);
+    const writes = documentsOf(feed, delivery, subscription, sent);
     await commit(id, undefined, [...writes, subscriptions.healthWrite(channelId, { deliveredAt: now() })]);
-    if (hasFollowUp) onFollowUp();
+    if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
     onDelivered(delivery.feed, "delivered", now() - delivery.at);
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
   };

@@ -139,8 +139,8 @@ export interface Publisher {
     readonly writes: readonly Write[];
     readonly release: () => void;
   }>;
-  /** A subject's revision went up. */
-  touch(): void;
+  /** The revisions of these subjects went up; without any, nobody says of which. */
+  touch(subjects?: readonly string[]): void;
 }
 
 /** A feed at work: how its events are shown, and how they are found. */

@@ -32,8 +32,8 @@ interface OutboxDeps {
   readonly log: Log;
   readonly now: () => number;
   readonly onDelivered: OnDelivered;
-  /** A message was delivered that something is still to be done about. */
-  readonly onFollowUp: () => void;
+  /** Messages were recorded that are to be looked after (ids in "announced"). */
+  readonly onRecorded: (ids: readonly string[]) => void;
 }
 
 /** Deliveries: written together with what they tell of, and sent until they have arrived. */
@@ -52,7 +52,7 @@ export interface Outbox {
 
 /** The outbox over a state: deliveries are written with what caused them, and sent by whoever holds the lease. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { state, lease, subscriptions, feeds, log, now, onDelivered, onFollowUp } = deps;
+  const { state, lease, subscriptions, feeds, log, now, onDelivered, onRecorded } = deps;
   const { outbox } = state;
   const stopping = new AbortController();
   /** Channels that are being served, each by one loop. */
@@ -81,7 +81,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const shared = { ...deps, stopping: stopping.signal };
   const sender = createSender(shared);
-  const deliver = createDeliver({ ...shared, sender, commit, load, onDelivered, onFollowUp });
+  const deliver = createDeliver({ ...shared, sender, commit, load, onDelivered, onRecorded });
 
   /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
   const dueAt = ({ notBefore, claim }: Delivery): number =>

@@ -30,15 +30,21 @@ interface UpkeepDeps {
   readonly now: () => number;
 }
 
-/** Looks after messages that were delivered: their threads, their publishing, and what they show of their subjects. */
+/**
+ * Looks after messages that were delivered: their threads, their publishing, and what they show of their subjects. What is due
+ * is known: a run in which nothing is due reads nothing.
+ */
 export interface Upkeep {
-  /** A subject's revision went up, or a message needs something done. */
-  touch(): void;
+  /** The revisions of a feed's subjects went up; without subjects, nobody says of which. */
+  touch(feed: string, subjects?: readonly string[]): void;
+  /** These messages were recorded (ids in "announced"). */
+  note(ids: readonly string[]): void;
   run(): Promise<void>;
 }
 
 /** Something to be done about one message. */
 interface Chore {
+  readonly channelId: string;
   /** The subject is over: its outcome is what people look for. */
   readonly final: boolean;
   readonly work: () => Promise<void>;
@@ -121,46 +127,93 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
       announced.expect(id, document),
       document.news && !next.todo ? announced.delete(id) : announced.put(id, next),
     ]);
-    touched = true;
   };
 
-  /** What is to be done about a message now: a chore, "later", or nothing. */
-  const choreOf = async (id: string, document: Announced): Promise<Chore | "later" | undefined> => {
+  /** Messages to look at, and when: epoch ms. */
+  const waiting = new Map<string, number>();
+  /** Messages by their subjects, as far as those have not ended; and the subjects that have. */
+  const live = new Map<string, Set<string>>();
+  const ended = new Set<string>();
+  let looksAtAll = true;
+
+  /** Remembers which messages show a subject, so that a new revision of it finds them. */
+  const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
+    const name = `${feed}/${subject}`;
+    if (state?.ended) {
+      live.delete(name);
+      ended.add(name);
+      return;
+    }
+    const ids = live.get(name) ?? new Set();
+    live.set(name, ids.add(id));
+  };
+
+  /** What is to be done about a message: a chore, when to look again (epoch ms), or nothing. */
+  const choreOf = async (id: string, document: Announced): Promise<Chore | number | undefined> => {
     const feed = feeds.get(document.feed);
     if (!feed) return undefined;
     const subject = document.revision === undefined ? undefined : await feed.stateOf(document.subject);
+    if (document.revision !== undefined) follow(id, document, subject);
     const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);
     if (!document.todo && !isBehind) return undefined;
-    if (believed(document.notBefore ?? 0, now(), MAX_WAIT_MS) > now()) return "later";
+    const { channelId } = document;
     const final = subject?.ended ?? false;
-    if (document.todo) return { final, work: () => followUp(id, document, feed) };
-    const mayNow = mayEdit() && (final || ageOf(document.editedAt ?? 0, now()) >= EVERY_MS);
-    return subject && mayNow ? { final, work: () => edit(id, document, feed, subject) } : "later";
+    const notBefore = believed(document.notBefore ?? 0, now(), MAX_WAIT_MS);
+    if (notBefore > now()) return notBefore;
+    if (document.todo) return { channelId, final, work: () => followUp(id, document, feed) };
+    const left = final ? 0 : EVERY_MS - ageOf(document.editedAt ?? 0, now());
+    if (left > 0) return now() + left;
+    if (!subject || !mayEdit()) return now();
+    return { channelId, final, work: () => edit(id, document, feed, subject) };
   };
 
-  let touched = true;
+  /** The messages to look at now: all of them, or those that are due. */
+  const due = async (): Promise<readonly (readonly [id: string, document: Announced])[]> => {
+    if (looksAtAll) {
+      const all = [...(await announced.list())];
+      looksAtAll = false;
+      waiting.clear();
+      live.clear();
+      ended.clear();
+      return all;
+    }
+    const ids = [...waiting].filter(([, at]) => at <= now()).map(([id]) => id);
+    const found = await Promise.all(ids.map(async (id) => [id, await announced.get(id)] as const));
+    for (const id of ids) waiting.delete(id);
+    return found.flatMap(([id, document]) => (document ? [[id, document] as const] : []));
+  };
+
   return {
-    touch() {
-      touched = true;
+    touch(feed, subjects) {
+      if (!subjects) looksAtAll = true;
+      for (const subject of subjects ?? []) {
+        const name = `${feed}/${subject}`;
+        // One that had ended is stated anew: its messages are no longer at hand.
+        if (ended.has(name)) looksAtAll = true;
+        for (const id of live.get(name) ?? []) waiting.set(id, 0);
+      }
+    },
+    note(ids) {
+      for (const id of ids) waiting.set(id, 0);
     },
     async run() {
-      if (!touched) return;
-      touched = false;
       /** By channel: side by side, and one after another within each. */
-      const due = new Map<string, Chore[]>();
-      for (const [id, document] of await announced.list()) {
+      const chores = new Map<string, (readonly [id: string, chore: Chore])[]>();
+      for (const [id, document] of await due()) {
         const chore = await choreOf(id, document);
-        if (chore === undefined) continue;
-        // Whatever is not done in this run is looked at again in the next.
-        touched = true;
-        if (chore === "later") continue;
-        const own = due.get(document.channelId) ?? [];
-        due.set(document.channelId, own);
-        own.push(chore);
+        if (typeof chore === "number") waiting.set(id, chore);
+        if (chore === undefined || typeof chore === "number") continue;
+        const own = chores.get(chore.channelId) ?? [];
+        chores.set(chore.channelId, own);
+        own.push([id, chore]);
       }
       await Promise.all(
-        [...due.values()].map(async (own) => {
-          for (const { work } of own.sort((a, b) => Number(b.final) - Number(a.final))) await work();
+        [...chores.values()].map(async (own) => {
+          for (const [id, { work }] of own.sort(([, a], [, b]) => Number(b.final) - Number(a.final))) {
+            // Whatever becomes of it, it is looked at again: it may have more to be done.
+            waiting.set(id, 0);
+            await work();
+          }
         }),
       );
     },

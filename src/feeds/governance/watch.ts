@@ -88,13 +88,13 @@ export function createGovernanceWatch({
     ];
     if (writes.length === 0) return;
     await state.commit(writes);
-    let moved = false;
+    const moved: string[] = [];
     for (const [key, each] of learnt) {
-      moved ||= each.revision !== known.get(key)?.revision;
+      if (each.revision !== known.get(key)?.revision) moved.push(key);
       known.set(key, each);
       onLearnt(each);
     }
-    if (moved) publisher.touch();
+    if (moved.length > 0) publisher.touch(moved);
     deliveries.release();
   };
 

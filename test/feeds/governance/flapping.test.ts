@@ -71,7 +71,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     log,
     now,
     onDelivered: () => {},
-    onFollowUp: () => {},
+    onRecorded: () => {},
   });
   const poll = () =>
     pollFeed({

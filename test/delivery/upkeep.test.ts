@@ -1,0 +1,90 @@
+import { REST } from "discord.js";
+import { expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import type { Feed, SubjectState } from "../../src/delivery/feed.js";
+import { createUpkeep } from "../../src/delivery/upkeep.js";
+import { createPacer } from "../../src/discord/pacer.js";
+import { announcedId } from "../../src/storage/catalogue.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { createState } from "../../src/storage/state.js";
+import { quiet } from "../harness.js";
+
+const CHANNELS = 100;
+const SUBJECTS = 20;
+const MINUTE = 60_000;
+
+it("knows what is due: a run in which nothing is reads nothing, however many messages there are", async () => {
+  const store = openFileStore(newDataDir());
+  const reads = { list: 0, get: 0 };
+  const counted = {
+    ...store,
+    list: (collection: string) => {
+      reads.list += 1;
+      return store.list(collection);
+    },
+    get: (collection: string, id: string) => {
+      reads.get += 1;
+      return store.get(collection, id);
+    },
+  };
+  const state = createState(counted, { log: quiet });
+  let now = 1_800_000_000_000;
+  const states = new Map<string, SubjectState>();
+  const writes = [];
+  for (let subject = 0; subject < SUBJECTS; subject += 1) {
+    states.set(`s${subject}`, { revision: 1, ended: subject > 1 });
+    for (let channel = 0; channel < CHANNELS; channel += 1)
+      writes.push(
+        state.announced.put(announcedId("governance", `s${subject}`, `c${channel}`), {
+          feed: "governance",
+          subject: `s${subject}`,
+          channelId: `c${channel}`,
+          news: false,
+          messageId: "1",
+          in: `c${channel}`,
+          at: now,
+          revision: 1,
+          editedAt: now,
+        }),
+      );
+  }
+  await state.commit(writes);
+  const feed = { stateOf: async (subject: string) => states.get(subject) } as unknown as Feed;
+  const upkeep = createUpkeep({
+    state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    rest: new REST(),
+    pacer: createPacer(0),
+    feeds: new Map([["governance", feed]]),
+    mayEdit: () => false,
+    log: quiet,
+    now: () => now,
+  });
+  const readsOf = async (runs: number) => {
+    reads.list = 0;
+    reads.get = 0;
+    for (let run = 0; run < runs; run += 1) await upkeep.run();
+    return { ...reads };
+  };
+  expect(await readsOf(1)).toEqual({ list: 1, get: 0 });
+  expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
+
+  // One subject moves on: its own messages are looked at, once, and wait for their time.
+  states.set("s0", { revision: 2, ended: false });
+  upkeep.touch("governance", ["s0"]);
+  expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
+  expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
+  now += 6 * MINUTE;
+  expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
+
+  // A message that was recorded is looked at; a subject that nobody was told of costs nothing.
+  upkeep.note([announcedId("governance", "s1", "c0")]);
+  now -= 6 * MINUTE;
+  expect((await readsOf(1)).list).toBe(0);
+  upkeep.touch("governance", ["unheard"]);
+  expect((await readsOf(1)).list).toBe(0);
+  // One that had ended is stated anew: all are looked through, once.
+  upkeep.touch("governance", ["s5"]);
+  expect((await readsOf(2)).list).toBe(1);
+  await store.close();
+});
