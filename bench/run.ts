@@ -27,7 +27,11 @@ const SECTIONS = ["cpu", "time", "start", "memory", "servers", "requests", "post
 const chosen = process.argv[2]?.split(",") ?? SECTIONS;
 const wanted = (section: (typeof SECTIONS)[number]) => chosen.includes(section);
 
-const production = { NODE_ENV: "production", EXPLORER_REQUESTS_PER_MINUTE: "6000" };
+const production = {
+  SUBSCRIPTIONS_PER_SERVER: "10000",
+  NODE_ENV: "production",
+  EXPLORER_REQUESTS_PER_MINUTE: "6000",
+};
 const row = (what: string, value: string, aim: string) => console.log(`| ${what} | ${value} | ${aim} |`);
 const ratio = (value: number) => value.toFixed(2);
 const log = (text: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);

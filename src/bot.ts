@@ -139,7 +139,15 @@ export async function startBot(
   const subscriptions = createSubscriptions(state, environment);
   const dispatch = createDispatch({
     commands,
-    services: { explorer, subscriptions, state, renderer, names, rest: client.rest },
+    services: {
+      explorer,
+      subscriptions,
+      state,
+      renderer,
+      names,
+      rest: client.rest,
+      maxSubscriptions: config.subscriptionsPerServer,
+    },
     explorer,
     screens: {
       directory,

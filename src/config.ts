@@ -81,6 +81,7 @@ const variables = {
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
   GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
   GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
+  SUBSCRIPTIONS_PER_SERVER: [wholeNumber(1, 10_000).default(100), "a whole number from 1 to 10000"],
   DISCORD_API_URL: [
     addressOf(["http:", "https:"]).default("https://discord.com/api"),
     "an http(s) address without a version, such as https://discord.com/api",
@@ -131,6 +132,8 @@ export interface Config {
     /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
     readonly pages: Readonly<Record<PageKind, string | undefined>>;
   };
+  /** The most subscriptions that a server may have. */
+  readonly subscriptionsPerServer: number;
   readonly governance: { readonly channelId: string | undefined; readonly pollSeconds: number };
   readonly redisUrl: string | undefined;
   readonly dataDir: string;
@@ -201,6 +204,7 @@ export function parseConfig(env: Environment): Config {
         proposal: values.EXPLORER_LINK_PROPOSAL,
       },
     },
+    subscriptionsPerServer: values.SUBSCRIPTIONS_PER_SERVER,
     governance: { channelId: values.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
     redisUrl: values.REDIS_URL,
     dataDir: values.DATA_DIR,

@@ -9,17 +9,9 @@ import { checkSubscription, readPlace } from "../../src/discord/places.js";
 import { postMessage, postToForum, setArchived } from "../../src/discord/post.js";
 import { wordsFor } from "../../src/discord/problems.js";
 import type { ExplorerService } from "../../src/explorer/service.js";
-import type { Health, Subscription } from "../../src/storage/catalogue.js";
+import type { Subscription } from "../../src/storage/catalogue.js";
 import type { State } from "../../src/storage/state.js";
-import {
-  channelMention,
-  code,
-  join,
-  type Markdown,
-  md,
-  roleMention,
-  timestamp,
-} from "../../src/text/markdown.js";
+import { channelMention, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { SECOND } from "../../src/util/units.js";
 import { chosenSettings, chosenSubscription } from "./choice.js";
@@ -33,21 +25,25 @@ export interface SubscribeServices {
   readonly names: Names;
   /** For what is not the answer to the interaction. */
   readonly rest: REST;
+  /** The most subscriptions that a server may have. */
+  readonly maxSubscriptions: number;
 }
 
 /** The same, with what can be subscribed to. */
-interface FeedServices extends SubscribeServices {
+export interface FeedServices extends SubscribeServices {
   readonly feeds: readonly FeedDefinition[];
 }
 
-const say = (
+/** An answer of a command that changes something. */
+export const say = (
   { renderer }: SubscribeServices,
   title: Markdown,
   body: readonly Markdown[],
   tone: "good" | "neutral" = "good",
 ): MessagePayload => renderer.message({ title, tone, body, readings: [] });
 
-function serverOf({ guildId }: ChatInputCommandInteraction): string {
+/** The server that a command was typed in. @throws {PersonError} outside of servers */
+export function serverOf({ guildId }: ChatInputCommandInteraction): string {
   if (!guildId) throw new PersonError("Subscriptions belong to a server: use this command in one.");
   return guildId;
 }
@@ -79,7 +75,7 @@ const check = (
 ): Promise<void> => checkSubscription(rest, client.user.id, user.id, { place, roleId, thread });
 
 /** What a subscription announces, in words. */
-function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
+export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
   const { topics, roleId, thread, publish, forum } = subscription;
   const names = Object.entries(feed.topics)
     .filter(([name]) => topics[name])
@@ -97,6 +93,15 @@ const answerDeps = (
   { explorer, names, renderer }: SubscribeServices,
 ): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), names, renderer, now: Date.now() });
 
+/** @throws {PersonError} where the server has as many subscriptions as it may have */
+async function checkRoom({ subscriptions, maxSubscriptions }: SubscribeServices, guildId: string) {
+  const own = (await subscriptions.all()).filter((each) => each.guildId === guildId);
+  if (own.length >= maxSubscriptions)
+    throw new PersonError(
+      `This server has ${own.length} subscriptions, as many as it may have. \`/subscribe remove\` ends one that is no longer needed.`,
+    );
+}
+
 async function save(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
@@ -113,6 +118,7 @@ async function save(
     );
   }
   await check(interaction, services, place, settings);
+  if (!before) await checkRoom(services, place.guild.id);
   const subscription: Subscription = {
     ...settings,
     channelId: channel.id,
@@ -229,59 +235,4 @@ export async function test(
     throw new PersonError(`The sample could not be posted: ${wordsFor(error)}.`);
   }
   return say(services, md`Sample posted`, [channelMention(channel.id)]);
-}
-
-function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdown[] {
-  return [
-    paused ? md`⏸️ **paused**: \`/subscribe resume\` resumes it` : md`▶️ active`,
-    md`Last delivery: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
-    ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : ""}: ${error}`] : []),
-  ];
-}
-
-/** Every subscription of the server with its state. */
-export async function list(
-  interaction: ChatInputCommandInteraction,
-  services: FeedServices,
-): Promise<MessagePayload> {
-  const { subscriptions, feeds, state } = services;
-  const guildId = serverOf(interaction);
-  const entries: Markdown[] = [];
-  for (const each of await subscriptions.all()) {
-    const feed = feeds.find(({ name }) => name === each.feed);
-    const isOurs =
-      each.guildId === guildId ||
-      (each.guildId === null && (await isHere(services, each.channelId, guildId)));
-    if (!feed || !isOurs) continue;
-    entries.push(
-      feeds.length > 1
-        ? md`${channelMention(each.channelId)} · ${feed.name}`
-        : channelMention(each.channelId),
-      ...described(each, feed),
-      ...(subscriptions.isFixed(each)
-        ? [md`Set in the bot's environment; it cannot be removed by a command.`]
-        : []),
-      ...healthLines(await subscriptions.health(each.channelId)),
-      md``,
-    );
-  }
-  const read = await Promise.all(feeds.map((feed) => feed.lastRead(state)));
-  if (entries.length > 0) return say(services, md`Subscriptions`, [...entries, ...read], "neutral");
-  const commands = join(
-    feeds.map(({ name }) => code(`/subscribe ${name}`)),
-    ", ",
-  );
-  const hint = md`${commands} subscribes a channel.`;
-  return say(services, md`No subscriptions`, [hint, ...read], "neutral");
-}
-
-/** Whether the environment's channel is in this server. */
-async function isHere({ rest }: SubscribeServices, channelId: string, guildId: string): Promise<boolean> {
-  return readPlace(rest, guildId, channelId).then(
-    ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
-    (error: unknown) => {
-      if (error instanceof PersonError) return false;
-      throw error;
-    },
-  );
 }

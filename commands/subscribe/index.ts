@@ -9,7 +9,8 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION } from "./choice.js";
-import { edit, list, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
+import { edit, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
+import { list, PAGE_OPTION } from "./list.js";
 
 const CHANNELS = [
   ChannelType.GuildText,
@@ -90,7 +91,15 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
       ).addBooleanOption((option) => option.setName("no-role").setDescription("Ping nobody any more")),
     )
     .addSubcommand((sub) =>
-      sub.setName("list").setDescription("This server's subscriptions, and how they are doing"),
+      sub
+        .setName("list")
+        .setDescription("This server's subscriptions, and how they are doing")
+        .addIntegerOption((option) =>
+          option
+            .setName(PAGE_OPTION)
+            .setDescription("Which page, where there are several (1)")
+            .setMinValue(1),
+        ),
     )
     .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))
     .addSubcommand(ofSubscription(ofChannel("test", "Post a sample announcement, marked as one"), feeds))

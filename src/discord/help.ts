@@ -1,6 +1,6 @@
 import { ApplicationCommandOptionType } from "discord-api-types/v10";
 import type { CommandHelp } from "../screens/view.js";
-import { code, commandMention } from "../text/markdown.js";
+import { commandMention, md } from "../text/markdown.js";
 import { COMMAND_GROUPS, type CommandDefinition, type CommandGroup } from "./command.js";
 
 /** A command, as far as help needs it. */
@@ -53,6 +53,6 @@ export const commandHelp = (
       description: definition.description,
       mentions: pathsOf(definition).map((path) => {
         const id = paths.get(path);
-        return id === undefined ? code(`/${path}`) : commandMention(path, id);
+        return id === undefined ? md`\`/${path}\`` : commandMention(path, id);
       }),
     }));

@@ -158,4 +158,25 @@ describe("/subscribe", () => {
     const post = [...world().channels.values()].find(({ parent_id }) => parent_id === forum.id);
     expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
   });
+
+  it("has room for so many in a server, and lists them all, page by page", async () => {
+    const places = Array.from({ length: 12 }, (_, at) => addChannel(`room-${at}`));
+    await harness.restart({ SUBSCRIPTIONS_PER_SERVER: "10" });
+    const answers = [];
+    for (const { id } of places) answers.push(await ask("governance", { channel: id }));
+    const refused = answers.filter(({ content }) => /^This server has 10 subscriptions/.test(content));
+    expect(refused.length).toBeGreaterThan(1);
+    expect(refused[0]?.content).toMatch(/<\/subscribe remove:\d+> ends one/);
+    const first = textOf(await ask("list"));
+    const second = textOf(await ask("list", { page: 2 }));
+    expect(first).toMatch(/1[01] subscriptions, page 1 of 2/);
+    const listed = [...`${first}${second}`.matchAll(/<#(\d+)>/g)].map(([, id]) => id);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.length).toBeGreaterThanOrEqual(10);
+    // What is subscribed already can still be changed.
+    const kept = places.find(({ id }) => listed.includes(id));
+    expect(textOf(await ask("governance", { channel: kept?.id, votes: true }))).toContain(
+      "Subscription changed",
+    );
+  }, 60_000);
 });

@@ -4,7 +4,9 @@ import { startHarness, textOf } from "../harness.js";
 const CHANNELS = Number(process.env.PACE_CHANNELS ?? 150);
 
 it(`tells ${CHANNELS} channels with one request each, just under Discord's limit, while commands are answered`, async () => {
-  const harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+  const harness = await startHarness({
+    env: () => ({ GOVERNANCE_POLL_SECONDS: "1", SUBSCRIPTIONS_PER_SERVER: "10000" }),
+  });
   const { discord } = harness;
   const { world, limits, driver } = discord;
   const owner = { user: discord.people.owner, channel: discord.channels.general };
