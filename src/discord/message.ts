@@ -10,13 +10,14 @@ import {
   ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
-import { type Address, type ScreenName, withParameter } from "../screens/addresses.js";
+import { type Address, withParameter } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
 import { type Markdown, md, timestamp } from "../text/markdown.js";
 import { clean, cut, cutEscaped } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 import { withMentions } from "./mentions.js";
+import { SCREEN_WORDS } from "./screen-words.js";
 
 const COLOURS: Readonly<Record<Tone, number>> = {
   neutral: 0x5865f2,
@@ -46,35 +47,6 @@ export interface Renderer {
   /** A message that is no screen: it only has links. */
   message(view: View): MessagePayload;
 }
-
-/** Where "back" leads, in words. */
-const SCREEN_WORDS: Readonly<Record<ScreenName, string>> = {
-  price: "the price",
-  network: "the network",
-  validators: "validators",
-  overview: "validators",
-  newcomers: "the newest validators",
-  versions: "versions",
-  validator: "the validator",
-  parties: "parties",
-  top: "the largest balances",
-  party: "the party",
-  rewards: "the rewards",
-  proposals: "vote requests",
-  voteRequest: "the vote request",
-  votes: "the votes",
-  transfers: "transfers",
-  transfer: "the transfer",
-  token: "the token",
-  contracts: "contracts",
-  contract: "the contract",
-  events: "events",
-  event: "the event",
-  updates: "updates",
-  update: "the update",
-  lookup: "the matches",
-  help: "help",
-};
 
 /** What a renderer may know besides how addresses are written. */
 interface RendererOptions {

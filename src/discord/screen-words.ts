@@ -1,0 +1,30 @@
+import type { ScreenName } from "../screens/addresses.js";
+
+/** Each screen in words, as "Back to …" names it. */
+export const SCREEN_WORDS: Readonly<Record<ScreenName, string>> = {
+  price: "the price",
+  network: "the network",
+  validators: "validators",
+  overview: "validators",
+  newcomers: "the newest validators",
+  versions: "versions",
+  validator: "the validator",
+  parties: "parties",
+  top: "the largest balances",
+  party: "the party",
+  rewards: "the rewards",
+  proposals: "vote requests",
+  voteRequest: "the vote request",
+  votes: "the votes",
+  transfers: "transfers",
+  transfer: "the transfer",
+  token: "the token",
+  contracts: "contracts",
+  contract: "the contract",
+  events: "events",
+  event: "the event",
+  updates: "updates",
+  update: "the update",
+  lookup: "the matches",
+  help: "help",
+};

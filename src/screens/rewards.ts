@@ -1,0 +1,125 @@
+import { ifAnswered } from "../explorer/errors.js";
+import { openUndocumentedSlice, readPages } from "../explorer/paging.js";
+import type { Reward } from "../explorer/schema/ledger.js";
+import type { Explorer } from "../explorer/service.js";
+import { toDecimal } from "../explorer/values.js";
+import { sumOf } from "../ledger/amounts.js";
+import { shortId } from "../text/ids.js";
+import {
+  bold,
+  codeBlock,
+  coins,
+  counted,
+  grouped,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+} from "../text/markdown.js";
+import { address } from "./addresses.js";
+import { extent, orNothing, rowMenu } from "./parts.js";
+import type { Field, Screen } from "./view.js";
+import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
+
+const KINDS = [
+  ["app", "inputAppRewardAmount"],
+  ["validator", "inputValidatorRewardAmount"],
+  ["super validator", "inputSvRewardAmount"],
+] as const;
+
+/** A reward's amounts that are not zero, each with its kind. */
+function amountsOf(reward: Reward): Markdown {
+  const amounts = KINDS.flatMap(([kind, key]) =>
+    reward[key] === null || toDecimal(reward[key]) === "0" ? [] : [`${grouped(reward[key], 4)} CC ${kind}`],
+  );
+  return md`${amounts.length > 0 ? amounts.join(" · ") : "no amount"}`;
+}
+
+/** Requests of rewards that are summed: more would be many requests for one screen. */
+const MAX_SUMMED = 3;
+
+/** What the newest rewards come to, by kind, and since when. */
+async function sumFields(explorer: Explorer, id: string, price: string | null): Promise<Field[]> {
+  const read = await ifAnswered(
+    readPages(
+      "rewards",
+      (at) => explorer.rewards({ partyId: id, ...at }),
+      () => false,
+      MAX_SUMMED,
+    ),
+  );
+  if (!read || read.problem) return [{ name: "Sum", value: md`could not be read right now` }];
+  const { data: all, complete } = read;
+  if (all.length === 0) return [];
+  const since = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
+  const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
+  const total = sumOf(sums.map(([, sum]) => sum));
+  const usd = usdOf(total, price);
+  const period = join(
+    [
+      complete ? md`all ${counted(all.length, "reward")}` : md`the newest ${counted(all.length, "reward")}`,
+      Number.isFinite(since) && md`since ${timestamp(since, "f")}`,
+      usd && AT_CURRENT_PRICE,
+    ],
+    ", ",
+  );
+  const parts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
+  return [
+    {
+      name: "Sum",
+      value: join(
+        [
+          join([bold(coins(total, 4)), usd && md`(${usd})`], " "),
+          parts.length > 1 && join(parts, " · "),
+          md`-# ${period}`,
+        ],
+        "\n",
+      ),
+    },
+  ];
+}
+
+/** A party's rewards. */
+export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, names }) => {
+  const [reading, price] = await Promise.all([
+    openUndocumentedSlice("rewards", (at) => explorer.rewards({ partyId: id, ...at }), page),
+    currentPrice(explorer),
+  ]);
+  return {
+    title: md`Rewards of ${names.party(id) ?? shortId(id)}`,
+    tone: "neutral",
+    body: [
+      ...orNothing(
+        reading.data.rows.map((each) =>
+          join(
+            [
+              timestamp(each.createdAt, "f"),
+              bold(amountsOf(each)),
+              usdOf(sumOf(KINDS.map(([, key]) => each[key])), price),
+            ],
+            " · ",
+          ),
+        ),
+        "rewards of this party",
+      ),
+      md``,
+      md`-# ${extent(reading.data, "reward")}`,
+    ],
+    fields: [...(await sumFields(explorer, id, price)), { name: "Party id", value: codeBlock(id) }],
+    readings: [reading],
+    pager: reading.data,
+    menus: [
+      rowMenu(reading.data.rows, "Open a reward's event…", (each) =>
+        each.eventId === null
+          ? undefined
+          : {
+              label: amountsOf(each).toString(),
+              hint: shortId(each.eventId),
+              to: address("event", { id: each.eventId }),
+            },
+      ),
+    ],
+    links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],
+    parent: address("party", { id }),
+  };
+};
