@@ -170,16 +170,26 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   /** The messages to look at now: all of them, or those that are due. */
   const due = async (): Promise<readonly (readonly [id: string, document: Announced])[]> => {
     if (looksAtAll) {
-      const all = [...(await announced.list())];
+      // Before the list is read: whatever is recorded or touched meanwhile is not in it, and must not be forgotten.
       looksAtAll = false;
       waiting.clear();
       live.clear();
       ended.clear();
-      return all;
+      try {
+        return [...(await announced.list())];
+      } catch (error) {
+        looksAtAll = true;
+        throw error;
+      }
     }
     const ids = [...waiting].filter(([, at]) => at <= now()).map(([id]) => id);
-    const found = await Promise.all(ids.map(async (id) => [id, await announced.get(id)] as const));
     for (const id of ids) waiting.delete(id);
+    const found = await Promise.all(ids.map(async (id) => [id, await announced.get(id)] as const)).catch(
+      (error: unknown) => {
+        for (const id of ids) waiting.set(id, 0);
+        throw error;
+      },
+    );
     return found.flatMap(([id, document]) => (document ? [[id, document] as const] : []));
   };
 

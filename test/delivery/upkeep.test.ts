@@ -16,10 +16,12 @@ const MINUTE = 60_000;
 it("knows what is due: a run in which nothing is reads nothing, however many messages there are", async () => {
   const store = openFileStore(newDataDir());
   const reads = { list: 0, get: 0 };
+  let meanwhile = () => {};
   const counted = {
     ...store,
     list: (collection: string) => {
       reads.list += 1;
+      meanwhile();
       return store.list(collection);
     },
     get: (collection: string, id: string) => {
@@ -86,5 +88,10 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   // One that had ended is stated anew: all are looked through, once.
   upkeep.touch("governance", ["s5"]);
   expect((await readsOf(2)).list).toBe(1);
+  // What is recorded while all are looked through is not forgotten.
+  meanwhile = () => upkeep.note([announcedId("governance", "s1", "c9")]);
+  upkeep.touch("governance");
+  expect(await readsOf(1)).toEqual({ list: 1, get: 0 });
+  expect(await readsOf(2)).toEqual({ list: 0, get: 1 });
   await store.close();
 });
