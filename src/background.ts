@@ -43,6 +43,8 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
   let stop = async () => {};
   return {
     async start(state, lease) {
+      // What is kept of vote requests comes before anything that names them.
+      await deps.names.load();
       deps.onLease(true);
       const work = startWork(deps, state, lease);
       stop = async () => {

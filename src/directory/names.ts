@@ -8,6 +8,7 @@ import type { State } from "../storage/state.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
+import { withTimeout } from "../util/timeouts.js";
 import type { Directory } from "./directory.js";
 
 /** A vote request as far as its name needs it. */
@@ -22,8 +23,8 @@ export interface NamedRequest {
 export interface Names {
   /** A party's name, as the lists of validators and parties tell it. */
   party(id: string): string | null;
-  /** A voter as votes name it: a party's id gives way to its name. */
-  voter(name: string): string;
+  /** A party, or a voter as votes name it: an id gives way to the party's name, and is shortened where it has none. */
+  called(idOrName: string): string;
   /**
    * A vote request by what it is about ("Feature Delta Labs"): its title often is the action's constructor, and then says
    * only what kind of action it is.
@@ -33,8 +34,13 @@ export interface Names {
   learn(identity: string, action: Action): void;
   /** Which of these vote requests have a name that says only their kind, and that nobody has read yet. */
   unknown<Row extends VoteRequestListItem>(rows: readonly Row[]): Row[];
-  /** Reads what those of them are about that are not known; what is not answered stays unknown. */
-  read(rows: readonly VoteRequestListItem[]): Promise<void>;
+  /** Takes over what the state keeps of vote requests, once. @throws {StateError} */
+  load(): Promise<void>;
+  /**
+   * Reads what those of them are about that are not known; what is not answered stays unknown.
+   * @param ms how long that is waited for; it goes on behind
+   */
+  read(rows: readonly VoteRequestListItem[], ms?: number): Promise<void>;
 }
 
 interface NamesDeps {
@@ -61,7 +67,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   /** By identity; null where its detail says nothing. */
   const subjects = new Map<string, Subject | null>();
   const flights = new Map<string, Promise<void>>();
-  const loaded = lazy(async () => {
+  const load = lazy(async () => {
     for (const [identity, subject] of await state.subjects.list()) subjects.set(identity, subject);
   });
 
@@ -73,10 +79,26 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return hasTwin ? `${name} (${fingerprint(id)})` : name;
   };
 
+  const readAll = async (rows: readonly VoteRequestListItem[]): Promise<void> => {
+    // A state that cannot be read costs requests, and no answer.
+    await load().catch(() => {});
+    await Promise.all(
+      names.unknown(rows).map((row) => {
+        const identity = identityOf(row) ?? "";
+        const one = async () => {
+          const answer = await ifAnswered(readDetail(explorer, row).then((detail) => ({ detail })));
+          if (answer) names.learn(identity, toAction(answer.detail?.actionConfig ?? null));
+        };
+        return singleFlight(flights, identity, one, false);
+      }),
+    );
+  };
+
   const names: Names = {
     party: directory.nameOf,
+    load,
 
-    voter: (name) => (isWholeId(name) ? (directory.nameOf(name) ?? shortId(name)) : name),
+    called: (name) => directory.nameOf(name) ?? (isWholeId(name) ? shortId(name) : name),
 
     voteRequest({ identity, title, action }) {
       if (title !== null && !isGeneric(title)) return title;
@@ -106,18 +128,9 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
         return identity !== null && isGeneric(row.title) && !subjects.has(identity);
       }),
 
-    async read(rows) {
-      await loaded();
-      await Promise.all(
-        names.unknown(rows).map((row) => {
-          const identity = identityOf(row) ?? "";
-          const one = async () => {
-            const answer = await ifAnswered(readDetail(explorer, row).then((detail) => ({ detail })));
-            if (answer) names.learn(identity, toAction(answer.detail?.actionConfig ?? null));
-          };
-          return singleFlight(flights, identity, one, false);
-        }),
-      );
+    async read(rows, ms) {
+      const reading = readAll(rows);
+      await (ms === undefined ? reading : withTimeout(reading, ms, () => undefined));
     },
   };
   return names;

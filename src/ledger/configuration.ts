@@ -26,7 +26,7 @@ interface Leaf {
   readonly isSpan: boolean;
 }
 
-/** More than these are not compared: a stranger wrote it. */
+/** More than these are not compared, and longer names are cut, since each path repeats them: a stranger wrote it. */
 const MAX_LEAVES = 2_000;
 const MAX_DEPTH = 16;
 const MAX_KEY = 300;
@@ -80,7 +80,9 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
       : Array.isArray(only)
         ? (only as unknown[])
         : null;
-    const entries = list ? entriesOf(list) : Object.entries(record ?? {});
+    const entries = list
+      ? entriesOf(list)
+      : Object.entries(record ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);
     const isMember = path.at(-1)?.isKey === true;
     if (entries.length === 0 && isMember) add("yes");
     for (const [text, inner] of entries) leavesOf(inner, [...path, { text, isKey: list !== null }], found);

@@ -14,8 +14,6 @@ import type { Attachment, Choice, Field, Menu } from "./view.js";
 /** Lines of a configuration's changes; the rest is in the file. */
 const MAX_CHANGES = 12;
 
-const nameIn = (names: Names) => (party: string) => names.party(party) ?? shortId(party);
-
 /** A value of an action: parties by name, times in each reader's zone. */
 function shown(value: Value, names: Names): Markdown {
   if ("party" in value) return named(names.party(value.party), value.party);
@@ -25,7 +23,7 @@ function shown(value: Value, names: Names): Markdown {
 }
 
 function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
-  const text = (value: Value) => cut(valueText(value, nameIn(names)), 80);
+  const text = (value: Value) => cut(valueText(value, names.called), 80);
   const is = to === null ? md`removed` : bold(text(to));
   return from === null ? md`${cut(label, 100)}: ${is} (new)` : md`${cut(label, 100)}: ${text(from)} → ${is}`;
 }
@@ -70,7 +68,7 @@ export function actionFile(action: Action, identity: string, names: Names): Atta
   const { changes, facts, gap, config } = action;
   const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
   if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;
-  const text = (value: Value | null) => value && valueText(value, nameIn(names));
+  const text = (value: Value | null) => value && valueText(value, names.called);
   return jsonFile(`vote-request-${identity.slice(0, 16)}`, {
     changes: changes.map(({ path, label, from, to }) => ({
       field: label,

@@ -26,7 +26,6 @@ import {
   timestamp,
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
-import { withTimeout } from "../util/timeouts.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
 import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
@@ -51,7 +50,7 @@ const nameOf = (each: VoteRequestListItem, names: Names): string =>
 export const proposals: Screen<"proposals"> = async ({ page }, { explorer, names }) => {
   const reading = await openUndocumentedSlice("voteRequests", (at) => explorer.voteRequests(at), page);
   const now = Date.now();
-  await withTimeout(names.read(reading.data.rows), NAMES_MS, () => undefined);
+  await names.read(reading.data.rows, NAMES_MS);
   return {
     title: md`Vote requests`,
     tone: "neutral",
@@ -173,7 +172,7 @@ async function missingLines(
     md``,
     missing === null
       ? md`-# Who has not voted yet is not known.`
-      : md`⬛ **Not voted yet:** ${cut(missing.map(names.voter).join(", "), 700)}`,
+      : md`⬛ **Not voted yet:** ${cut(missing.map(names.called).join(", "), 700)}`,
   ];
 }
 
@@ -198,7 +197,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
             const voter = voterName(vote);
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${sign} · **${voter === null ? null : brief(names.voter(voter))}**${when}${reason}`;
+            return md`${sign} · **${voter === null ? null : brief(names.called(voter))}**${when}${reason}`;
           })
         : [
             md`${found.complete ? "Nobody has voted on it yet." : "The explorer's latest votes include none for this request."}`,

@@ -88,7 +88,11 @@ export function openFileStore(dataDir: string): Store {
     async close() {
       flush();
       // What was written stands in the log beside the file until then: the file alone is a backup.
-      db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      try {
+        db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      } catch {
+        // A full disk, perhaps: nothing is lost, since the log is read at the next start.
+      }
       db.close();
     },
   };

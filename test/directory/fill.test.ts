@@ -30,6 +30,11 @@ beforeEach(async () => {
   sandbox.mood = undefined;
   now = Date.now();
   state = newState();
+  await restart();
+});
+
+/** Another process with the same state. */
+async function restart() {
   directory = createDirectory();
   const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
   const explorer = createExplorerService({
@@ -40,11 +45,12 @@ beforeEach(async () => {
     async start(leased) {
       const ended = new AbortController().signal;
       names = createNames({ directory, explorer, state: leased, log });
+      await names.load();
       fill = createDirectoryFiller({ directory, names, explorer, state: leased, log, ended, now: () => now });
     },
     async stop() {},
   });
-});
+}
 
 const sizes = () =>
   (["validator", "party", "proposal"] as const).map((kind) => directory.entries(kind).length);
@@ -75,6 +81,20 @@ it("names vote requests by what they are about, and takes that over from the sta
   const other = createDirectory();
   await loadDirectory(other, state, log);
   expect(other.entry("proposal", identity)?.name).toBe(name);
+});
+
+it("names them so after a restart too, when the list is read anew", async () => {
+  await fill();
+  await fill();
+  const featured = sandbox.ledger.voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
+  const identity = featured?.firstContractId ?? "";
+  const before = directory.entry("proposal", identity)?.name;
+  const sent = sandbox.requests.filter(({ path }) => path.endsWith("/details")).length;
+  now += HOUR;
+  await restart();
+  await fill();
+  expect(directory.entry("proposal", identity)?.name).toBe(before);
+  expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
 });
 
 it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {

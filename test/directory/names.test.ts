@@ -4,6 +4,7 @@ import { createNames } from "../../src/directory/names.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
 import { newState, quiet } from "../harness.js";
+import { row } from "../spec/vote-requests.js";
 
 const DELTA = `delta::1220${"ab".repeat(32)}`;
 const TWIN = `other::1220${"cd".repeat(32)}`;
@@ -32,6 +33,24 @@ it("names a vote request by its subject, unless its title says more", async () =
   expect(names.voteRequest({ identity: "c2", title: null })).toBe("Vote request without a title");
   names.learn("c3", feature(TWIN));
   expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
+});
+
+it("takes over what was kept before anything is named, and reads on where the state cannot be read", async () => {
+  const state = newState();
+  await state.commit([state.subjects.put("c1", ["Feature ", { party: DELTA }])]);
+  const directory = createDirectory();
+  const details = {
+    voteRequest: async () => ({ data: { actionConfig: { tag: "SRARC_OffboardSv", value: { sv: TWIN } } } }),
+  };
+  const explorer = details as unknown as Explorer;
+  const names = createNames({ directory, explorer, state, log: quiet });
+  await names.load();
+  expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature delta");
+
+  const broken = { ...state, subjects: { ...state.subjects, list: () => Promise.reject(new Error("away")) } };
+  const without = createNames({ directory, explorer, state: broken, log: quiet });
+  await without.read([row({ contractId: "c2", title: "SRARC_OffboardSv" })]);
+  expect(without.voteRequest({ identity: "c2", title: "SRARC_OffboardSv" })).toBe("Offboard other");
 });
 
 it("tells two parties of one name apart", async () => {

@@ -124,6 +124,23 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("some field0: x");
   });
 
+  it("a list of vote requests: each by what it is about, in its rows and its menu", async () => {
+    const request = harness.explorer.ledger.openVoteRequest({ motion: "weight" });
+    harness.pass(10 * 60_000);
+    const place = somebody();
+    const list = await driver().ask(place, "/proposals list");
+    await driver().click(place, list, "Refresh");
+    expect(textOf(list)).toMatch(/\*\*Reward weight of .+ → \d+\*\*/);
+    expect(textOf(list)).not.toMatch(
+      /\*\*(Feature Application|Offboard Super Validator|Set .* Configuration)\*\*/,
+    );
+    const labels = driver()
+      .components(list)
+      .flatMap(({ options = [] }) => options.map(({ label }) => label));
+    expect(labels[0]).toMatch(/^Reward weight of .+ → \d+$/);
+    expect(request.title).toBe("SRARC_UpdateSvRewardWeight");
+  });
+
   it("a vote request whose details cannot be read: that they could not be", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "feature" });
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });

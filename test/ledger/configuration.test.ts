@@ -143,6 +143,14 @@ describe("a configuration's changes", () => {
     ]);
   });
 
+  it("repeats no name of a field whole that a stranger made long", () => {
+    const long = "k".repeat(1_000_000);
+    const wide = Object.fromEntries(Array.from({ length: 500 }, (_, place) => [`f${place}`, place]));
+    const changes = configChanges({}, { [long]: { [long]: wide } });
+    expect(changes).toHaveLength(500);
+    for (const { path, label } of changes) expect(path.length + label.length).toBeLessThan(2_000);
+  });
+
   it("stays within bounds, however deep or wide a stranger makes it", () => {
     let deep: unknown = "end";
     for (let level = 0; level < 2_000; level += 1) deep = { deep };

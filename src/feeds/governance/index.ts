@@ -12,7 +12,6 @@ import { isOpen, neededFor, votableUntil } from "../../ledger/vote-rules.js";
 import { FIRST_FEED } from "../../storage/catalogue.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { withTimeout } from "../../util/timeouts.js";
 import { DAY } from "../../util/units.js";
 import { beforeOf, eventId, type GovernanceEvent, keysOf, openingOf, readEvent, TOPIC_OF } from "./events.js";
 import { createMessages, outcomeKnown } from "./messages.js";
@@ -61,7 +60,7 @@ const definition: FeedDefinition = {
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
     if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
     const open = rows.filter((row) => isOpen(row, now));
-    await withTimeout(names.read(open.slice(0, MAX_SHOWN)), NAMES_MS, () => undefined);
+    await names.read(open.slice(0, MAX_SHOWN), NAMES_MS);
     if (open.length === 0) return [md`Nothing is open at the moment.`];
     return [
       md`Open now, and not announced again:`,
@@ -108,7 +107,7 @@ export const governance: FeedModule = {
         event.kind !== "reminder" || remindersOf(subscription).includes(beforeOf(event.reminder)),
       async render(event, mark) {
         if (event.kind === "digest") {
-          await withTimeout(names.read(event.rows), DETAIL_MS, () => undefined);
+          await names.read(event.rows, DETAIL_MS);
           return { payload: messages.digest(event, mark), title: "New vote requests", revision: 0 };
         }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);

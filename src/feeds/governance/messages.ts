@@ -205,7 +205,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         case "vote": {
           const turned = event.from !== null && md`, before: ${voteWords(event.from)}`;
           const body = [
-            join([md`**${names.voter(event.voter)}** votes ${voteWords(event.to)}`, turned], ""),
+            join([md`**${names.called(event.voter)}** votes ${voteWords(event.to)}`, turned], ""),
             ...tally,
           ];
           return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body }, null);
@@ -213,7 +213,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         case "reminder": {
           const absent =
             event.absent && event.absent.length > 0
-              ? [md`Not seen voting: ${cut(event.absent.map(names.voter).join(", "), 700)}`]
+              ? [md`Not seen voting: ${cut(event.absent.map(names.called).join(", "), 700)}`]
               : event.absent === null
                 ? [md`-# Who has not voted is not known.`]
                 : [];

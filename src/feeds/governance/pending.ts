@@ -11,7 +11,6 @@ import { type Value, valueText } from "../../ledger/units.js";
 import { readDetail } from "../../ledger/vote-requests.js";
 import { votesIn } from "../../ledger/votes.js";
 import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.js";
-import { shortId } from "../../text/ids.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { lazy } from "../../util/single-flight.js";
@@ -168,15 +167,14 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
 
 /** What an action is, whatever the words for it. The configuration it is based on is none of its own. */
 const digestOf = ({ config }: Action): string => {
-  const own = [...flatten(config)].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
+  const own = [...flatten({ config })].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
   return digest(JSON.stringify(own.map(([path, { text }]) => [path, toDecimal(text) ?? text]).sort()));
 };
 
 /** An action as one text; null where nothing is said. */
 function actionText({ words, facts, changes }: Action, names: Names): string | null {
   if (words === null) return null;
-  const text = (value: Value | null) =>
-    value === null ? "removed" : valueText(value, (id) => names.party(id) ?? shortId(id));
+  const text = (value: Value | null) => (value === null ? "removed" : valueText(value, names.called));
   const parts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
     ({ label, value }) => `${label}: ${text(value)}`,
   );

@@ -206,6 +206,11 @@ describe("what channels are told", () => {
     // Its title is the action's constructor: what it is about is learnt from its detail, once.
     const offboard = ledger().openVoteRequest({ motion: "weight" });
     await until(plain, /New vote request: Reward weight of .* → \d+/);
+    const called = (parent: Channel) =>
+      [...world().channels.values()].some(
+        (each) => each.parent_id === parent.id && /^Reward weight of .+ → \d+$/.test(each.name ?? ""),
+      );
+    await world().until(() => called(forum) && called(threaded), "the post and the thread, by its subject");
     await settled();
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
     ledger().castVote(offboard, true);
