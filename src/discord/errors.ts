@@ -15,7 +15,8 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
   failing: "The explorer is not answering at the moment. Please try again in a minute.",
   slow: "The explorer is too slow to answer at the moment. Please try again in a minute.",
   unreadable: "The explorer sent something this bot cannot read. Please try again in a minute.",
-  busy: "That was a lot of requests in a short time. Please try again in a minute.",
+  busy: "A lot of people are asking at the moment, and the explorer allows only so many requests. Please try again in a minute.",
+  spent: "That was a lot of requests in a short time. Please try again in a minute.",
 };
 
 /**

@@ -107,7 +107,8 @@ function fitLines(lines: readonly string[], most: number): string {
 
 /** Why the newest data could not be had, in few words. */
 const WHY: Partial<Record<ExplorerProblem, string>> = {
-  busy: "you sent a lot of requests in the last minute",
+  busy: "a lot of people are asking",
+  spent: "you sent a lot of requests in the last minute",
   slow: "the explorer is slow",
   limited: "the explorer asks for fewer requests",
   refused: "the explorer refuses this bot's key",

@@ -8,7 +8,8 @@
  * - `failing`: it answers 5xx or 408, or the connection fails
  * - `slow`: no complete answer within the deadline
  * - `unreadable`: what it sent is no such answer: HTML, nothing, another shape, or too much
- * - `busy`: our own budget of requests is spent, for the process or for one person
+ * - `busy`: others ask so much that its turn did not come in time
+ * - `spent`: the person has used up the requests that one may cause
  */
 export type ExplorerProblem =
   | "missing"
@@ -19,7 +20,8 @@ export type ExplorerProblem =
   | "failing"
   | "slow"
   | "unreadable"
-  | "busy";
+  | "busy"
+  | "spent";
 
 interface Details {
   readonly status?: number;

@@ -1,5 +1,7 @@
+import { createTurns } from "../util/turns.js";
 import { type Budget, type Priority, SHARES } from "./budget.js";
 import { ExplorerError } from "./errors.js";
+import type { Waiters } from "./waiters.js";
 
 /** A pause that is longer than a person waits fails their requests at once, in ms. */
 const MAX_WAIT_MS = 8_000;
@@ -14,11 +16,10 @@ interface Task {
 /** The one queue that every upstream request passes. */
 export interface RequestQueue {
   /**
-   * Does work when the turn of its priority has come.
-   * @param promote gives it the priority of people: somebody waits for it now
+   * Does work when the turn of one who waits for it has come.
    * @throws {ExplorerError} "busy" when the signal aborts first; whatever the work throws
    */
-  run<T>(priority: Priority, work: () => Promise<T>, signal: AbortSignal, promote?: AbortSignal): Promise<T>;
+  run<T>(waiters: Waiters, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Starts nothing for so many ms: the explorer wants a pause. */
   pause(ms: number): void;
   /** Fails everything that waits. */
@@ -34,14 +35,25 @@ interface QueueOptions {
   readonly now?: () => number;
 }
 
-/** A queue that starts no more than the budget and `concurrency` allow, people's requests first. */
+/** The one line of the background. */
+const BACKGROUND = "";
+
+/**
+ * A queue that starts no more than the budget and `concurrency` allow, people's requests first. People take turns: nobody
+ * waits for more than one request of each of the others, however many one of them has made.
+ */
 export function createQueue({
   budget,
   concurrency,
   now = () => performance.now(),
 }: QueueOptions): RequestQueue {
-  const queues: Record<Priority, Set<Task>> = { people: new Set(), background: new Set() };
+  const queues = { people: createTurns<Task>(), background: createTurns<Task>() } as const;
   const running: Record<Priority, number> = { people: 0, background: 0 };
+  /** How many are under way for each person. */
+  const runningFor = new Map<string, number>();
+  // One place stays free for another person, too.
+  const isWithinShare = (line: string): boolean =>
+    line === BACKGROUND || (runningFor.get(line) ?? 0) < Math.max(1, concurrency - 1);
   // One place stays free for a person while the background is busy, and one for the background.
   const places: Record<Priority, number> = {
     people: concurrency,
@@ -55,7 +67,8 @@ export function createQueue({
   let served: Record<Priority, number> = { people: 0, background: 0 };
 
   const mayStart = (priority: Priority): boolean => {
-    if (queues[priority].size === 0 || running.people + running.background >= concurrency) return false;
+    if (running.people + running.background >= concurrency) return false;
+    if (!queues[priority].some(isWithinShare)) return false;
     const other = priority === "people" ? "background" : "people";
     const kept =
       priority === "people" && concurrency > 1 && queues[other].size > 0 && running[other] === 0 ? 1 : 0;
@@ -68,14 +81,18 @@ export function createQueue({
   };
 
   const startOne = (priority: Priority) => {
-    const [task] = queues[priority];
-    if (task === undefined) return;
-    queues[priority].delete(task);
+    const turn = queues[priority].next(isWithinShare);
+    if (!turn) return;
+    const { line, item: task } = turn;
     running[priority] += 1;
+    runningFor.set(line, (runningFor.get(line) ?? 0) + 1);
     const contested = queues.people.size > 0 && queues.background.size > 0;
     served = contested ? { ...served, [priority]: served[priority] + 1 } : { people: 0, background: 0 };
     task.start().finally(() => {
       running[priority] -= 1;
+      const left = (runningFor.get(line) ?? 0) - 1;
+      if (left > 0) runningFor.set(line, left);
+      else runningFor.delete(line);
       pump();
     });
   };
@@ -113,11 +130,11 @@ export function createQueue({
   }
 
   return {
-    run: (priority, work, signal, promote) =>
+    run: (waiters, work, signal) =>
       new Promise((resolve, reject) => {
         const settle = () => {
           signal.removeEventListener("abort", leave);
-          promote?.removeEventListener("abort", toFront);
+          waiters.onJoined = undefined;
         };
         const task: Task = {
           start: async () => {
@@ -137,37 +154,32 @@ export function createQueue({
           for (const queue of Object.values(queues)) queue.delete(task);
           task.fail(new ExplorerError("busy", "The queue was too long", { unsent: true }));
         };
-        const toFront = () => {
-          if (queues.background.delete(task)) queues.people.add(task);
-          pump();
-        };
         if (signal.aborted) {
           leave();
           return;
         }
-        if (priority === "people" && pausedUntil - now() > MAX_WAIT_MS) {
+        if (waiters.people.size > 0 && pausedUntil - now() > MAX_WAIT_MS) {
           task.fail(pausedError());
           return;
         }
         signal.addEventListener("abort", leave, { once: true });
-        promote?.addEventListener("abort", toFront, { once: true });
-        queues[promote?.aborted ? "people" : priority].add(task);
+        waiters.onJoined = (person) => {
+          queues.background.delete(task);
+          queues.people.add(person, task);
+          pump();
+        };
+        if (waiters.people.size === 0) queues.background.add(BACKGROUND, task);
+        for (const person of waiters.people) queues.people.add(person, task);
         pump();
       }),
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);
       if (ms <= MAX_WAIT_MS) return;
       // Nobody waits that long.
-      const all = [...queues.people];
-      queues.people.clear();
-      for (const task of all) task.fail(pausedError());
+      for (const task of queues.people.clear()) task.fail(pausedError());
     },
     clear(error) {
-      for (const queue of Object.values(queues)) {
-        const all = [...queue];
-        queue.clear();
-        for (const task of all) task.fail(error);
-      }
+      for (const queue of Object.values(queues)) for (const task of queue.clear()) task.fail(error);
     },
     waiting: (priority) => queues[priority].size,
   };

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
-import { singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { fetchAnswer, parseAnswer } from "./client.js";
@@ -17,6 +16,7 @@ import {
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
 import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
+import { createWaiters, type Waiters } from "./waiters.js";
 
 /** A value from the explorer with its age. */
 export interface Reading<T> {
@@ -75,6 +75,14 @@ interface Question<Name extends EndpointName> {
   readonly options: ReadOptions;
 }
 
+/** A question on its way to the explorer. */
+interface Flight {
+  readonly waiters: Waiters;
+  /** Whether it has left: until then it waits for its turn here. */
+  sent: boolean;
+  readonly entry: Promise<Entry>;
+}
+
 /** The service over one upstream and one cache: single flight by question, stale answers while they are refreshed. */
 export function createExplorerService({
   upstream,
@@ -83,28 +91,22 @@ export function createExplorerService({
   now = Date.now,
   onRead = () => {},
 }: ServiceOptions): ExplorerService {
-  /** What is being fetched by key, and what promotes it when a person wants it too. */
-  const flights = new Map<string, Promise<Entry>>();
-  const promotions = new Map<string, AbortController>();
+  const flights = new Map<string, Flight>();
   const limit = personalLimit(now);
 
-  const fetchEntry = async <Name extends EndpointName>(question: Question<Name>): Promise<Entry> => {
-    const { name, parameters, key, caller, options } = question;
+  const fetchEntry = async <Name extends EndpointName>(
+    { name, parameters, key, caller, options }: Question<Name>,
+    flight: Pick<Flight, "waiters" | "sent">,
+  ): Promise<Entry> => {
     const fetchedAt = now();
-    const promote = new AbortController();
-    promotions.set(key, promote);
-    const maySend = caller === "background" ? undefined : limit.of(caller.person);
-    const priority = caller === "background" ? "background" : "people";
+    const { waiters } = flight;
     const isAlwaysThere = !takesId(parameters);
+    const maySend = () => {
+      flight.sent = caller === "background" || limit.charge(waiters.people);
+      return flight.sent;
+    };
     const send = (path: string, query: object) =>
-      upstream({
-        isAlwaysThere,
-        priority,
-        path,
-        query: { ...query },
-        promote: promote.signal,
-        ...(maySend ? { maySend } : {}),
-      });
+      upstream({ waiters, isAlwaysThere, path, query: { ...query }, maySend });
     try {
       const { data, bytes } = await fetchAnswer(send, name, parameters);
       const entry = { data, bytes, fetchedAt };
@@ -115,15 +117,23 @@ export function createExplorerService({
       const entry = { missing: true, bytes: 0, fetchedAt } as const;
       if (options.keep ?? true) await cache.set(key, entry, MISSING_MS);
       return entry;
-    } finally {
-      promotions.delete(key);
     }
   };
 
   /** Fetches a new answer, or joins those who wait for the same. */
-  const renew = <Name extends EndpointName>(question: Question<Name>): Promise<Entry> => {
-    if (question.caller !== "background") promotions.get(question.key)?.abort();
-    return singleFlight(flights, question.key, () => fetchEntry(question), false);
+  const renew = <Name extends EndpointName>(question: Question<Name>): Flight => {
+    const { key, caller } = question;
+    const underWay = flights.get(key);
+    if (underWay) {
+      if (caller !== "background") underWay.waiters.join(caller.person);
+      return underWay;
+    }
+    const waiters = createWaiters(...(caller === "background" ? [] : [caller.person]));
+    const begun = { waiters, sent: false };
+    const entry = fetchEntry(question, begun).finally(() => flights.delete(key));
+    const flight: Flight = Object.assign(begun, { entry });
+    flights.set(key, flight);
+    return flight;
   };
 
   /** Waits for a new answer; a person no longer than so many ms, and then what is held will do. */
@@ -133,9 +143,15 @@ export function createExplorerService({
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, caller } = question;
-    const renewal = renew(question);
+    const flight = renew(question);
+    const tooSlow = () => {
+      // What was not even sent says nothing of the explorer.
+      throw new ExplorerError(flight.sent ? "slow" : "busy", "No answer while a person waits");
+    };
     try {
-      const entry = await (caller === "background" ? renewal : withTimeout(renewal, patienceMs(), tooSlow));
+      const entry = await (caller === "background"
+        ? flight.entry
+        : withTimeout(flight.entry, patienceMs(), tooSlow));
       onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
@@ -164,7 +180,7 @@ export function createExplorerService({
       onRead(name, found.layer);
       return toReading(name, found.entry, ageMs > freshness.fresh);
     }
-    renew(question).catch(() => {});
+    renew(question).entry.catch(() => {});
     onRead(name, "stale");
     return toReading(name, found.entry, true);
   };
@@ -205,20 +221,19 @@ function toReading<Name extends EndpointName>(
   return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
 }
 
-function tooSlow(): never {
-  throw new ExplorerError("slow", "No answer while a person waits");
-}
-
 /** The requests that each person may cause: so many in any minute, each try counted as it is sent. */
 function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
   return {
-    /** @returns a function that tells whether one more may be sent for this person, and counts it */
-    of: (person: string) => (): boolean => {
-      const times = (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
-      const allowed = times.length < REQUESTS_PER_PERSON;
-      recent.set(person, allowed ? [...times, now()] : times);
-      return allowed;
+    /** Counts one more for the first of these people who has one left. @returns whether somebody had */
+    charge(people: ReadonlySet<string>): boolean {
+      for (const person of people) {
+        const times = (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
+        if (times.length >= REQUESTS_PER_PERSON) continue;
+        recent.set(person, [...times, now()]);
+        return true;
+      }
+      return false;
     },
   };
 }

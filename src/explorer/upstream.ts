@@ -14,6 +14,7 @@ import type { Priority } from "./budget.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
+import type { Waiters } from "./waiters.js";
 
 /** How long one try may take with its body, and a request with its tries and its waiting, in ms. */
 const TRY_MS = 10_000;
@@ -51,11 +52,9 @@ interface UpstreamOptions {
 
 /** What is to be sent, and for whom. */
 export interface UpstreamRequest {
-  readonly priority: Priority;
+  readonly waiters: Waiters;
   readonly path: string;
   readonly query: Query;
-  /** Gives it the priority of people: somebody waits for it now. */
-  readonly promote?: AbortSignal;
   /** Called before each try is sent: whether it may be. */
   readonly maySend?: () => boolean;
   /** Whether there always is something at the path, so that a 404 speaks of the address and not of an id. */
@@ -130,13 +129,13 @@ export function createUpstream({
   };
 
   const once = async (
-    { priority, path, query, promote, maySend, isAlwaysThere = false }: UpstreamRequest,
+    { waiters, path, query, maySend, isAlwaysThere = false }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
     const task = async () => {
       if (maySend && !maySend())
-        throw new ExplorerError("busy", "One person has used up their requests", { unsent: true });
+        throw new ExplorerError("spent", "Everybody who waits has used up their requests", { unsent: true });
       const startedAt = performance.now();
       let status = "200";
       try {
@@ -157,11 +156,11 @@ export function createUpstream({
         throw error;
       } finally {
         const [ms, waitedMs] = [performance.now() - startedAt, startedAt - queuedAt];
-        onRequest({ status, ms, waitedMs, priority });
+        onRequest({ status, ms, waitedMs, priority: priorityOf(waiters) });
       }
     };
     try {
-      return await refused.execute(() => down.execute(() => queue.run(priority, task, signal, promote)));
+      return await refused.execute(() => down.execute(() => queue.run(waiters, task, signal)));
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       const problem = refused.state === CircuitState.Open ? "refused" : "failing";
@@ -172,7 +171,7 @@ export function createUpstream({
   };
 
   return async (request) => {
-    const signal = AbortSignal.timeout(TOTAL_MS[request.priority]);
+    const signal = AbortSignal.timeout(TOTAL_MS[priorityOf(request.waiters)]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await once(request, signal);
@@ -188,6 +187,8 @@ export function createUpstream({
     }
   };
 }
+
+const priorityOf = ({ people }: Waiters): Priority => (people.size > 0 ? "people" : "background");
 
 /** A 404 where there always is something: it is no missing thing. */
 const asWithheld = (error: unknown): unknown =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createBudget, type Priority } from "../../src/explorer/budget.js";
 import { createQueue } from "../../src/explorer/queue.js";
+import { createWaiters } from "../../src/explorer/waiters.js";
 
 /** Asks for tokens as fast as possible over some virtual minutes: how many each priority got. */
 function drain(priorities: readonly Priority[], minutes: number, perMinute = 120) {
@@ -49,9 +50,9 @@ describe("the queue", () => {
       await gate;
     };
     const all = [
-      queue.run("background", task("b1"), never()),
-      queue.run("background", task("b2"), never()),
-      queue.run("people", task("p1"), never()),
+      queue.run(createWaiters(), task("b1"), never()),
+      queue.run(createWaiters(), task("b2"), never()),
+      queue.run(createWaiters("ana"), task("p1"), never()),
     ];
     await expect.poll(() => started).toEqual(["b1", "p1"]);
     finish();
@@ -64,16 +65,16 @@ describe("the queue", () => {
       budget: { take: (priority) => (priority === "people" ? 0 : 60_000) },
       concurrency: 4,
     });
-    const promote = new AbortController();
-    const work = queue.run("background", async () => "done", never(), promote.signal);
+    const waiters = createWaiters();
+    const work = queue.run(waiters, async () => "done", never());
     expect(queue.waiting("background")).toBe(1);
-    promote.abort();
+    waiters.join("ana");
     expect(await work).toBe("done");
   });
 
   it("fails what waits too long, and what is cleared", async () => {
     const queue = createQueue({ budget: { take: () => 60_000 }, concurrency: 1 });
-    const late = queue.run("people", async () => "done", AbortSignal.timeout(30));
+    const late = queue.run(createWaiters("ana"), async () => "done", AbortSignal.timeout(30));
     await expect(late).rejects.toMatchObject({ problem: "busy" });
     expect(queue.waiting("people")).toBe(0);
   });
@@ -82,8 +83,58 @@ describe("the queue", () => {
     const queue = createQueue({ budget: createBudget(60_000), concurrency: 4 });
     const done: Priority[] = [];
     const flood = (priority: Priority) =>
-      Array.from({ length: 200 }, () => queue.run(priority, async () => void done.push(priority), never()));
+      Array.from({ length: 200 }, () =>
+        queue.run(
+          createWaiters(...(priority === "people" ? ["ana"] : [])),
+          async () => void done.push(priority),
+          never(),
+        ),
+      );
     await Promise.all([...flood("people"), ...flood("background")]);
     expect(done.slice(0, 200).filter((priority) => priority === "background").length).toBeGreaterThan(20);
+  });
+
+  it("lets people take turns, however many requests one of them has made", async () => {
+    const queue = createQueue({ budget: open, concurrency: 1 });
+    const done: string[] = [];
+    const ask = (person: string) =>
+      queue.run(createWaiters(person), async () => void done.push(person), never());
+    const flood = Array.from({ length: 24 }, () => ask("flood"));
+    const others = ["ana", "ben", "eve"].map(ask);
+    await Promise.all([...flood, ...others]);
+    expect(done.slice(0, 5)).toEqual(["flood", "ana", "ben", "eve", "flood"]);
+    expect(done).toHaveLength(27);
+  });
+
+  it("keeps a place from whoever has taken the others, for somebody else", async () => {
+    const queue = createQueue({ budget: open, concurrency: 3 });
+    const started: string[] = [];
+    const stuck = (person: string) =>
+      void queue.run(
+        createWaiters(person),
+        () => {
+          started.push(person);
+          return new Promise(() => {});
+        },
+        never(),
+      );
+    for (let at = 0; at < 5; at += 1) stuck("flood");
+    await expect.poll(() => started).toEqual(["flood", "flood"]);
+    stuck("ana");
+    await expect.poll(() => started).toEqual(["flood", "flood", "ana"]);
+  });
+
+  it("gives a request the turn of whoever comes to wait for it", async () => {
+    const queue = createQueue({ budget: open, concurrency: 1 });
+    const done: string[] = [];
+    const run = (name: string, waiters = createWaiters("flood")) =>
+      queue.run(waiters, async () => void done.push(name), never());
+    const flood = Array.from({ length: 9 }, (_, at) => run(`${at}`));
+    const shared = createWaiters("flood");
+    const last = run("shared", shared);
+    shared.join("ana");
+    await Promise.all([...flood, last]);
+    expect(done.indexOf("shared")).toBe(1);
+    expect(done).toHaveLength(10);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { createBudget } from "../../src/explorer/budget.js";
+import { type Budget, createBudget } from "../../src/explorer/budget.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createQueue } from "../../src/explorer/queue.js";
@@ -23,6 +23,8 @@ const problemOf = (work: Promise<unknown>) =>
 describe("the explorer's service", () => {
   let sandbox: SandboxExplorer;
   let service: ExplorerService;
+  /** A service with this budget. */
+  let serve: (budget?: Budget) => ExplorerService;
   let news: string[];
   let time: number;
   const ana = { person: "ana" };
@@ -36,19 +38,22 @@ describe("the explorer's service", () => {
     news = [];
     time = Date.now();
     const log = { warn: () => {} };
-    const upstream = createUpstream({
-      get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
-      queue: createQueue({ budget: createBudget(6_000), concurrency: 4 }),
-      onDown: () => news.push("down"),
-      onRefused: () => news.push("refused"),
-      onBack: () => news.push("back"),
-      onWithheld: (_, endpoint) => news.push(`withheld ${endpoint}`),
-    });
-    service = createExplorerService({
-      upstream,
-      cache: createCache({ memoryMb: 8, log }),
-      now: () => time,
-    });
+    serve = (budget = createBudget(6_000)) => {
+      const upstream = createUpstream({
+        get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
+        queue: createQueue({ budget, concurrency: 4 }),
+        onDown: () => news.push("down"),
+        onRefused: () => news.push("refused"),
+        onBack: () => news.push("back"),
+        onWithheld: (_, endpoint) => news.push(`withheld ${endpoint}`),
+      });
+      return createExplorerService({
+        upstream,
+        cache: createCache({ memoryMb: 8, log }),
+        now: () => time,
+      });
+    };
+    service = serve();
   });
   afterEach(() => sandbox.close());
 
@@ -145,7 +150,7 @@ describe("the explorer's service", () => {
     const pages = await Promise.all(
       Array.from({ length: 25 }, (_, page) => problemOf(service.for(ana).parties({ page, size: 100 }))),
     );
-    expect(pages.filter((each) => each === "busy")).toHaveLength(5);
+    expect(pages.filter((each) => each === "spent")).toHaveLength(5);
     expect(sent()).toBe(20);
     expect(await problemOf(service.for({ person: "ben" }).parties({ page: 30, size: 100 }))).toBe("no error");
     pass(5 * MINUTE);
@@ -153,7 +158,17 @@ describe("the explorer's service", () => {
     // Beyond it: what the cache has, and why it is not newer.
     pass(1 * SECOND);
     const held = await service.for(ana, { maxAgeMs: 0 }).parties({ page: 0, size: 100 });
-    expect(held).toMatchObject({ stale: true, problem: "busy" });
+    expect(held).toMatchObject({ stale: true, problem: "spent" });
+  });
+
+  it("counts a request that several wait for once, against one of them who has some left", async () => {
+    const ben = { person: "ben" };
+    await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).parties({ page, size: 100 })));
+    // Ana has none left: alone she is told so, and with Ben both are answered.
+    expect(await problemOf(service.for(ana).dashboard({}))).toBe("spent");
+    const shared = [service.for(ana).price({}), service.for(ben).price({})];
+    expect(await Promise.all(shared.map(problemOf))).toEqual(["no error", "no error"]);
+    expect(sent()).toBe(21);
   });
 
   it("tries a second time what may succeed then, and nothing else", async () => {
@@ -249,10 +264,12 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(1);
   });
 
-  it("makes a person wait ten seconds at the most, also for a body that stalls", async () => {
+  it("makes a person wait ten seconds at the most, for a body that stalls or for a turn, and says which", async () => {
     sandbox.injectFault({ kind: "stall" });
     const started = performance.now();
-    expect(await problemOf(service.for(ana).price({}))).toBe("slow");
+    const crowded = serve({ take: () => MINUTE });
+    const problems = [service, crowded].map((each) => problemOf(each.for(ana).price({})));
+    expect(await Promise.all(problems)).toEqual(["slow", "busy"]);
     expect(performance.now() - started).toBeLessThan(11_000);
   });
 

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { createTurns } from "../../src/util/turns.js";
+
+/** Takes everything, in the order in which it comes. */
+function drain<Item>(turns: ReturnType<typeof createTurns<Item>>): Item[] {
+  const taken: Item[] = [];
+  for (let turn = turns.next(); turn; turn = turns.next()) taken.push(turn.item);
+  return taken;
+}
+
+describe("lines that take turns", () => {
+  it("give each line one at a time, and first come, first served within it", () => {
+    const turns = createTurns<string>();
+    for (const item of ["a1", "a2", "a3", "b1", "c1", "b2"]) turns.add(item.slice(0, 1), item);
+    expect(drain(turns)).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
+    expect(turns.size).toBe(0);
+  });
+
+  it("take what stands in two lines once", () => {
+    const turns = createTurns<string>();
+    turns.add("a", "shared");
+    turns.add("b", "shared");
+    turns.add("b", "own");
+    expect(drain(turns)).toEqual(["shared", "own"]);
+  });
+
+  it("pass over a line that may have no turn, and keep its place", () => {
+    const turns = createTurns<string>();
+    turns.add("a", "a1");
+    turns.add("b", "b1");
+    expect(turns.next((line) => line !== "a")?.item).toBe("b1");
+    expect(turns.next((line) => line !== "a")).toBeUndefined();
+    expect(turns.some((line) => line === "a")).toBe(true);
+    expect(drain(turns)).toEqual(["a1"]);
+  });
+
+  it("forget what left, and everything when they are cleared", () => {
+    const turns = createTurns<string>();
+    turns.add("a", "a1");
+    turns.add("a", "a2");
+    expect([turns.delete("a1"), turns.delete("a1")]).toEqual([true, false]);
+    expect(turns.clear()).toEqual(["a2"]);
+    expect(drain(turns)).toEqual([]);
+  });
+});
