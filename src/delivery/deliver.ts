@@ -15,7 +15,7 @@ import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { type Feed, markOf } from "./feed.js";
-import type { createSender, Sent } from "./send.js";
+import { type createSender, lineOf, type Sent } from "./send.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** A claim lasts this long: the send is aborted then, and nobody else touches it before. */
@@ -41,7 +41,8 @@ interface DeliverDeps {
   readonly sender: ReturnType<typeof createSender>;
   /** Writes what was learnt of a delivery, or that it is done. @throws {LeaseLost} */
   readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<void>;
-  readonly load: () => Promise<Map<string, Delivery>>;
+  /** The deliveries that wait for a channel. */
+  readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
   readonly stopping: AbortSignal;
   readonly log: Log;
   readonly now: () => number;
@@ -60,7 +61,8 @@ function followUps(
 
 /** One delivery from its claim to its record, and what each failure means. */
 export function createDeliver(deps: DeliverDeps) {
-  const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, load, stopping, log, now } = deps;
+  const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, waitingFor, stopping, log, now } =
+    deps;
   const { onDelivered, onRecorded } = deps;
   const { announced } = state;
 
@@ -125,7 +127,7 @@ export function createDeliver(deps: DeliverDeps) {
   };
 
   const dropChannel = async (channelId: string) => {
-    for (const [id, each] of await load()) if (each.channelId === channelId) await commit(id, undefined);
+    for (const id of [...(await waitingFor(channelId)).keys()]) await commit(id, undefined);
     await subscriptions.removeChannel(channelId);
     log.info({ channel: channelId }, "A subscribed channel was deleted; its subscription is removed");
   };
@@ -222,7 +224,7 @@ export function createDeliver(deps: DeliverDeps) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;
       }
-      await pacer.turn();
+      await pacer.turn(lineOf(subscription));
       const deadline = now() + CLAIM_MS;
       current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };
       await commit(id, current);

@@ -11,6 +11,7 @@ import { createDeliver, type OnDelivered } from "./deliver.js";
 import type { Feed } from "./feed.js";
 import { createSender } from "./send.js";
 import type { Subscriptions } from "./subscriptions.js";
+import { createWaiting } from "./waiting.js";
 
 /** How far the clocks of two processes may be apart. */
 const CLOCK_SKEW_MS = 2_000;
@@ -63,25 +64,27 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
   const load = lazy(async () => {
-    const queue = new Map<string, Delivery>();
-    for (const [id, delivery] of await outbox.list()) {
+    const waiting = createWaiting();
+    for (const [id, delivery] of [...(await outbox.list())].sort(([, a], [, b]) => a.order - b.order)) {
+      orders = Math.max(orders, delivery.order);
       const event = feeds.get(delivery.feed)?.readEvent(delivery.event);
       if (event === undefined)
         await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
-      else queue.set(id, { ...delivery, event });
+      else waiting.hold(id, { ...delivery, event });
     }
-    return queue;
+    return waiting;
   });
   const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
     await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]);
-    const held = await load();
-    if (next) held.set(id, next);
-    else held.delete(id);
+    const waiting = await load();
+    if (next) waiting.hold(id, next);
+    else waiting.release(id);
   };
+  const waitingFor = async (channelId: string) => (await load()).of(channelId);
 
   const shared = { ...deps, stopping: stopping.signal };
   const sender = createSender(shared);
-  const deliver = createDeliver({ ...shared, sender, commit, load, onDelivered, onRecorded });
+  const deliver = createDeliver({ ...shared, sender, commit, waitingFor, onDelivered, onRecorded });
 
   /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
   const dueAt = ({ notBefore, claim }: Delivery): number =>
@@ -94,10 +97,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const serve = async (channelId: string) => {
     for (;;) {
       if (stopping.signal.aborted) return;
-      const own = [...(await load())]
-        .filter(([, each]) => each.channelId === channelId)
-        .sort(([, a], [, b]) => a.order - b.order);
-      const [next] = own;
+      const [next] = await waitingFor(channelId);
       if (!next || dueAt(next[1]) > now()) return;
       await deliver(...next);
     }
@@ -105,13 +105,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const start = async () => {
     clearTimeout(timer);
-    const first = new Map<string, Delivery>();
-    for (const each of (await load()).values()) {
-      const earliest = first.get(each.channelId);
-      if (!earliest || each.order < earliest.order) first.set(each.channelId, each);
-    }
     let soonest = Number.POSITIVE_INFINITY;
-    for (const [channelId, delivery] of first) {
+    for (const delivery of (await load()).first()) {
+      const { channelId } = delivery;
       const due = dueAt(delivery);
       if (due > now()) soonest = Math.min(soonest, due);
       else if (!serving.has(channelId)) {
@@ -155,7 +151,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     async prepare(feed, events) {
       const prepared = new Map<string, Delivery>();
       const listeners = events.length === 0 ? [] : await listening(feed);
-      const held = await load();
+      const waiting = await load();
       for (const event of events) {
         for (const subscription of listeners) {
           const { channelId, subject } = subscription;
@@ -177,7 +173,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return {
         writes: [...prepared].map(([id, delivery]) => outbox.add(id, delivery)),
         release: () => {
-          for (const [id, delivery] of prepared) held.set(id, delivery);
+          for (const [id, delivery] of prepared) waiting.hold(id, delivery);
           if (prepared.size > 0) wake();
         },
       };

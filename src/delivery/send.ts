@@ -19,6 +19,9 @@ export interface Sent {
 /** An interrupted send is looked for from so long before its claim, in ms: Discord's clock is not ours. */
 const LOOK_BACK_MS = 15_000;
 
+/** Whose turn a request for a subscription takes: its server's. */
+export const lineOf = ({ guildId, channelId }: Subscription): string => guildId ?? channelId;
+
 interface SenderDeps {
   readonly state: State;
   /** Without retries inside: what to do about a failure is decided by the caller. */
@@ -90,11 +93,14 @@ export function createSender({ state, rest, lease, pacer, stopping, now }: Sende
   ): Promise<Sent | undefined> => {
     const since = (claim?.at ?? now()) - LOOK_BACK_MS;
     const thread = (await announcedFor(feed, { event, channelId }))?.threadId;
-    await pacer.turn();
+    const line = lineOf(subscription);
+    await pacer.turn(line);
     if (subscription.forum && !thread) {
       const postId =
         subscription.guildId &&
-        (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since, () => pacer.turn()));
+        (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since, () =>
+          pacer.turn(line),
+        ));
       return postId ? { messageId: postId, threadId: postId } : undefined;
     }
     const messageId = await findByMark(rest, thread ?? channelId, markOf(id), since);

@@ -84,7 +84,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     const { subject, channelId, messageId } = document;
     const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
     const payload = await feed.current(subject, markOf(beginning));
-    await pacer.turn("edit");
+    await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
     let next: Announced = { ...document, revision, editedAt: now() };
     try {
@@ -107,7 +107,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     const [step, ...left] = document.todo ?? [];
     const { todo, ...done } = document;
     let next: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
-    await pacer.turn("edit");
+    await pacer.turn(channelId, "edit");
     try {
       if (step === "thread") {
         await openThread(rest, channelId, messageId, await feed.titleOf(subject));

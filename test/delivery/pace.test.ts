@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
+import { USUAL } from "../../sandbox/discord/permissions.js";
 import { startHarness, textOf } from "../harness.js";
 
 const CHANNELS = Number(process.env.PACE_CHANNELS ?? 150);
 
-it(`tells ${CHANNELS} channels with one request each, just under Discord's limit, while commands are answered`, async () => {
+it(`tells ${CHANNELS} channels with one request each, just under Discord's limit, a small server among the first, while commands are answered`, async () => {
   const harness = await startHarness({
     env: () => ({ GOVERNANCE_POLL_SECONDS: "1", SUBSCRIPTIONS_PER_SERVER: "10000" }),
   });
@@ -15,6 +16,11 @@ it(`tells ${CHANNELS} channels with one request each, just under Discord's limit
   );
   limits.enforced = false;
   for (const channel of channels) await driver.ask(owner, "/subscribe governance", { channel: channel.id });
+  const small = world.addGuild("Small server", discord.people.owner, USUAL);
+  small.members.set(world.bot.id, []);
+  const alone = world.addChannel({ type: 0, guild_id: small.id, name: "alone" });
+  await driver.ask({ ...owner, channel: alone }, "/subscribe governance");
+  channels.push(alone);
   limits.enforced = true;
 
   harness.explorer.ledger.openVoteRequest({ title: "For all" });
@@ -22,7 +28,7 @@ it(`tells ${CHANNELS} channels with one request each, just under Discord's limit
   await world.until(() => told() > 0, "the first announcement");
   const before = discord.requests.length;
   let answered = 0;
-  while (told() < CHANNELS) {
+  while (told() < channels.length) {
     await driver.ask(owner, "/price");
     answered += 1;
   }
@@ -39,5 +45,8 @@ it(`tells ${CHANNELS} channels with one request each, just under Discord's limit
       (channel) => world.read(channel).filter((each) => textOf(each).includes("For all")).length === 1,
     ),
   ).toBe(true);
+  // However many channels the other server has, this one's turn comes at once.
+  const sentAt = (channel: (typeof channels)[number]) => BigInt(world.read(channel).at(-1)?.id ?? 0);
+  expect(channels.filter((channel) => sentAt(channel) < sentAt(alone)).length).toBeLessThan(10);
   await harness.close();
 }, 180_000);
