@@ -91,7 +91,10 @@ export function startBotProcess(
         listeners.add(look);
         look();
       }),
-    setClock: (offsetMs) => void child.send({ clockOffsetMs: offsetMs }),
+    setClock(offsetMs) {
+      // One that has ended is started with the time as it is then.
+      if (child.connected) child.send({ clockOffsetMs: offsetMs });
+    },
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return exited;

@@ -26,6 +26,8 @@ interface BackgroundDeps {
   readonly names: Names;
   /** Of its own, so that a thousand announcements do not stand before a person's answer. */
   readonly rest: REST;
+  /** What time it is at Discord, epoch ms. */
+  readonly discordTime: () => number;
   readonly environment: readonly FixedSubscription[];
   readonly renderer: Renderer;
   readonly pollMs: number;
@@ -57,7 +59,7 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
 }
 
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
-  const { explorer, directory, names, rest, renderer, pollMs, log, onDelivered, onPoll } = deps;
+  const { explorer, directory, names, rest, discordTime, renderer, pollMs, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const running = deps.feeds.map((feed) =>
     feed.create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs),
@@ -65,7 +67,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
   const shared = { state, lease, rest, pacer: createPacer(), feeds, subscriptions, log, now };
-  const outbox = createOutbox({ ...shared, onDelivered, onRecorded: (ids) => upkeep.note(ids) });
+  const outbox = createOutbox({ ...shared, discordTime, onDelivered, onRecorded: (ids) => upkeep.note(ids) });
   const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
   outbox.wake();
 

@@ -17,6 +17,7 @@ import { createLinks } from "./discord/links.js";
 import { createRenderer } from "./discord/message.js";
 import { createPages } from "./discord/pages.js";
 import { registerCommands } from "./discord/registration.js";
+import { createDiscordTime } from "./discord/time.js";
 import { createExplorer } from "./explorer/index.js";
 import { feeds as allFeeds, environmentSubscriptions } from "./feeds/index.js";
 import { createPriceHistory } from "./ledger/price-history.js";
@@ -121,12 +122,14 @@ export async function startBot(
     },
   );
   const environment = environmentSubscriptions(config, feeds);
+  const backgroundRest = createBackgroundRest(config.discord);
   const background = createBackground({
     feeds,
     explorer,
     directory,
     names,
-    rest: createBackgroundRest(config.discord),
+    rest: backgroundRest,
+    discordTime: createDiscordTime([client.rest, backgroundRest]),
     environment,
     renderer,
     pollMs: config.governance.pollSeconds * 1_000,

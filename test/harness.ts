@@ -19,8 +19,13 @@ export const SMALL = {
 export type Harness = Stack;
 
 /** Starts both sandboxes and the bot; nothing happens on the ledger by itself. */
-export async function startHarness({ explorer, env = () => ({}) }: StackOptions = {}): Promise<Harness> {
+export async function startHarness({
+  explorer,
+  discord,
+  env = () => ({}),
+}: StackOptions = {}): Promise<Harness> {
   const place = await makeStack({
+    ...(discord ? { discord } : {}),
     explorer: { size: SMALL, lively: false, ...explorer },
     env: (discord) => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) }),
   });

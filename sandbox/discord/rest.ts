@@ -279,10 +279,11 @@ export function createRest(parts: Parts) {
     body: Answer,
     headers: Record<string, string> = {},
   ) => {
-    if (body === undefined) response.writeHead(204, headers).end();
+    const date = new Date(world.now()).toUTCString();
+    if (body === undefined) response.writeHead(204, { date, ...headers }).end();
     else
       response
-        .writeHead(status, { "content-type": "application/json", ...headers })
+        .writeHead(status, { "content-type": "application/json", date, ...headers })
         .end(JSON.stringify(body));
   };
 

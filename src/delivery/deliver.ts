@@ -46,6 +46,8 @@ interface DeliverDeps {
   readonly stopping: AbortSignal;
   readonly log: Log;
   readonly now: () => number;
+  /** What time it is at Discord, epoch ms. */
+  readonly discordTime: () => number;
   readonly onDelivered: OnDelivered;
   readonly onRecorded: (ids: readonly string[]) => void;
 }
@@ -63,7 +65,7 @@ function followUps(
 export function createDeliver(deps: DeliverDeps) {
   const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, waitingFor, stopping, log, now } =
     deps;
-  const { onDelivered, onRecorded } = deps;
+  const { discordTime, onDelivered, onRecorded } = deps;
   const { announced } = state;
 
   /** The documents that a message leaves: one for each subject that it begins, or for news that needs more done. */
@@ -226,7 +228,7 @@ export function createDeliver(deps: DeliverDeps) {
       }
       await pacer.turn(lineOf(subscription));
       const deadline = now() + CLAIM_MS;
-      current = { ...delivery, claim: { epoch: lease.epoch, at: now(), deadline } };
+      current = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
       await commit(id, current);
       sending = true;
       const message = { rendered, known, pings: feed.begins(delivery.event) };

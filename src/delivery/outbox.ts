@@ -32,6 +32,8 @@ interface OutboxDeps {
   readonly feeds: ReadonlyMap<string, Feed>;
   readonly log: Log;
   readonly now: () => number;
+  /** What time it is at Discord, epoch ms. */
+  readonly discordTime: () => number;
   readonly onDelivered: OnDelivered;
   /** Messages were recorded that are to be looked after (ids in "announced"). */
   readonly onRecorded: (ids: readonly string[]) => void;

@@ -16,7 +16,7 @@ export interface Sent {
   readonly revision?: number;
 }
 
-/** An interrupted send is looked for from so long before its claim, in ms: Discord's clock is not ours. */
+/** An interrupted send is looked for from so long before its claim, in ms: Discord's time is known to the second. */
 const LOOK_BACK_MS = 15_000;
 
 /** Whose turn a request for a subscription takes: its server's. */
@@ -30,10 +30,12 @@ interface SenderDeps {
   readonly pacer: Pacer;
   readonly stopping: AbortSignal;
   readonly now: () => number;
+  /** What time it is at Discord, epoch ms. */
+  readonly discordTime: () => number;
 }
 
 /** Sends the messages of deliveries, and looks whether one that was interrupted arrived. */
-export function createSender({ state, rest, lease, pacer, stopping, now }: SenderDeps) {
+export function createSender({ state, rest, lease, pacer, stopping, now, discordTime }: SenderDeps) {
   /** The message that a delivery is later news of, where it still stands. */
   const announcedFor = async (
     feed: Feed,
@@ -91,7 +93,7 @@ export function createSender({ state, rest, lease, pacer, stopping, now }: Sende
     { event, channelId, claim }: Delivery,
     subscription: Subscription,
   ): Promise<Sent | undefined> => {
-    const since = (claim?.at ?? now()) - LOOK_BACK_MS;
+    const since = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
     const thread = (await announcedFor(feed, { event, channelId }))?.threadId;
     const line = lineOf(subscription);
     await pacer.turn(line);

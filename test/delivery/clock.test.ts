@@ -45,3 +45,40 @@ describe("a clock that is set back by an hour", () => {
     await world.until(() => told(/Rejected/), "its end");
   }, 60_000);
 });
+
+describe("a clock that is a minute ahead of Discord's", () => {
+  let harness: Harness;
+  let ahead = 60_000;
+  afterAll(() => harness.close());
+
+  it("doubles no message that was interrupted, in a forum or in a channel, also when its nonce has aged", async () => {
+    ahead = 60_000;
+    harness = await startHarness({
+      discord: { now: () => Date.now() - ahead },
+      env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }),
+    });
+    const { driver, world, people, channels, guild } = harness.discord;
+    const forum = world.addChannel({ type: 15, guild_id: guild.id, name: "forum" });
+    const owner = { user: people.owner, channel: channels.general };
+    for (const { id } of [forum, channels.governance])
+      await driver.ask(owner, "/subscribe governance", { channel: id });
+    const posts = () => [...world.channels.values()].filter((each) => each.parent_id === forum.id);
+    const inChannel = (title: string) =>
+      world.read(channels.governance).filter((message) => textOf(message).includes(title)).length;
+    const inForum = (title: string) => posts().filter(({ name }) => name.includes(title)).length;
+    const both = (title: string) => inChannel(title) > 0 && inForum(title) > 0;
+
+    for (const path of [`/channels/${forum.id}/threads`, `/channels/${channels.governance.id}/messages`])
+      harness.discord.trap({ method: "POST", path: new RegExp(path), times: 1, error: "lost" });
+    harness.explorer.ledger.openVoteRequest({ title: "Interrupted" });
+    await world.until(() => both("Interrupted"), "the messages whose answers are lost");
+    await harness.bot().stop("SIGKILL");
+    // Until Discord has forgotten the nonce.
+    ahead -= 10 * 60_000;
+    harness.pass(10 * 60_000);
+    await harness.start();
+    harness.explorer.ledger.openVoteRequest({ title: "Later" });
+    await world.until(() => both("Later"), "what comes after");
+    expect([inChannel("Interrupted"), inForum("Interrupted")]).toEqual([1, 1]);
+  }, 60_000);
+});

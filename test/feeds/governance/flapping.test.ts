@@ -70,6 +70,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     feeds: new Map([[feed.definition.name, feed]]),
     log,
     now,
+    discordTime: now,
     onDelivered: () => {},
     onRecorded: () => {},
   });
