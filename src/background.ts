@@ -14,10 +14,11 @@ import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
+import { forgetOldIds } from "./storage/id-keys.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost } from "./storage/lease.js";
 import { createNotice } from "./util/notice.js";
 import { repeat } from "./util/repeat.js";
-import { SECOND } from "./util/units.js";
+import { DAY, SECOND } from "./util/units.js";
 
 interface BackgroundDeps {
   readonly feeds: readonly FeedModule[];
@@ -136,6 +137,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),
     job(fill, DIRECTORY_MS, "reading of names"),
+    job(() => forgetOldIds(state), DAY, "forgetting of long ids"),
     outbox,
   ];
   return {

@@ -48,6 +48,7 @@ export function newLinks() {
   const ids = new Map<string, string>();
   const keys = {
     remember: (key: string, id: string) => void ids.set(key, id),
+    hold() {},
     resolve: async (key: string) => ids.get(key),
   };
   return { ids, ...createLinks(keys) };

@@ -28,6 +28,8 @@ export interface Links {
   choiceValue(id: string): string;
   /** An id from a choice's value; undefined for a key that nobody remembers. */
   readChoice(value: string): Promise<string | undefined>;
+  /** The same for ids that the explorer knows nothing of: their keys are not kept. */
+  readonly unkept: Pick<Links, "encode" | "customId">;
 }
 
 /** Only what separates is escaped, so an address stays readable and short. */
@@ -43,6 +45,11 @@ function unescapeValue(value: string): string | undefined {
 
 /** Links whose long ids travel as keys of this store. */
 export function createLinks(keys: IdKeys): Links {
+  const unkept = { ...keys, remember: keys.hold };
+  return { ...linksBy(keys), unkept: linksBy(unkept) };
+}
+
+function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
   /** Addresses of rows that are shown again and again. */
   const encoded = new WeakMap<Address, string>();
 

@@ -62,7 +62,13 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const render = (view: View, here?: Address, back?: Address) =>
     toMessage(
       view,
-      toRows(view, here, back, links, view.explorerPage && pageOf(view.explorerPage)),
+      toRows(
+        view,
+        here,
+        back,
+        view.isNothing ? links.unkept : links,
+        view.explorerPage && pageOf(view.explorerPage),
+      ),
       commands(),
     );
   return { screen: render, message: (view) => render(view) };
@@ -165,6 +171,8 @@ function fitField({ name, value, inline = false }: Field, commands: ReadonlyMap<
   };
 }
 
+/** What writes addresses. */
+type Writer = Links["unkept"];
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
 
 const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
@@ -176,7 +184,7 @@ function toRows(
   view: View,
   here: Address | undefined,
   back: Address | undefined,
-  links: Links,
+  links: Writer,
   page: string | undefined,
 ) {
   const rows: Row[] = [];
@@ -211,7 +219,7 @@ function toRows(
 function button(
   { label, emoji, to, mark }: Link,
   slot: string,
-  links: Links,
+  links: Writer,
 ): APIButtonComponentWithCustomId {
   return {
     type: ComponentType.Button,
@@ -230,7 +238,7 @@ const pageButton = (url: string): APIButtonComponentWithURL => ({
   emoji: { name: "🔗" },
 });
 
-function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, links: Links): Row {
+function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, links: Writer): Row {
   const leads = [
     ["⏮", 1],
     ["◀", page - 1],
@@ -257,7 +265,7 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Addres
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow({ placeholder, choices }: Menu, slot: string, links: Links): Row | undefined {
+function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer): Row | undefined {
   const seen = new Set<string>();
   const options = choices.flatMap((choice) => {
     const value = links.encode(choice.to, LIMITS.menuText);

@@ -80,7 +80,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
 }
 
 /** A party's rewards. */
-export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, names }) => {
+export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, directory, names }) => {
   const [reading, price] = await Promise.all([
     openUndocumentedSlice("rewards", (at) => explorer.rewards({ partyId: id, ...at }), page),
     currentPrice(explorer),
@@ -107,6 +107,8 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, names
     ],
     fields: [...(await sumFields(explorer, id, price)), { name: "Party id", value: codeBlock(id) }],
     readings: [reading],
+    isNothing:
+      reading.data.rows.length === 0 && !directory.entry("party", id) && !directory.entry("validator", id),
     pager: reading.data,
     menus: [
       rowMenu(reading.data.rows, "Open a reward's event…", (each) =>

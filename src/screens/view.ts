@@ -72,6 +72,8 @@ export interface View {
   readonly pager?: { readonly page: number; readonly pages: number };
   readonly menus?: readonly Menu[];
   readonly links?: readonly Link[];
+  /** Its id was somebody's guess, and the explorer knows nothing by it: nothing of it is kept. */
+  readonly isNothing?: boolean;
   /** What it shows, where the web explorer may have a page of it. */
   readonly explorerPage?: ExplorerPage;
   /** Where "back" leads for somebody who came from nowhere. */

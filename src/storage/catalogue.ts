@@ -234,7 +234,15 @@ const catalogue = {
     lives: "for ever: one for each vote request",
   },
   tokens: { name: "tokens", schema: entry, lives: "for ever" },
-  ids: { name: "ids", schema: z.string(), lives: "for ever: a button lives as long as its message" },
+  ids: {
+    name: "ids",
+    // Version 1 wrote the id alone.
+    schema: z.preprocess(
+      (value) => (typeof value === "string" ? { id: value, usedAt: null } : value),
+      z.object({ id: z.string(), usedAt: time.nullable() }),
+    ),
+    lives: "for a year after a button with it was last shown or pressed",
+  },
   settings: {
     name: "settings",
     schema: z.object({ guildId: z.string().nullable() }),

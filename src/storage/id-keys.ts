@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import { KEY_MARK } from "../text/ids.js";
+import { ageOf } from "../util/clock.js";
+import { DAY } from "../util/units.js";
 import type { State } from "./state.js";
 import type { Write } from "./store.js";
 
@@ -9,6 +11,8 @@ import type { Write } from "./store.js";
 export interface IdKeys {
   /** Keeps an id; nothing waits for it. */
   remember(key: string, id: string): void;
+  /** Holds an id in this process alone. */
+  hold(key: string, id: string): void;
   /** The id with that key, if it is known. */
   resolve(key: string): Promise<string | undefined>;
 }
@@ -20,10 +24,24 @@ export function keyOf(id: string): string {
 
 /** Keys are written together, so many ms after the first. */
 const GATHER_MS = 1_000;
+/** An id that no button has shown, and nobody has pressed, for so many ms is forgotten. */
+const KEPT_MS = 365 * DAY;
+/** That one is in use is written down again after so many ms. */
+const RENEW_MS = 30 * DAY;
+
+interface Held {
+  readonly id: string;
+  /** When the state was last told of it, epoch ms; null where it never was. */
+  readonly usedAt: number | null;
+}
 
 /** Ids by key: in memory at once, and in the state a moment later, so that a button works for as long as it is seen. */
-export function createIdKeys(state: State, log: Pick<Log, "warn">): IdKeys & { flush(): Promise<void> } {
-  const memory = new LRUCache<string, string>({ max: 50_000 });
+export function createIdKeys(
+  state: State,
+  log: Pick<Log, "warn">,
+  now = Date.now,
+): IdKeys & { flush(): Promise<void> } {
+  const memory = new LRUCache<string, Held>({ max: 50_000 });
   let unwritten: Write[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -43,14 +61,36 @@ export function createIdKeys(state: State, log: Pick<Log, "warn">): IdKeys & { f
     }
   };
 
+  /** Takes an id into memory, and notes in the state that it is in use, where that is long ago. */
+  const use = (key: string, { id, usedAt }: Held) => {
+    const isRecent = usedAt !== null && ageOf(usedAt, now()) < RENEW_MS;
+    memory.set(key, { id, usedAt: isRecent ? usedAt : now() });
+    if (isRecent) return;
+    unwritten.push(state.ids.put(key, { id, usedAt: now() }));
+    timer ??= setTimeout(flush, GATHER_MS);
+  };
+
   return {
-    remember(key, id) {
-      if (memory.has(key)) return;
-      memory.set(key, id);
-      unwritten.push(state.ids.add(key, id));
-      timer ??= setTimeout(flush, GATHER_MS);
+    remember: (key, id) => use(key, memory.get(key) ?? { id, usedAt: null }),
+    hold(key, id) {
+      if (!memory.has(key)) memory.set(key, { id, usedAt: null });
     },
-    resolve: async (key) => memory.get(key) ?? state.ids.get(key),
+    async resolve(key) {
+      const held = memory.get(key);
+      if (held) return held.id;
+      const kept = await state.ids.get(key);
+      if (kept) use(key, kept);
+      return kept?.id;
+    },
     flush,
   };
+}
+
+/** Forgets the ids that have not been in use for long; those of which nobody knows when they were are, from now on. */
+export async function forgetOldIds(state: State, now = Date.now()): Promise<void> {
+  const writes = [...(await state.ids.list())].flatMap(([key, { id, usedAt }]) => {
+    if (usedAt === null) return [state.ids.put(key, { id, usedAt: now })];
+    return usedAt < now - KEPT_MS ? [state.ids.delete(key)] : [];
+  });
+  if (writes.length > 0) await state.commit(writes);
 }

@@ -98,6 +98,7 @@ describe("whatever the explorer returns", () => {
     const kept = new Map<string, string>();
     const keys = {
       remember: (key: string, id: string) => void kept.set(key, id),
+      hold() {},
       resolve: async (key: string) => kept.get(key),
     };
     const { view, address: at } = await openScreen(to, {

@@ -263,7 +263,7 @@ describe("links", () => {
     expect(await links.readChoice(PACKED)).toBe(PACKED);
     expect(await links.readChoice(keyOf("x".repeat(101)))).toBe(`!${"x".repeat(101)}`);
     expect(
-      await createLinks({ remember() {}, resolve: async () => undefined }).readChoice("^unknown"),
+      await createLinks({ remember() {}, hold() {}, resolve: async () => undefined }).readChoice("^unknown"),
     ).toBeUndefined();
   });
 });

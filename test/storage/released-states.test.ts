@@ -155,7 +155,7 @@ it("a state of version 0.1.0 opens: nothing is announced again, nothing is lost,
     expect(now, name).toEqual(expect.arrayContaining(Object.keys(exported[stored])));
   }
   expect((await state.prices.get("samples"))?.slice(0, 5)).toEqual(exported.prices.samples);
-  expect([...(await state.ids.list()).values()]).toContain(then.longParty);
+  expect([...(await state.ids.list()).values()].map(({ id }) => id)).toContain(then.longParty);
   expect([...(await state.outbox.list()).values()].map(({ channelId }) => channelId)).toEqual([
     named("paused")?.id,
   ]);
