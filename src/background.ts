@@ -16,6 +16,7 @@ import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
 import { forgetOldIds } from "./storage/id-keys.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost } from "./storage/lease.js";
+import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { repeat } from "./util/repeat.js";
 import { DAY, SECOND } from "./util/units.js";
@@ -74,7 +75,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
 
   /**
    * A job that ends quietly where the lease is lost: the process that lost it says so, and stops them all. That the explorer
-   * does not answer it is said once; of an explorer that is left alone altogether, its breaker has said so.
+   * does not answer it is said once; of an explorer that is left alone altogether, its breaker has said so, and of a state that
+   * cannot be read or written, its store.
    */
   const job = (work: () => Promise<void>, everyMs: number, name: string, namedSlow = false) => {
     const unanswered = createNotice<unknown>(
@@ -92,7 +94,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     return repeat(run, everyMs, log, {
       ...(namedSlow ? { name } : {}),
       onError: (err) => {
-        if (err instanceof LeaseLost || (err instanceof ExplorerError && err.unsent)) return;
+        if (err instanceof LeaseLost || err instanceof StateError) return;
+        if (err instanceof ExplorerError && err.unsent) return;
         if (err instanceof ExplorerError) unanswered.begins(err);
         else log.error({ err, job: name }, "A background job failed; it runs again at its time");
       },

@@ -22,8 +22,18 @@ const addressOf = (protocols: readonly string[]) =>
     const redis = url.protocol.startsWith("redis");
     // A Redis' path is the number of a database.
     const path = !redis || /^\/?\d*$/.test(url.pathname);
-    return protocols.includes(url.protocol) && bare && path && (!secret || redis);
+    return protocols.includes(url.protocol) && bare && path && (!secret || (redis && isDecodable(url)));
   });
+
+/** Whether a user and password come out of their address: a % of their own is written %25. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -74,7 +84,7 @@ const variables = {
   EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
   REDIS_URL: [
     addressOf(["redis:", "rediss:"]).optional(),
-    "a redis:// or rediss:// address, with no path but a database's number",
+    "a redis:// or rediss:// address, with no path but a database's number; a % in its user or password is written %25",
   ],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],

@@ -31,10 +31,10 @@ async function openIdle(action: "export" | "import"): Promise<Opened> {
   if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
     throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
   // A bot that uses the file holds it: opening it fails.
-  const { store, redis, close } = await openStorage(config, { warn: () => {}, info: () => {} });
+  const { store, redis, close } = await openStorage(config, { error() {}, warn() {}, info() {} });
   if (redis && !(await redis.connected(CONNECT_MS))) {
     await close();
-    throw new StateError("REDIS_URL: Redis cannot be reached");
+    throw new StateError(redis.problem() ?? "REDIS_URL: Redis cannot be reached");
   }
   return {
     store,

@@ -68,6 +68,18 @@ describe("the environment", () => {
     if (!isOne) expect(problems[0]).toMatch(/^EXPLORER_LINK_UPDATE is malformed: it wants .*\{id\}/);
   });
 
+  it.each([
+    ["redis://:pass%25word@localhost", true],
+    ["redis://user:p%40ss@localhost/2", true],
+    ["redis://:100%@localhost", false],
+    ["redis://us%er:word@localhost", false],
+  ])("takes %s for a Redis: %s", (REDIS_URL, isOne) => {
+    const problems = problemsOf({ ...NEEDED, REDIS_URL });
+    expect(problems.length === 0).toBe(isOne);
+    if (!isOne) expect(problems[0]).toMatch(/^REDIS_URL is malformed: .*%25/);
+    expect(problems.join()).not.toMatch(/:word|100%@/);
+  });
+
   it("takes a part of all shards, and refuses what is none", () => {
     const REDIS_URL = "redis://localhost/2";
     const shardsOf = (DISCORD_SHARDS: string) =>

@@ -1,14 +1,21 @@
+import { spawnSync } from "node:child_process";
 import { describe } from "vitest";
 import { chromiumPath } from "../sandbox/chromium.js";
 import { redisInstalled } from "../sandbox/redis-process.js";
 
 /** describe for tests that need a program: skipped with a line where it is not installed, and failing under CI. */
-function describeWith(there: boolean, program: string, name: string, tests: () => void): void {
+function describeWith(
+  there: boolean,
+  program: string,
+  name: string,
+  tests: () => void,
+  from = program,
+): void {
   if (there || process.env.CI === "true") {
     describe(name, tests);
     return;
   }
-  console.warn(`Skipped: "${name}" needs ${program}. Install it with: apt-get install ${program}`);
+  console.warn(`Skipped: "${name}" needs ${program}. Install it with: apt-get install ${from}`);
   describe.skip(name, tests);
 }
 
@@ -17,3 +24,9 @@ export const describeWithRedis = (name: string, tests: () => void): void =>
 
 export const describeWithChromium = (name: string, tests: () => void): void =>
   describeWith(chromiumPath !== undefined, "chromium", name, tests);
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+/** For a disk that becomes full: a limit on the size of a running process' files, which can be lifted again. */
+export const describeWithLimits = (name: string, tests: () => void): void =>
+  describeWith(hasPrlimit, "prlimit", name, tests, "util-linux");

@@ -70,7 +70,7 @@ export class Gateway {
   }
 
   /** Sends an event to the newest session of the shard of a server; those without one go to shard 0. */
-  dispatch(event: string, data: object, guildId?: string): boolean {
+  dispatch(event: string, data: unknown, guildId?: string): boolean {
     const sessions = [...this.sessions.values()].filter(
       ({ shard: [id, count] }) => id === this.shardOf(guildId, count),
     );
@@ -98,7 +98,7 @@ export class Gateway {
     this.#server.close();
   }
 
-  #send(session: Session, event: string, data: object): void {
+  #send(session: Session, event: string, data: unknown): void {
     session.sequence += 1;
     const text = JSON.stringify({ op: OP.dispatch, t: event, s: session.sequence, d: data });
     session.sent.push({ s: session.sequence, text });

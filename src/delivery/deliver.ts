@@ -12,7 +12,7 @@ import {
 } from "../storage/catalogue.js";
 import { type Lease, LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
-import type { Write } from "../storage/store.js";
+import { StateError, type Write } from "../storage/store.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { type Feed, markOf } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
@@ -235,7 +235,8 @@ export function createDeliver(deps: DeliverDeps) {
       const sent = await sender.send(id, current, subscription, message, deadline);
       await record(id, feed, current, subscription, sent);
     } catch (error) {
-      if (error instanceof LeaseLost || stopping.aborted) throw error;
+      // What the state does not take says nothing of the delivery.
+      if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
       await fail(id, feed, current, subscription, error, { sending, known });
     }
   };

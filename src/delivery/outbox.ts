@@ -3,7 +3,7 @@ import type { Pacer } from "../discord/pacer.js";
 import type { Log } from "../log.js";
 import { type Delivery, deliveryId } from "../storage/catalogue.js";
 import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
-import type { Write } from "../storage/store.js";
+import { StateError, type Write } from "../storage/store.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { DAY, HOUR } from "../util/units.js";
@@ -19,6 +19,8 @@ const CLOCK_SKEW_MS = 2_000;
 const MAX_WAIT_MS = 2 * HOUR;
 /** When a channel has been served, the queue is looked at again after so many ms. */
 const AGAIN_MS = 250;
+/** A state that cannot be written is left alone for so many ms: nothing can be sent without it. */
+const STATE_REST_MS = 5_000;
 /** A server that the bot has left keeps its subscriptions for this long. */
 const LEFT_MS = 30 * DAY;
 
@@ -63,6 +65,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
   let orders = now();
+  /** Nothing is sent before this, by the steady clock. */
+  let restUntil = 0;
 
   /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
   const load = lazy(async () => {
@@ -107,6 +111,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const start = async () => {
     clearTimeout(timer);
+    const rest = restUntil - performance.now();
+    if (rest > 0) {
+      timer = setTimeout(wake, rest);
+      return;
+    }
     let soonest = Number.POSITIVE_INFINITY;
     for (const delivery of (await load()).first()) {
       const { channelId } = delivery;
@@ -117,7 +126,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         const work = serve(channelId)
           .catch((err: unknown) => {
             if (err instanceof LeaseLost || stopping.signal.aborted) return;
-            log.error({ err, channel: channelId }, "A channel could not be served; it is tried again");
+            if (err instanceof StateError) restUntil = performance.now() + STATE_REST_MS;
+            // What ails the state, its store says.
+            else log.error({ err, channel: channelId }, "A channel could not be served; it is tried again");
           })
           .finally(() => {
             serving.delete(channelId);
@@ -135,7 +146,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     soon = undefined;
     if (stopping.signal.aborted) return;
     start().catch((err: unknown) => {
-      log.error({ err }, "The outbox could not be read; trying again");
+      if (!(err instanceof StateError)) log.error({ err }, "The outbox could not be read; trying again");
       soon ??= setTimeout(wake, 2_000);
     });
   }

@@ -15,10 +15,18 @@ const CONNECT_MS = 5_000;
 
 /** Version, persistence and eviction; gives the store that it holds. */
 export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage | undefined> {
-  const storage = await openStorage({ redisUrl: url, dataDir: "" }, { warn() {}, info() {} });
+  const storage = await openStorage({ redisUrl: url, dataDir: "" }, { error() {}, warn() {}, info() {} });
   const { redis } = storage;
-  if (!(await redis?.connected(CONNECT_MS)) || !redis) {
-    yield fail("Redis", "cannot be reached", "Check REDIS_URL, its password, and that Redis runs.");
+  const isConnected = await redis?.connected(CONNECT_MS);
+  // Let in, and allowed nothing: what the bot does there is tried first.
+  if (isConnected) await redis?.tried();
+  const problem = redis?.problem();
+  if (!redis || !isConnected || problem !== undefined) {
+    yield fail(
+      "Redis",
+      problem ?? "cannot be reached",
+      "Check REDIS_URL, its user and password, and that Redis runs.",
+    );
     await storage.close();
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
+import type { Notice } from "../util/notice.js";
 import { StateError, type Store, type Write } from "./store.js";
 
 /** Commits are gathered for so many ms and then written with one sync, which blocks the process while it lasts. */
@@ -18,9 +19,10 @@ function isRow(value: unknown): value is { id: string; document: string } {
 
 /**
  * The state in a file under the data folder, for one process at a time.
+ * @param failing is told when it cannot be written, and when it can again
  * @throws {StateError} where the folder cannot be written to, or another process uses the file
  */
-export function openFileStore(dataDir: string): Store {
+export function openFileStore(dataDir: string, failing?: Notice<StateError>): Store {
   const path = join(dataDir, "crier.db");
   const db = open(dataDir, path);
   const statements = {
@@ -60,9 +62,14 @@ export function openFileStore(dataDir: string): Store {
         return applied;
       });
       db.exec("COMMIT");
+      failing?.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
-    } catch (error) {
+    } catch (cause) {
       if (db.inTransaction) db.exec("ROLLBACK");
+      const code = codeOf(cause);
+      const why = code === "SQLITE_FULL" ? "its disk is full" : code;
+      const error = new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
+      failing?.begins(error);
       for (const { reject } of batch) reject(error);
     }
   };
@@ -116,7 +123,7 @@ function open(dataDir: string, path: string): Database.Database {
   } catch (error) {
     db?.close();
     if (error instanceof StateError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const code = codeOf(error);
     throw new StateError(
       /SQLITE_BUSY|SQLITE_LOCKED/.test(code)
         ? `${path} is in use by another process: only one bot may use it; several need a REDIS_URL`
@@ -126,6 +133,9 @@ function open(dataDir: string, path: string): Database.Database {
     );
   }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);
 
 const damaged = (path: string, what: string): string =>
   `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;

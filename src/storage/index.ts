@@ -1,7 +1,8 @@
 import type { Config } from "../config.js";
 import type { Log } from "../log.js";
+import { createNotice } from "../util/notice.js";
 import type { Redis } from "./redis.js";
-import type { Store } from "./store.js";
+import type { StateError, Store } from "./store.js";
 
 /** Where everything durable is: the store, and the Redis it is in, if it is. */
 export interface Storage {
@@ -17,10 +18,14 @@ export interface Storage {
  */
 export async function openStorage(
   { redisUrl, dataDir }: Pick<Config, "redisUrl" | "dataDir">,
-  log: Pick<Log, "info" | "warn">,
+  log: Pick<Log, "info" | "warn" | "error">,
 ): Promise<Storage> {
   if (redisUrl === undefined) {
-    const store = (await import("./file-store.js")).openFileStore(dataDir);
+    const failing = createNotice<StateError>(
+      (err) => log.error({ err }, "The state cannot be written; what it is to hold waits"),
+      () => log.info({}, "The state can be written again"),
+    );
+    const store = (await import("./file-store.js")).openFileStore(dataDir, failing);
     return { store, redis: undefined, close: () => store.close() };
   }
   const redis = (await import("./redis.js")).connectRedis(redisUrl, log);

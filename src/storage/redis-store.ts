@@ -1,5 +1,6 @@
 import { withTimeout } from "../util/timeouts.js";
 import type { RedisClient } from "./redis.js";
+import { explainRedis } from "./redis-words.js";
 import { StateError, type Store, type Write } from "./store.js";
 
 /** Collections are hashes, whose fields are the documents; they never expire. */
@@ -34,7 +35,7 @@ export function createRedisStore(client: RedisClient): Store {
       return await withTimeout(command(), DEADLINE_MS, late);
     } catch (error) {
       if (error instanceof StateError) throw error;
-      throw new StateError(`Redis failed: ${error instanceof Error ? error.message : String(error)}`);
+      throw new StateError(explainRedis(error), { cause: error });
     }
   };
   const toArguments = (write: Write): string[] => [

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import KeyvRedis, { createClient } from "@keyv/redis";
 import type { Log } from "../log.js";
-import { createNotice } from "../util/notice.js";
 import { withTimeout } from "../util/timeouts.js";
+import { explainRedis, isRefusal } from "./redis-words.js";
 
 /** How long anything may wait for Redis, in ms: then it is done without. */
 const DEADLINE_MS = 45;
@@ -30,8 +30,12 @@ export interface Redis {
   store(): KeyvRedis<unknown>;
   /** Waits until it is connected, so many ms at the most: for what cannot go on without. */
   connected(ms: number): Promise<boolean>;
-  /** Whether it is connected and answered in time lately. */
+  /** Resolves once the trial under way has shown whether it lets this user do what the bot does. */
+  tried(): Promise<void>;
+  /** Whether it is connected, lets this user do what the bot does, and answered in time lately. */
   usable(): boolean;
+  /** Why it is not usable, in words; undefined while nothing is known against it. */
+  problem(): string | undefined;
   /** What the command answers, or undefined when Redis is not usable or not in time. */
   attempt<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
@@ -39,20 +43,55 @@ export interface Redis {
 
 class TooLate extends Error {}
 
+/** What the bot does in Redis, tried on a key of its own: a user may be let in and then allowed nothing. */
+const TRIAL = `
+redis.call("HSET", KEYS[1], "a", "1")
+redis.call("HDEL", KEYS[1], "a")
+redis.call("SET", KEYS[1], "1", "PX", "1000")
+return redis.call("DEL", KEYS[1])`;
+const TRIAL_KEY = "crier:trial";
+const TRY_AGAIN_MS = 10_000;
+
 /**
- * Connects in the background and for ever; a Redis that is not there is logged once, and once when it is back. After
- * one answer that came too late it is passed over until a ping comes back in time, so no second command waits for it.
+ * Connects in the background and for ever. Why a Redis cannot be used is logged once, and once when it is back. After one answer that came too late it is passed over until a ping comes back in time, so no second command waits for it.
  */
 export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
   const client = open(url);
   let late = false;
+  let refused = false;
   let slow = 0;
-  const away = createNotice<string>(
-    (reason) => log.warn({ reason }, "Redis is not usable; going on without it"),
-    () => log.info({}, "Redis is back in use"),
-  );
-  client.on("error", (error: Error) => away.begins("code" in error ? String(error.code) : error.name));
-  client.on("ready", () => away.ends());
+  /** Why it is not usable: said once of one that is away, and once of one that is there and refuses. */
+  const reasons = new Map<"away" | "refusing", string>();
+  const begins = (reason: string, kind: "away" | "refusing" = "away") => {
+    if (reasons.has(kind)) return;
+    reasons.set(kind, reason);
+    log.warn({ reason }, "Redis is not usable; going on without it");
+  };
+  const fails = (error: unknown) => begins(explainRedis(error, url), isRefusal(error) ? "refusing" : "away");
+  const ends = () => {
+    if (reasons.size === 0) return;
+    reasons.clear();
+    log.info({}, "Redis is back in use");
+  };
+  const trial = async () => {
+    if (!client.isReady) return;
+    try {
+      await client.sendCommand(["EVAL", TRIAL, "1", TRIAL_KEY]);
+      refused = false;
+      ends();
+    } catch (error) {
+      // A connection that ended says so itself, and there is a trial with the next one.
+      if (!client.isReady) return;
+      refused = true;
+      fails(error);
+      setTimeout(trial, TRY_AGAIN_MS).unref();
+    }
+  };
+  client.on("error", fails);
+  let lastTrial: Promise<void> = Promise.resolve();
+  client.on("ready", () => {
+    lastTrial = trial();
+  });
   client.connect().catch(() => {});
 
   const inTime = <T>(work: Promise<T>): Promise<T> =>
@@ -63,7 +102,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   const passOver = () => {
     if (late) return;
     late = true;
-    away.begins("no answer in time");
+    begins("Redis does not answer in time");
     const ping = async () => {
       if (!client.isOpen) return;
       try {
@@ -73,7 +112,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
           if (performance.now() - sentAt > SLOW_MS) throw new TooLate();
           late = false;
           slow = 0;
-          away.ends();
+          if (!refused) ends();
           return;
         }
       } catch {
@@ -84,7 +123,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     setTimeout(ping, PING_EVERY_MS).unref();
   };
 
-  const usable = () => client.isReady && !late;
+  const usable = () => client.isReady && !late && !refused;
 
   return {
     client,
@@ -94,7 +133,9 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
       while (!client.isReady && performance.now() < giveUpAt) await delay(LOOK_EVERY_MS);
       return client.isReady;
     },
+    tried: () => lastTrial,
     usable,
+    problem: () => reasons.get("refusing") ?? reasons.get("away"),
     async attempt(command) {
       if (!usable()) return undefined;
       try {

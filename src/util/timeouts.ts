@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /**
  * What the work gives within so many ms, else what `late` gives or throws. The work itself goes on; how it ends after that
  * is ignored, also where it fails.
@@ -37,6 +39,8 @@ export async function withDeadline<T>(
   const deadline = new AbortController();
   const abort = () => deadline.abort();
   const timer = setTimeout(abort, ms);
+  // Hundreds may be under way at once: that is no leak.
+  setMaxListeners(0, other);
   other.addEventListener("abort", abort, { once: true });
   if (other.aborted) abort();
   try {

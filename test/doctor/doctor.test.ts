@@ -115,7 +115,7 @@ describeWithRedis("the doctor of a Redis", () => {
     expect(good.code).toBe(0);
     client.destroy();
     await redis.close();
-    expect((await run(env)).said).toContain("✖ Redis: cannot be reached");
+    expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing listens there");
     await harness.close();
   }, 40_000);
 });

@@ -43,3 +43,18 @@ it("ends with the other signal, before it begins or meanwhile, and leaves nothin
   expect(await first).toBe("aborted");
   expect(await withDeadline(60_000, other.signal, work)).toBe("aborted");
 });
+
+it("warns of no leak, however many are under way with one signal", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on("warning", note);
+  const other = new AbortController();
+  const aborted = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  const all = Array.from({ length: 100 }, () => withDeadline(60_000, other.signal, aborted));
+  other.abort();
+  await Promise.all(all);
+  await new Promise(setImmediate);
+  process.off("warning", note);
+  expect(warnings).toEqual([]);
+});

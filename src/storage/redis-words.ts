@@ -1,0 +1,54 @@
+/** What Redis' own answers mean for whoever runs the bot, by the word that each begins with. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  WRONGPASS: "REDIS_URL: Redis refuses that user or password",
+  NOAUTH: "REDIS_URL: Redis wants a password, and there is none in it",
+  NOPERM:
+    "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
+  READONLY: "REDIS_URL leads to a replica, which takes no writes: it wants the primary",
+  OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
+  MISCONF: "Redis takes no writes while it cannot save to its disk",
+  LOADING: "Redis is still loading its data",
+};
+
+/** What failed below Redis, by its code. */
+const CODES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "its name cannot be looked up",
+  EHOSTUNREACH: "that host cannot be reached",
+  ETIMEDOUT: "no answer",
+};
+
+const firstWord = ({ message }: Error): string => message.split(" ")[0] ?? "";
+
+/** Whether Redis itself does not let the bot do what it does: somebody has to set something right. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && Object.hasOwn(ANSWERS, firstWord(error));
+
+const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH/.test(code);
+
+/**
+ * Why Redis cannot be used, in words that hold neither its address nor its password.
+ * @param url as far as the error is of the connection
+ */
+export function explainRedis(error: unknown, url = ""): string {
+  if (!(error instanceof Error)) return "Redis failed";
+  const isTls = url.startsWith("rediss:");
+  const word = firstWord(error);
+  const answer = isRefusal(error) ? ANSWERS[word] : undefined;
+  if (answer !== undefined) return answer;
+  const code = "code" in error ? String(error.code) : "";
+  if (isCertificate(code)) return `Redis' TLS certificate is not trusted (${code})`;
+  if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, and Redis speaks no TLS there";
+  const words = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
+  if (words !== undefined) return `Redis cannot be reached: ${words} (${code})`;
+  if (error.message === "Connection timeout")
+    return isTls
+      ? "Redis does not answer; REDIS_URL begins with rediss://: does Redis speak TLS there?"
+      : "Redis does not answer";
+  if (code === "ECONNRESET" || error.message === "Socket closed unexpectedly")
+    return isTls
+      ? "Redis closes the connection"
+      : "Redis closes the connection; if it wants TLS there, REDIS_URL begins with rediss://";
+  return `Redis failed (${code || (/^[A-Z]+$/.test(word) ? word : error.name)})`;
+}

@@ -1,0 +1,79 @@
+import { createClient } from "@keyv/redis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { connectRedis } from "../../src/storage/redis.js";
+import { explainRedis, isRefusal } from "../../src/storage/redis-words.js";
+import { describeWithRedis } from "../needs.js";
+
+const withCode = (code: string, message = "failed") => Object.assign(new Error(message), { code });
+
+describe("what is wrong with a Redis, in words", () => {
+  it.each([
+    ["WRONGPASS invalid username-password pair or user is disabled.", /refuses that user or password/],
+    ["NOAUTH Authentication required.", /wants a password, and there is none/],
+    ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
+    ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
+    ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
+  ])("is told where it refuses: %s", (message, words) => {
+    expect(isRefusal(new Error(message))).toBe(true);
+    expect(explainRedis(new Error(message))).toMatch(words);
+  });
+
+  it.each([
+    [withCode("ECONNREFUSED"), "redis:", /cannot be reached: nothing listens there \(ECONNREFUSED\)/],
+    [withCode("ENOTFOUND"), "redis:", /no such host/],
+    [withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "rediss:", /certificate is not trusted/],
+    [withCode("ERR_SSL_WRONG_VERSION_NUMBER"), "rediss:", /speaks no TLS there/],
+    [new Error("Connection timeout"), "rediss:", /does Redis speak TLS there\?/],
+    [new Error("Connection timeout"), "redis:", /^Redis does not answer$/],
+    [withCode("ECONNRESET"), "redis:", /if it wants TLS there/],
+    [new Error("Socket closed unexpectedly"), "rediss:", /^Redis closes the connection$/],
+  ])("is told where it is not reached: %s", (error, url, words) => {
+    expect(isRefusal(error)).toBe(false);
+    expect(explainRedis(error, `${url}//:secret@host`)).toMatch(words);
+  });
+
+  it("never repeats what it does not know, which may hold anything", () => {
+    expect(explainRedis(new Error("redis://:secret@host failed"))).toBe("Redis failed (Error)");
+    expect(explainRedis(new Error("constructor failed"))).toBe("Redis failed (Error)");
+    expect(explainRedis("secret")).toBe("Redis failed");
+  });
+});
+
+describeWithRedis("a Redis that refuses", () => {
+  let server: RedisProcess;
+  beforeAll(async () => {
+    server = await startRedis();
+    const admin = createClient({ url: server.url });
+    await admin.connect();
+    await admin.sendCommand(["ACL", "SETUSER", "weak", "on", ">pw", "+get", "+ping", "~crier:*"]);
+    await admin.sendCommand(["ACL", "SETUSER", "default", ">right"]);
+    await admin.sendCommand(["ACL", "SETUSER", "default", "resetpass", ">right"]);
+    admin.destroy();
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ["a wrong password", ":wrong@", /refuses that user or password/],
+    ["an unknown user", "nobody:wrong@", /refuses that user or password/],
+    ["no password", "", /wants a password/],
+    ["a user that may do nothing", "weak:pw@", /does not let that user/],
+  ])("%s says so once, in words, and is not used", async (_, login, words) => {
+    const warnings: unknown[] = [];
+    const log = { info() {}, warn: (context: object) => void warnings.push(context) };
+    const redis = connectRedis(server.url.replace("//", `//${login}`), log);
+    await expect.poll(() => redis.problem(), { timeout: 5_000 }).toMatch(words);
+    expect(redis.usable()).toBe(false);
+    expect(warnings).toHaveLength(1);
+    expect(JSON.stringify(warnings)).not.toMatch(/wrong|pw@/);
+    await redis.close();
+  });
+
+  it("is used with the right password", async () => {
+    const redis = connectRedis(server.url.replace("//", "//:right@"), { info() {}, warn() {} });
+    await expect.poll(() => redis.usable(), { timeout: 5_000 }).toBe(true);
+    await redis.tried();
+    expect([redis.usable(), redis.problem()]).toEqual([true, undefined]);
+    await redis.close();
+  });
+});
