@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { MINUTE } from "../util/units.js";
 import type { Attachment } from "./view.js";
 
 /** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
@@ -15,17 +17,38 @@ function depthOf(value: unknown, most: number): number {
   return most;
 }
 
+interface Made {
+  readonly name: string;
+  /** Undefined where it is too large or too deep. */
+  readonly content: Buffer | undefined;
+}
+
+/** Files of late by the values they were made of: of forty who ask for the same, one has it made. */
+const made = new LRUCache<object, Made>({
+  maxSize: 4 * MAX_BYTES,
+  sizeCalculation: ({ content }) => 1 + (content?.length ?? 0),
+  ttl: MINUTE,
+});
+
 /**
  * A JSON value as a file, indented where that does not make it too large; undefined where it is too large or too deep.
  * Numbers that a float cannot hold stand in it as text.
+ * @param source what the value is a part of, where that is what stays the same from one to the next who asks
  */
-export function jsonFile(name: string, value: unknown): Attachment | undefined {
+export function jsonFile(title: string, value: object, source = value): Attachment | undefined {
+  const name = `${title.replace(/[^\w-]+/g, "_").slice(0, 80)}.json`;
+  const held = made.get(source);
+  const content = held?.name === name ? held.content : contentOf(value);
+  made.set(source, { name, content });
+  return content && { name, content };
+}
+
+function contentOf(value: object): Buffer | undefined {
   const depth = depthOf(value, MAX_DEPTH);
   if (depth === MAX_DEPTH) return undefined;
   const compact = JSON.stringify(value);
   // Each comma and bracket may become a line with two spaces a level. What is measured first is never too large to make.
   const text = compact.length * (2 * depth + 2) > MAX_BYTES ? compact : JSON.stringify(value, null, 2);
   const content = Buffer.from(`${text}\n`);
-  const safe = name.replace(/[^\w-]+/g, "_").slice(0, 80);
-  return content.length > MAX_BYTES ? undefined : { name: `${safe}.json`, content };
+  return content.length > MAX_BYTES ? undefined : content;
 }

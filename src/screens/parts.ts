@@ -182,10 +182,17 @@ export function jsonFields(name: string, value: unknown): Field[] {
   return text === null ? [] : [{ name, value: codeBlock(text, MAX_JSON) }];
 }
 
-/** The whole of what JSON fields have no room for, each under its name, as a file; nothing where they have room for all. */
-export function restFile(name: string, values: Readonly<Record<string, unknown>>): readonly Attachment[] {
+/**
+ * The whole of what JSON fields have no room for, each under its name, as a file; nothing where they have room for all.
+ * @param source what the values are of
+ */
+export function restFile(
+  name: string,
+  values: Readonly<Record<string, unknown>>,
+  source: object,
+): readonly Attachment[] {
   const isCut = Object.values(values).some((value) => (jsonText(value)?.length ?? 0) > MAX_JSON);
-  const file = isCut ? jsonFile(name, values) : undefined;
+  const file = isCut ? jsonFile(name, values, source) : undefined;
   return file ? [file] : [];
 }
 

@@ -3,9 +3,9 @@ import { jsonFile } from "../../src/screens/json-file.js";
 
 const MEGABYTE = 1024 * 1024;
 
-function nested(depth: number, inner: unknown): unknown {
-  let value = inner;
-  for (let level = 0; level < depth; level += 1) value = [value];
+function nested(depth: number, inner: unknown): unknown[] {
+  let value: unknown[] = [inner];
+  for (let level = 1; level < depth; level += 1) value = [value];
   return value;
 }
 
@@ -22,8 +22,15 @@ describe("JSON as a file", () => {
   });
 
   it("is left out where it is too large, or nested deeper than can be written", () => {
-    expect(jsonFile("large", "x".repeat(9 * MEGABYTE))).toBeUndefined();
+    expect(jsonFile("large", ["x".repeat(9 * MEGABYTE)])).toBeUndefined();
     expect(jsonFile("deep", nested(100_000, 1))).toBeUndefined();
     expect(jsonFile("long", Array(1_000_000).fill(nested(2, 1)))?.content.length).toBeLessThan(8 * MEGABYTE);
+  });
+
+  it("is made once for all who ask for the same", () => {
+    const details = { events: Array(1_000).fill({ a: 1 }) };
+    const all = Array.from({ length: 40 }, () => jsonFile("update-1", details)?.content);
+    expect(new Set(all).size).toBe(1);
+    expect(jsonFile("event-1", details)?.name).toBe("event-1.json");
   });
 });
