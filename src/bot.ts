@@ -21,10 +21,9 @@ import { createDiscordTime } from "./discord/time.js";
 import { createExplorer } from "./explorer/index.js";
 import { feeds as allFeeds, environmentSubscriptions } from "./feeds/index.js";
 import { createPriceHistory } from "./ledger/price-history.js";
-import { createLog } from "./log.js";
+import { createLog, logUncaught } from "./log.js";
 import { serveHealth } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
-import { surviveUnexpected } from "./ops/unexpected.js";
 import { createCache, REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
@@ -72,7 +71,7 @@ export async function startBot(
 ): Promise<Bot> {
   const startedAt = performance.now();
   const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
-  const endSurviving = surviveUnexpected(log);
+  const endLogging = logUncaught(log);
   const feedNames = feeds.map(({ definition }) => definition.name);
   const metrics = await createMetrics(config.httpPort !== undefined, feedNames, () => gatewayOf(client));
   const storage = await openStorage(config, log);
@@ -219,7 +218,7 @@ export async function startBot(
       clearInterval(sweeping);
       await keys.flush();
       await storage.close();
-      endSurviving();
+      endLogging();
     },
   };
 }

@@ -75,7 +75,8 @@ export interface Rendered {
 export interface SubjectState {
   /** Goes up with whatever its message shows. */
   readonly revision: number;
-  readonly ended: boolean;
+  /** When it ended, epoch ms; null where it has not. */
+  readonly endedAt: number | null;
 }
 
 /**

@@ -57,10 +57,12 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
   };
 
   /** The deletion of what a channel was sent, of one feed or of all. */
-  const forgetMessages = async (channelId: string, feed?: string): Promise<Write[]> =>
-    [...(await announced.list())]
-      .filter(([, each]) => each.channelId === channelId && (feed === undefined || each.feed === feed))
-      .map(([id]) => announced.delete(id));
+  const forgetMessages = async (channelId: string, feed?: string): Promise<Write[]> => {
+    const own: string[] = [];
+    for await (const [id, each] of announced.entries())
+      if (each.channelId === channelId && (feed === undefined || each.feed === feed)) own.push(id);
+    return own.map((id) => announced.delete(id));
+  };
 
   const all = async () => {
     const own = await stored.list();

@@ -15,6 +15,10 @@ import { type Feed, markOf, type SubjectState } from "./feed.js";
 const EVERY_MS = 5 * MINUTE;
 /** What follows a message is tried for this long. */
 const FOLLOW_UP_MS = DAY;
+/** A message is forgotten so many ms after its subject has ended: nothing about it changes any more. */
+const KEPT_MS = 30 * DAY;
+/** Messages forgotten in one commit. */
+const BATCH = 1_000;
 /** Nothing waits longer than this, in ms: a moment further ahead is from a clock that was wrong. */
 const MAX_WAIT_MS = 2 * HOUR;
 
@@ -80,7 +84,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     }
   };
 
-  const edit = async (id: string, document: Announced, feed: Feed, { revision, ended }: SubjectState) => {
+  const edit = async (id: string, document: Announced, feed: Feed, { revision, endedAt }: SubjectState) => {
     const { subject, channelId, messageId } = document;
     const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
     const payload = await feed.current(subject, markOf(beginning));
@@ -89,7 +93,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     let next: Announced = { ...document, revision, editedAt: now() };
     try {
       await editWhereItStands(document, payload);
-      if (ended && document.threadId) await setArchived(rest, document.threadId, true);
+      if (endedAt !== null && document.threadId) await setArchived(rest, document.threadId, true);
     } catch (error) {
       next = afterFailure(document, error);
       log.debug(
@@ -135,11 +139,12 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   const live = new Map<string, Set<string>>();
   const ended = new Set<string>();
   let looksAtAll = true;
+  let lookedAt = 0;
 
   /** Remembers which messages show a subject, so that a new revision of it finds them. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
-    if (state?.ended) {
+    if (state && state.endedAt !== null) {
       live.delete(name);
       ended.add(name);
       return;
@@ -148,16 +153,20 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     live.set(name, ids.add(id));
   };
 
-  /** What is to be done about a message: a chore, when to look again (epoch ms), or nothing. */
-  const choreOf = async (id: string, document: Announced): Promise<Chore | number | undefined> => {
+  /** What is to be done about a message: a chore, when to look again (epoch ms), to forget it, or nothing. */
+  const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
     const feed = feeds.get(document.feed);
     if (!feed) return undefined;
-    const subject = document.revision === undefined ? undefined : await feed.stateOf(document.subject);
-    if (document.revision !== undefined) follow(id, document, subject);
+    const stands = document.revision !== undefined;
+    const state = await feed.stateOf(document.subject);
+    const endedAt = state?.endedAt ?? null;
+    if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
+    if (stands) follow(id, document, state);
+    const subject = stands ? state : undefined;
     const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);
     if (!document.todo && !isBehind) return undefined;
     const { channelId } = document;
-    const final = subject?.ended ?? false;
+    const final = stands && endedAt !== null;
     const notBefore = believed(document.notBefore ?? 0, now(), MAX_WAIT_MS);
     if (notBefore > now()) return notBefore;
     if (document.todo) return { channelId, final, work: () => followUp(id, document, feed) };
@@ -168,30 +177,34 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   };
 
   /** The messages to look at now: all of them, or those that are due. */
-  const due = async (): Promise<readonly (readonly [id: string, document: Announced])[]> => {
-    if (looksAtAll) {
-      // Before the list is read: whatever is recorded or touched meanwhile is not in it, and must not be forgotten.
+  async function* due(): AsyncIterable<readonly [id: string, document: Announced]> {
+    if (looksAtAll || ageOf(lookedAt, now()) > DAY) {
+      // Before they are read: whatever is recorded or touched meanwhile may not be among them, and must not be forgotten.
       looksAtAll = false;
       waiting.clear();
       live.clear();
       ended.clear();
       try {
-        return [...(await announced.list())];
+        yield* announced.entries();
+        lookedAt = now();
       } catch (error) {
         looksAtAll = true;
         throw error;
       }
+      return;
     }
     const ids = [...waiting].filter(([, at]) => at <= now()).map(([id]) => id);
     for (const id of ids) waiting.delete(id);
-    const found = await Promise.all(ids.map(async (id) => [id, await announced.get(id)] as const)).catch(
-      (error: unknown) => {
-        for (const id of ids) waiting.set(id, 0);
-        throw error;
-      },
-    );
-    return found.flatMap(([id, document]) => (document ? [[id, document] as const] : []));
-  };
+    try {
+      for (const id of ids) {
+        const document = await announced.get(id);
+        if (document) yield [id, document];
+      }
+    } catch (error) {
+      for (const id of ids) waiting.set(id, 0);
+      throw error;
+    }
+  }
 
   return {
     touch(feed, subjects) {
@@ -209,14 +222,22 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     async run() {
       /** By channel: side by side, and one after another within each. */
       const chores = new Map<string, (readonly [id: string, chore: Chore])[]>();
-      for (const [id, document] of await due()) {
+      let old: string[] = [];
+      const forget = async () => {
+        await state.commit(old.map((id) => announced.delete(id)));
+        old = [];
+      };
+      for await (const [id, document] of due()) {
         const chore = await choreOf(id, document);
         if (typeof chore === "number") waiting.set(id, chore);
-        if (chore === undefined || typeof chore === "number") continue;
+        if (chore === "forget") old.push(id);
+        if (old.length === BATCH) await forget();
+        if (chore === undefined || typeof chore !== "object") continue;
         const own = chores.get(chore.channelId) ?? [];
         chores.set(chore.channelId, own);
         own.push([id, chore]);
       }
+      if (old.length > 0) await forget();
       await Promise.all(
         [...chores.values()].map(async (own) => {
           for (const [id, { work }] of own.sort(([, a], [, b]) => Number(b.final) - Number(a.final))) {

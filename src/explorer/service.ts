@@ -106,7 +106,7 @@ export function createExplorerService({
       return flight.sent;
     };
     const send = (path: string, query: object) =>
-      upstream({ waiters, isAlwaysThere, path, query: { ...query }, maySend });
+      upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, maySend });
     try {
       const { data, bytes } = await fetchAnswer(send, name, parameters);
       const entry = { data, bytes, fetchedAt };

@@ -11,6 +11,7 @@ import { createNotice } from "../util/notice.js";
 import { withDeadline } from "../util/timeouts.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
+import type { EndpointName } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
@@ -46,13 +47,15 @@ interface UpstreamOptions {
   readonly onRefused: (error: ExplorerError) => void;
   readonly onBack: () => void;
   /** Called once when it begins to withhold an endpoint that others are given. */
-  readonly onWithheld?: (error: ExplorerError, endpoint: string) => void;
+  readonly onWithheld?: (error: ExplorerError, endpoint: EndpointName) => void;
   readonly onRequest?: OnRequest;
 }
 
 /** What is to be sent, and for whom. */
 export interface UpstreamRequest {
   readonly waiters: Waiters;
+  /** One that fails, or is withheld, does not speak for the others. */
+  readonly endpoint: EndpointName;
   readonly path: string;
   readonly query: Query;
   /** Called before each try is sent: whether it may be. */
@@ -85,13 +88,13 @@ export function createUpstream({
   // While a breaker tries again, only an answer closes it; that a request was not even sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
   /** Endpoints that were withheld since the last success: several, and no answer between them, mean the key or the address. */
-  const withheld = new Set<string>();
+  const withheld = new Set<EndpointName>();
   const isRefused = (error: unknown): boolean =>
     problemIs("refused")(error) || (problemIs("withheld")(error) && withheld.size > 1);
-  const reported = new Set<string>();
+  const reported = new Set<EndpointName>();
   const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
   /** Endpoints that failed since the last success: one that fails alone does not speak for the others. */
-  const failing = new Set<string>();
+  const failing = new Set<EndpointName>();
   const isDown = (error: unknown): boolean =>
     problemIs("failing", "slow", "unreadable")(error) &&
     error instanceof ExplorerError &&
@@ -120,7 +123,7 @@ export function createUpstream({
     breaker.onReset(() => notice.ends());
   }
 
-  const noteWithheld = (error: ExplorerError, endpoint: string) => {
+  const noteWithheld = (error: ExplorerError, endpoint: EndpointName) => {
     withheld.add(endpoint);
     if (withheld.size === 1 && !reported.has(endpoint)) {
       reported.add(endpoint);
@@ -129,7 +132,7 @@ export function createUpstream({
   };
 
   const once = async (
-    { waiters, path, query, maySend, isAlwaysThere = false }: UpstreamRequest,
+    { waiters, endpoint, path, query, maySend, isAlwaysThere = false }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
@@ -142,14 +145,14 @@ export function createUpstream({
         const body = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failing.clear();
         withheld.clear();
-        reported.delete(endpointOf(path));
+        reported.delete(endpoint);
         return body;
       } catch (thrown) {
         const error = isAlwaysThere ? asWithheld(thrown) : thrown;
         if (error instanceof ExplorerError) {
-          if (error.problem === "withheld") noteWithheld(error, endpointOf(path));
+          if (error.problem === "withheld") noteWithheld(error, endpoint);
           status = error.status === undefined ? error.problem : String(error.status);
-          if (error.retryable || error.problem === "unreadable") failing.add(endpointOf(path));
+          if (error.retryable || error.problem === "unreadable") failing.add(endpoint);
           const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
           if (pauseMs > 0) queue.pause(Math.min(pauseMs, MAX_PAUSE_MS));
         }
@@ -195,6 +198,3 @@ const asWithheld = (error: unknown): unknown =>
   error instanceof ExplorerError && error.problem === "missing"
     ? new ExplorerError("withheld", error.message, { status: 404 })
     : error;
-
-/** A path's endpoint: `parties/abc/types` → `parties/types`. */
-const endpointOf = (path: string): string => path.replace(/^(\w+)\/[^/]{20,}/, "$1");

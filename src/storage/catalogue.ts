@@ -201,7 +201,7 @@ const catalogue = {
   announced: {
     name: "announced",
     schema: announced,
-    lives: "180 days after its subject has ended, or until the channel's subscription is removed",
+    lives: "30 days after its subject has ended, or until the channel's subscription is removed",
     upgrade: withPlace,
   },
   voteRequests: {

@@ -1,11 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "libsql";
 import type { Notice } from "../util/notice.js";
 import { StateError, type Store, type Write } from "./store.js";
 
 /** Commits are gathered for so many ms and then written with one sync, which blocks the process while it lasts. */
 const GATHER_MS = 20;
+
+/** Documents read between two turns of the event loop. */
+const PAGE = 1_000;
 
 interface Pending {
   readonly writes: readonly Write[];
@@ -27,7 +31,9 @@ export function openFileStore(dataDir: string, failing?: Notice<StateError>): St
   const db = open(dataDir, path);
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
-    list: db.prepare("SELECT id, document FROM documents WHERE collection = ? ORDER BY id"),
+    page: db.prepare(
+      `SELECT id, document FROM documents WHERE collection = ? AND id > ? ORDER BY id LIMIT ${PAGE}`,
+    ),
     collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
     put: db.prepare("INSERT OR REPLACE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     add: db.prepare("INSERT OR IGNORE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
@@ -77,9 +83,15 @@ export function openFileStore(dataDir: string, failing?: Notice<StateError>): St
   return {
     // A commit can be read once its promise has resolved; a read does not write it sooner.
     get: async (collection, id) => textAt(collection, id),
-    async list(collection) {
-      const rows = statements.list.all(collection).filter(isRow);
-      return new Map(rows.map(({ id, document }) => [id, document]));
+    async *pages(collection) {
+      let last = "";
+      for (;;) {
+        const rows = statements.page.all(collection, last).filter(isRow);
+        yield rows.map(({ id, document }) => [id, document] as const);
+        if (rows.length < PAGE) return;
+        last = rows.at(-1)?.id ?? last;
+        await nextTurn();
+      }
     },
     async collections() {
       return statements.collections

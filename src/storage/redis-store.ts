@@ -49,8 +49,13 @@ export function createRedisStore(client: RedisClient): Store {
     async get(collection, id) {
       return (await call(() => client.hGet(PREFIX + collection, id))) ?? undefined;
     },
-    async list(collection) {
-      return new Map(Object.entries(await call(() => client.hGetAll(PREFIX + collection))));
+    async *pages(collection) {
+      let cursor = "0";
+      do {
+        const page = await call(() => client.hScan(PREFIX + collection, cursor, { COUNT: 1_000 }));
+        cursor = page.cursor;
+        yield page.entries.map(({ field, value }) => [field, value] as const);
+      } while (cursor !== "0");
     },
     async collections() {
       const keys: string[] = [];

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../log.js";
 import {
   type CollectionName,
@@ -12,7 +11,10 @@ import { StateError, type Store, type Write } from "./store.js";
 /** The documents of one collection, parsed by its schema. */
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
+  /** All of them by id; for a collection that may hold very many, `entries`. */
   list(): Promise<Map<string, T>>;
+  /** One after another, without ever holding all. What is written meanwhile may or may not be among them. */
+  entries(): AsyncIterable<readonly [id: string, document: T]>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
   /** Holds where the document is exactly as it was read or written, or where there is none for undefined. */
@@ -39,9 +41,6 @@ interface StateOptions {
   /** Whether a document that cannot be read is moved out of the way (true): not by who only looks. */
   readonly keepAside?: boolean;
 }
-
-/** Documents parsed between two turns of the event loop. */
-const CHUNK = 1_000;
 
 /** A document, or what is wrong with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
@@ -97,6 +96,15 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
       if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
       return { document: result.data as DocumentOf<Name> };
     };
+    async function* entries(): AsyncIterable<readonly [string, DocumentOf<Name>]> {
+      for await (const page of store.pages(collection)) {
+        for (const [id, text] of page) {
+          const parsed = parse(id, text);
+          if ("document" in parsed) yield [id, parsed.document];
+          else await setAside(collection, id, text, parsed.problem);
+        }
+      }
+    }
     return {
       async get(id) {
         const text = await store.get(collection, id);
@@ -106,16 +114,10 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
         await setAside(collection, id, text, parsed.problem);
         return undefined;
       },
+      entries,
       async list() {
         const documents = new Map<string, DocumentOf<Name>>();
-        let count = 0;
-        for (const [id, text] of await store.list(collection)) {
-          const parsed = parse(id, text);
-          if ("document" in parsed) documents.set(id, parsed.document);
-          else await setAside(collection, id, text, parsed.problem);
-          count += 1;
-          if (count % CHUNK === 0) await nextTurn();
-        }
+        for await (const [id, document] of entries()) documents.set(id, document);
         return documents;
       },
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),

@@ -19,8 +19,11 @@ export type Write =
  */
 export interface Store {
   get(collection: string, id: string): Promise<string | undefined>;
-  /** All documents of a collection by id. */
-  list(collection: string): Promise<Map<string, string>>;
+  /**
+   * All documents of a collection, so many at a time, by id: nobody waits while there are many. What is written meanwhile may
+   * or may not be among them.
+   */
+  pages(collection: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
   /** The names of the collections that hold anything. */
   collections(): Promise<string[]>;
   /** Applies all the writes, or none: false where an expectation did not hold. */
@@ -31,4 +34,11 @@ export interface Store {
 /** The state cannot be used; the sentence is for the operator. */
 export class StateError extends Error {
   override readonly name = "StateError";
+}
+
+/** All documents of a collection by id. @throws {StateError} */
+export async function readAll(store: Pick<Store, "pages">, collection: string): Promise<Map<string, string>> {
+  const all = new Map<string, string>();
+  for await (const page of store.pages(collection)) for (const [id, text] of page) all.set(id, text);
+  return all;
 }

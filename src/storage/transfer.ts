@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { collectionNames, definitionOf } from "./catalogue.js";
-import { StateError, type Store, type Write } from "./store.js";
+import { readAll, StateError, type Store, type Write } from "./store.js";
 
 const all = collectionNames.map(definitionOf);
 const stays = new Set(all.filter((each) => each.stays).map(({ name }) => name));
@@ -21,7 +21,7 @@ export async function exportState(store: Store): Promise<ExportedState> {
   const collections: ExportedState["collections"] = {};
   for (const name of (await store.collections()).toSorted()) {
     if (stays.has(name)) continue;
-    const documents = [...(await store.list(name))].map(([id, text]) => [id, parsed(text)] as const);
+    const documents = [...(await readAll(store, name))].map(([id, text]) => [id, parsed(text)] as const);
     collections[name] = Object.fromEntries(documents);
   }
   return { crier: 1, collections };
@@ -50,7 +50,8 @@ export async function importState(store: Store, json: unknown, replace: boolean)
     throw new StateError("There is a state already. Give --replace to put the imported one in its place");
   const deletes: Write[] = [];
   for (const collection of held) {
-    for (const id of (await store.list(collection)).keys()) deletes.push({ op: "delete", collection, id });
+    for (const id of (await readAll(store, collection)).keys())
+      deletes.push({ op: "delete", collection, id });
   }
   const puts = Object.entries(result.data.collections).flatMap(([collection, documents]) =>
     Object.entries(documents).map(

@@ -19,10 +19,10 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   let meanwhile = () => {};
   const counted = {
     ...store,
-    list: (collection: string) => {
+    pages: (collection: string) => {
       reads.list += 1;
       meanwhile();
-      return store.list(collection);
+      return store.pages(collection);
     },
     get: (collection: string, id: string) => {
       reads.get += 1;
@@ -34,7 +34,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   const states = new Map<string, SubjectState>();
   const writes = [];
   for (let subject = 0; subject < SUBJECTS; subject += 1) {
-    states.set(`s${subject}`, { revision: 1, ended: subject > 1 });
+    states.set(`s${subject}`, { revision: 1, endedAt: subject > 1 ? now : null });
     for (let channel = 0; channel < CHANNELS; channel += 1)
       writes.push(
         state.announced.put(announcedId("governance", `s${subject}`, `c${channel}`), {
@@ -72,7 +72,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
 
   // One subject moves on: its own messages are looked at, once, and wait for their time.
-  states.set("s0", { revision: 2, ended: false });
+  states.set("s0", { revision: 2, endedAt: null });
   upkeep.touch("governance", ["s0"]);
   expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
   expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
@@ -93,5 +93,11 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   upkeep.touch("governance");
   expect(await readsOf(1)).toEqual({ list: 1, get: 0 });
   expect(await readsOf(2)).toEqual({ list: 0, get: 1 });
+
+  // A month after their subjects have ended they are forgotten, and the others are not.
+  now += 31 * 24 * 60 * MINUTE;
+  expect((await readsOf(1)).list).toBe(1);
+  const left = [...(await state.announced.list()).values()].map(({ subject }) => subject);
+  expect([left.length, ...new Set(left)]).toEqual([2 * CHANNELS, "s0", "s1"]);
   await store.close();
 });

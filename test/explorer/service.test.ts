@@ -213,7 +213,7 @@ describe("the explorer's service", () => {
         expect(await problemOf(service.for(ana).voteRequests({ page: times, size: 100 }))).toBe("withheld");
         expect(await problemOf(service.for(ana).events({ page: times, size: 100 }))).toBe("no error");
       }
-      expect(news).toEqual(["withheld governance/vote-requests"]);
+      expect(news).toEqual(["withheld voteRequests"]);
       sandbox.clearFaults();
       expect(await problemOf(service.for(ana).voteRequests({ page: 0, size: 100 }))).toBe("no error");
     },
@@ -231,6 +231,15 @@ describe("the explorer's service", () => {
       expect(news).toContain("refused");
     },
   );
+
+  it("takes one endpoint that is withheld for several ids for one, and not for a key that is refused", async () => {
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
+    const [first, second] = sandbox.ledger.voteRequests.map(({ firstContractId }) => firstContractId);
+    for (const id of [first, second])
+      expect(await problemOf(service.for(ana).voteRequest({ id: id ?? "" }))).toBe("withheld");
+    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
+    expect(news).toEqual(["withheld voteRequest"]);
+  });
 
   it("takes a 404 of one thing for no such thing, however many are not there", async () => {
     for (const partyId of ["a::1220", "b::1220", "c::1220"])

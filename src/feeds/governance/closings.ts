@@ -2,9 +2,7 @@ import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { isOver } from "../../ledger/vote-rules.js";
-import { FIRST_FEED, type TrackedVoteRequest } from "../../storage/catalogue.js";
-import type { State } from "../../storage/state.js";
-import type { Write } from "../../storage/store.js";
+import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { afterMissing, MISSED_READS, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
@@ -12,13 +10,12 @@ import type { Findings, TrackedVoteRequests } from "./requests.js";
 interface ClosingsDeps {
   /** Takes nothing but new readings. */
   readonly explorer: Explorer;
-  readonly state: State;
   readonly requests: TrackedVoteRequests;
   readonly now: () => number;
 }
 
 /** What a complete read says by what it lacks, and what has been over for long. */
-export function createClosings({ explorer, state, requests, now }: ClosingsDeps) {
+export function createClosings({ explorer, requests, now }: ClosingsDeps) {
   /** A status by which `/details` says that a request is over; null where it does not. */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
@@ -45,19 +42,14 @@ export function createClosings({ explorer, state, requests, now }: ClosingsDeps)
       return { learnt, events };
     },
 
-    /** Forgets the details, and the messages, of what closed long ago. */
-    async pruneClosed(): Promise<{ readonly findings: Findings; readonly writes: readonly Write[] }> {
+    /** Forgets the details of what closed long ago. */
+    async findOld(): Promise<Findings> {
       const learnt = new Map<string, TrackedVoteRequest>();
       for (const [key, known] of await requests.all()) {
         const kept = pruned(known, now());
         if (kept) learnt.set(key, kept);
       }
-      const findings = { learnt, events: [] };
-      if (learnt.size === 0) return { findings, writes: [] };
-      const old = [...(await state.announced.list())].filter(
-        ([, { feed, subject }]) => feed === FIRST_FEED && learnt.has(subject),
-      );
-      return { findings, writes: old.map(([id]) => state.announced.delete(id)) };
+      return { learnt, events: [] };
     },
   };
 }

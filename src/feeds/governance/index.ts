@@ -121,7 +121,9 @@ export const governance: FeedModule = {
       },
       async stateOf(key) {
         const known = await requests.get(key);
-        return known && { revision: known.revision, ended: known.phase === "closed" };
+        if (!known) return undefined;
+        const endedAt = { open: null, closed: known.closedAt ?? now(), ignored: 0 }[known.phase];
+        return { revision: known.revision, endedAt };
       },
       async current(key, mark) {
         const known = await requests.get(key);

@@ -75,7 +75,7 @@ export function createGovernanceWatch({
 }: WatchDeps) {
   const { progress } = state;
   const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, names, now });
-  const { findVanished, pruneClosed } = createClosings({ explorer, state, requests, now });
+  const { findVanished, findOld } = createClosings({ explorer, requests, now });
 
   /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
   const settle = async (publisher: Publisher, { learnt, events }: Findings, more: readonly Write[] = []) => {
@@ -196,8 +196,7 @@ export function createGovernanceWatch({
       wholeAt = now();
       counted = totalElements;
       await settle(publisher, await findVanished(rows));
-      const { findings, writes } = await pruneClosed();
-      await settle(publisher, findings, writes);
+      await settle(publisher, await findOld());
     }
     const subscribed = await publisher.subscriptions();
     await settle(publisher, await checkPending(subscribed));

@@ -71,7 +71,7 @@ export const tidesFrom = (file: string): FeedModule => ({
       }),
       async stateOf(place) {
         const { reading, over } = tideAt(place);
-        return { revision: reading, ended: over };
+        return { revision: reading, endedAt: over ? Date.now() : null };
       },
       current: async (place, mark) => render(tideAt(place), mark),
       titleOf: async (place) => `Tide at ${place}`,

@@ -1,0 +1,175 @@
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { newDataDir } from "../sandbox/bot-process.js";
+import type { Channel } from "../sandbox/discord/world.js";
+import { makeStack, type Stack } from "../sandbox/stack.js";
+import { announcedId, subscriptionId } from "../src/storage/catalogue.js";
+import { openFileStore } from "../src/storage/file-store.js";
+import { createState, type State } from "../src/storage/state.js";
+import type { Write } from "../src/storage/store.js";
+import { cpuOf } from "./measure.js";
+
+/**
+ * What a second without news, an edit and a delivery cost as channels and history grow: CPU time of the whole bot, which
+ * reads the vote requests each second, on a state that is filled beforehand.
+ */
+
+const CHANNELS = (process.env.GC ?? "1,100,1000,5000").split(",").map(Number);
+const PAST = (process.env.GP ?? "0,60,300").split(",").map(Number);
+const BATCH = 20_000;
+const WINDOW_MS = 8_000;
+
+const SIZE = { validators: 40, parties: 100, voteRequests: 3, updates: 20, tokens: 3 };
+
+/**
+ * Works on the state of a bot that is not running: on a copy, since libsql holds a file that this process had open for as long
+ * as the process lives.
+ */
+async function onState<T>(dataDir: string, work: (state: State) => Promise<T>): Promise<T> {
+  const copy = newDataDir();
+  copyFileSync(join(dataDir, "crier.db"), join(copy, "crier.db"));
+  const state = createState(openFileStore(copy), { log: { error: console.error } });
+  const result = await work(state);
+  await state.close();
+  copyFileSync(join(copy, "crier.db"), join(dataDir, "crier.db"));
+  rmSync(copy, { recursive: true });
+  return result;
+}
+
+/** Writes many documents, a batch at a time. */
+async function fill(state: State, writes: Iterable<Write>): Promise<void> {
+  let batch: Write[] = [];
+  for (const write of writes) {
+    batch.push(write);
+    if (batch.length < BATCH) continue;
+    await state.commit(batch);
+    batch = [];
+  }
+  await state.commit(batch);
+}
+
+/** Every channel subscribed as the first one is, and told of so many requests that have ended, as of one that did. */
+function* grown(state: State, channels: readonly Channel[], past: number, like: Like): Generator<Write> {
+  const { subscription, request, message } = like;
+  for (const { id: channelId } of channels)
+    yield state.subscriptions.put(subscriptionId(channelId, subscription.feed, null), {
+      ...subscription,
+      channelId,
+    });
+  for (let at = 0; at < past; at += 1) {
+    const key = `past-${at}`;
+    yield state.voteRequests.put(key, { ...request, identity: `${at}${request.identity.slice(3)}` });
+    for (const { id: channelId } of channels)
+      yield state.announced.put(announcedId("governance", key, channelId), {
+        ...message,
+        subject: key,
+        channelId,
+        in: channelId,
+      });
+  }
+}
+
+type Documents<Name extends "subscriptions" | "voteRequests" | "announced"> =
+  Awaited<ReturnType<State[Name]["list"]>> extends Map<string, infer Document> ? Document : never;
+
+interface Like {
+  readonly subscription: Documents<"subscriptions">;
+  readonly request: Documents<"voteRequests">;
+  readonly message: Documents<"announced">;
+}
+
+/** One of each document, as the bot itself writes them for a request that opens and ends. */
+async function sample(place: Stack): Promise<Like> {
+  const { discord, explorer } = place;
+  const { world, channels } = discord;
+  const owner = { user: discord.people.owner, channel: channels.general };
+  await place.start();
+  await discord.driver.ask(owner, "/subscribe governance", { channel: channels.governance.id });
+  const request = explorer.ledger.openVoteRequest({ title: "Past" });
+  const told = () => world.read(channels.governance).length;
+  await world.until(() => told() > 0, "the announcement");
+  explorer.ledger.closeVoteRequest(request, "Rejected");
+  await world.until(() => told() > 1, "the end");
+  await world.until(() => discord.requests.some(({ method }) => method === "PATCH"), "the last edit", 60_000);
+  await place.bot().stop();
+  return onState(place.dataDir, async (state) => {
+    const [subscription] = (await state.subscriptions.list()).values();
+    const closed = [...(await state.voteRequests.list())].find(([, { phase }]) => phase === "closed");
+    const message = [...(await state.announced.list()).values()].find(
+      ({ subject }) => subject === closed?.[0],
+    );
+    if (!subscription || !closed || !message) throw new Error("The bot has written no such documents");
+    return { subscription, request: closed[1], message };
+  });
+}
+
+/** CPU of the bot in ms over so many ms, and how many requests that fit it sent meanwhile. */
+async function over(place: Stack, ms: number, method: string): Promise<{ cpuMs: number; sent: number }> {
+  const requests = () => place.discord.requests.filter((each) => each.method === method).length;
+  const [cpu, sent] = [cpuOf(place.bot()), requests()];
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return { cpuMs: (cpuOf(place.bot()) - cpu) * 1_000, sent: requests() - sent };
+}
+
+async function measure(channelCount: number, past: number) {
+  const place = await makeStack({
+    explorer: { lively: false, size: SIZE },
+    env: () => ({
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      SUBSCRIPTIONS_PER_SERVER: "10000",
+    }),
+  });
+  const { discord, explorer } = place;
+  const like = await sample(place);
+  const channels = Array.from({ length: channelCount }, (_, at) =>
+    discord.world.addChannel({ type: 0, guild_id: discord.guild.id, name: `channel-${at}` }),
+  );
+  await onState(place.dataDir, (state) => fill(state, grown(state, channels, past, like)));
+  const startedAt = performance.now();
+  await place.start();
+  const startMs = performance.now() - startedAt;
+  // What follows a start: names are read, and every message is looked at once.
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  const idle = await over(place, WINDOW_MS, "POST");
+  discord.requests.length = 0;
+  const request = explorer.ledger.openVoteRequest({ title: "New" });
+  await discord.world.until(() => discord.requests.some(({ method }) => method === "POST"), "a delivery");
+  const window = Math.min(WINDOW_MS, channelCount * 25);
+  const delivering = await over(place, window, "POST");
+  const told = () => channels.filter((channel) => discord.world.read(channel).length > 0).length;
+  await discord.world.until(() => told() === channelCount, "every delivery", 300_000);
+  discord.requests.length = 0;
+  explorer.ledger.castVote(request, true);
+  await discord.world.until(
+    () => discord.requests.some(({ method }) => method === "PATCH"),
+    "an edit",
+    60_000,
+  );
+  const editing = await over(place, window, "PATCH");
+  const held = place.bot();
+  const price = performance.now();
+  await discord.driver.ask({ user: discord.people.ana, channel: discord.channels.general }, "/price");
+  const priceMs = performance.now() - price;
+  void held;
+  await place.close();
+  const perSecond = idle.cpuMs / (WINDOW_MS / 1_000);
+  const each = ({ cpuMs, sent }: { cpuMs: number; sent: number }) =>
+    Math.max(0, cpuMs - perSecond * (window / 1_000)) / Math.max(1, sent);
+  return { startMs, perSecond, delivery: each(delivering), edit: each(editing), priceMs };
+}
+
+/** Prints the table. */
+export async function growth(): Promise<void> {
+  console.log(
+    "\n| channels | past requests | ready after, s | CPU of a second without news, ms | CPU of a delivery, ms | CPU of an edit, ms |\n| --- | --- | --- | --- | --- | --- |",
+  );
+  for (const channels of CHANNELS) {
+    for (const past of PAST) {
+      const { startMs, perSecond, delivery, edit, priceMs } = await measure(channels, past);
+      console.log(
+        `| ${channels} | ${past} | ${(startMs / 1_000).toFixed(1)} | ${perSecond.toFixed(0)} | ${delivery.toFixed(1)} | ${edit.toFixed(1)} | ${priceMs.toFixed(0)}`,
+      );
+    }
+  }
+}
