@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import type { Given } from "../sandbox/discord/driver.js";
 import { createRandom } from "../sandbox/explorer/random.js";
 import { makeStack, type Stack } from "../sandbox/stack.js";
+import { growth } from "./growth.js";
 import {
   buildBare,
   contentsOf,
@@ -23,7 +24,18 @@ import {
  * explorer; a table in Markdown. `npm run bench -- cpu,time` runs some of it.
  */
 
-const SECTIONS = ["cpu", "time", "start", "memory", "servers", "requests", "posted", "pace"] as const;
+const SECTIONS = [
+  "cpu",
+  "time",
+  "start",
+  "memory",
+  "servers",
+  "requests",
+  "posted",
+  "pace",
+  "flood",
+  "growth",
+] as const;
 const chosen = process.argv[2]?.split(",") ?? SECTIONS;
 const wanted = (section: (typeof SECTIONS)[number]) => chosen.includes(section);
 
@@ -286,7 +298,8 @@ async function pace(): Promise<void> {
   for (const channel of channels)
     await discord.driver.ask(owner, "/subscribe governance", { channel: channel.id });
   discord.limits.enforced = true;
-  const command = typed(discord, "/network");
+  const command = typed(discord, "/price");
+  await discord.driver.ask(subject.somebody(), "/price");
   const idle = percentile(await inOpenLoop(subject, 50, 10_000, command), 0.99);
   place.explorer.ledger.openVoteRequest({ title: "For all" });
   const announced = () => channels.filter((channel) => discord.world.read(channel).length > 0).length;
@@ -300,8 +313,30 @@ async function pace(): Promise<void> {
     ratio(took / (CHANNELS / 50)),
     "≤ 1.1",
   );
-  row("commands' p99 meanwhile ÷ idle", ratio(percentile(await load, 0.99) / idle), "≤ 2");
+  row("`/price`, p99 meanwhile ÷ idle", ratio(percentile(await load, 0.99) / idle), "≤ 2");
   row("requests refused by Discord's limits meanwhile", String(discord.limits.refused), "0");
+  await place.close();
+}
+
+/** What everybody's commands take while one person types without an end into a field that completes. */
+async function flood(): Promise<void> {
+  const { place, subject } = await startOurs();
+  const { discord } = place;
+  const command = typed(discord, "/price");
+  await discord.driver.ask(subject.somebody(), "/price");
+  const idle = percentile(await inOpenLoop(subject, 50, 10_000, command), 0.99);
+  const person = { user: discord.people.ben, channel: discord.channels.general };
+  const texts = ["q".repeat(600), "quartz pavilion ".repeat(30), "1220", "e", "delta labs"];
+  let at = 0;
+  // As fast as a hand can have it sent, and twice that.
+  const typing = setInterval(() => {
+    at += 1;
+    const given = { party: texts[at % texts.length] ?? "" };
+    discord.driver.complete(person, "/party show", "party", given).catch(() => {});
+  }, 1_000 / 12);
+  const flooded = percentile(await inOpenLoop(subject, 50, 10_000, command), 0.99);
+  clearInterval(typing);
+  row("`/price`, p99 while one person floods completion ÷ idle", ratio(flooded / idle), "≤ 2");
   await place.close();
 }
 
@@ -318,6 +353,8 @@ for (const [section, run] of [
   ["requests", requests],
   ["posted", posted],
   ["pace", pace],
+  ["flood", flood],
+  ["growth", growth],
 ] as const) {
   if (!wanted(section)) continue;
   log(section);

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Interaction } from "./discord/interactions.js";
-import type { Component, Message } from "./discord/world.js";
 import { createRandom } from "./explorer/random.js";
 import { memoryOf } from "./process-memory.js";
+import { readingCommands } from "./reading-commands.js";
 import { redisInstalled, startRedis } from "./redis-process.js";
 import { createVoteRequests } from "./soak/announcement-audit.js";
 import { faultsOf } from "./soak/faults.js";
@@ -75,31 +75,7 @@ const isUnanswered = ({ answered, thinking }: Interaction) => answered === undef
 const complain = ({ id, type }: Interaction) =>
   problems.push(`Interaction ${id} of type ${type} went unanswered`);
 
-const COMMANDS: readonly (readonly [string, () => Record<string, string>])[] = [
-  ["/price", () => ({ over: random.pick(["1d", "7d", "30d"]) })],
-  ["/network", () => ({})],
-  ["/help", () => ({})],
-  ["/validator list", () => ({ status: random.pick(["ALL", "ACTIVE", "INACTIVE"]) })],
-  ["/validator new", () => ({})],
-  ["/validator versions", () => ({})],
-  ["/validator show", () => ({ validator: random.pick(ledger.validators).party.id })],
-  ["/party list", () => ({})],
-  ["/party top", () => ({})],
-  ["/party show", () => ({ party: random.pick(ledger.parties).id })],
-  ["/party rewards", () => ({ party: random.pick(ledger.parties).id })],
-  ["/proposals list", () => ({})],
-  ["/proposals show", () => ({ proposal: random.pick(ledger.voteRequests).firstContractId })],
-  ["/proposals votes", () => ({ proposal: random.pick(ledger.voteRequests).firstContractId })],
-  ["/transfers", () => ({})],
-  ["/contract list", () => ({})],
-  ["/contract show", () => ({ contract: random.pick(ledger.contracts).contractId })],
-  ["/event list", () => ({})],
-  ["/event show", () => ({ event: random.pick(ledger.events).eventId })],
-  ["/update list", () => ({})],
-  ["/update show", () => ({ update: random.pick(ledger.updates).updateId })],
-  ["/token show", () => ({ contract: random.pick(ledger.tokens).contractId })],
-  ["/lookup", () => ({ id: random.pick(ledger.parties).id.slice(0, random.int(3, 90)) })],
-];
+const COMMANDS = readingCommands(ledger, random);
 
 function typeSomething(): void {
   const [command, given] = random.pick(COMMANDS);
@@ -107,15 +83,10 @@ function typeSomething(): void {
   keep(driver.type(somebody(), command, given()));
 }
 
-const clickable = (message: Message): Component[] =>
-  driver
-    .components(message)
-    .filter(({ disabled, url, type }) => !disabled && !url && (type === 2 || type === 3));
-
 function clickSomething(): void {
   const messages = (world.messages.get(discord.channels.general.id) ?? []).slice(-40);
   const message = messages.length > 0 ? random.pick(messages) : undefined;
-  const components = message ? clickable(message) : [];
+  const components = message ? driver.clickable(message) : [];
   if (!message || components.length === 0) return;
   const component = random.pick(components);
   const who = {

@@ -170,6 +170,13 @@ export class Driver {
     return message.components.flatMap((row) => row.components);
   }
 
+  /** The buttons and menus of a message that may be used. */
+  clickable(message: Message): Component[] {
+    return this.components(message).filter(
+      ({ disabled, url, type }) => !disabled && !url && (type === 2 || type === 3),
+    );
+  }
+
   /** A button of a message. */
   find(message: Message, which: string): Component {
     const button = this.components(message).find(

@@ -1,3 +1,4 @@
+import { turnFor } from "../util/turn.js";
 import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
@@ -27,5 +28,8 @@ export async function fetchAnswer<Name extends EndpointName>(
 ): Promise<Fetched<Name>> {
   const [path, query = {}] = targetOf(name, parameters);
   const { json, bytes } = await send(path, query);
-  return { data: parseAnswer(name, json), bytes };
+  await turnFor(bytes);
+  const data = parseAnswer(name, json);
+  await turnFor(bytes);
+  return { data, bytes };
 }

@@ -1,9 +1,9 @@
 import ky from "ky";
 import { ExplorerError } from "./errors.js";
-import { parseJson } from "./values.js";
+import { parseLargeJson } from "./values.js";
 
 /** A body over this is dropped, counted after decompression. */
-const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A parsed JSON body and its size in bytes. */
 export interface Body {
@@ -113,7 +113,7 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   // A cancelled stream looks like one that has ended.
   signal.throwIfAborted();
   try {
-    return { json: parseJson(Buffer.concat(chunks).toString("utf8")), bytes };
+    return { json: await parseLargeJson(Buffer.concat(chunks).toString("utf8")), bytes };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new ExplorerError("unreadable", `GET /${path}: the answer is no JSON (${bytes} bytes)`);

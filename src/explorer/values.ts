@@ -1,4 +1,6 @@
 import { clean, cut } from "../text/plain.js";
+import { perObject } from "../util/per-object.js";
+import { turnFor } from "../util/turn.js";
 
 /**
  * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
@@ -100,12 +102,16 @@ export function toId(value: unknown): string | null {
   return text === null || text.length > MAX_ID_LENGTH || /^\.+$/.test(text) ? null : text;
 }
 
+/** JSON within a field's text is read up to this, in characters. */
+const MAX_INNER_JSON = 1_000_000;
+
 /**
  * What a field of JSON holds, whether it came as JSON or as text with JSON in it. Text that is no JSON stays text;
  * nothing gives null.
  */
 export function toJson(value: unknown): unknown {
   if (typeof value !== "string") return value ?? null;
+  if (value.length > MAX_INNER_JSON) return toText(value);
   const text = value.trim();
   if (!/^[[{"\d-]|^(true|false|null)$/.test(text)) return toText(value);
   try {
@@ -127,25 +133,28 @@ const MAX_KEY = 100;
 const MAX_LEAF = 4_000;
 
 /** Every leaf of a JSON value by its path, as text; so many of them, and so deep, since a stranger wrote it. */
-export function leavesOf(
-  value: unknown,
-  path = "",
-  found = new Map<string, string>(),
-  depth = 0,
-): Map<string, string> {
-  if (found.size >= MAX_LEAVES || depth > MAX_LEAF_DEPTH) return found;
+export const leavesOf = (value: unknown): ReadonlyMap<string, string> =>
+  typeof value === "object" && value !== null ? leavesOfObject(value) : new Map();
+
+const leavesOfObject = perObject((value: object) => {
+  const found = new Map<string, string>();
+  addLeaves(value, "", found, 0);
+  return found;
+});
+
+function addLeaves(value: unknown, path: string, found: Map<string, string>, depth: number): void {
+  if (found.size >= MAX_LEAVES || depth > MAX_LEAF_DEPTH) return;
   if (typeof value === "object" && value !== null) {
     for (const key in value) {
-      if (found.size >= MAX_LEAVES || !Object.hasOwn(value, key)) break;
+      if (found.size >= MAX_LEAVES || !Object.hasOwn(value, key)) return;
       const inner: unknown = (value as Readonly<Record<string, unknown>>)[key];
       const name = cut(key, MAX_KEY);
-      leavesOf(inner, path ? `${path}.${name}` : name, found, depth + 1);
+      addLeaves(inner, path ? `${path}.${name}` : name, found, depth + 1);
     }
-    return found;
+    return;
   }
   const leaf = value === null ? null : toText(value);
-  if (path && leaf !== null) found.set(path, cut(leaf, MAX_LEAF));
-  return found;
+  if (leaf !== null) found.set(path, cut(leaf, MAX_LEAF));
 }
 
 const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;
@@ -158,12 +167,23 @@ const LONG_NUMBER = /\d{15}|\d\.\d{14}|\d[\d.]{15}/;
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!LONG_NUMBER.test(text)) return value;
-  // Only what parsed is rewritten: on a text that is cut off, the pattern would take quadratic time.
-  return JSON.parse(
-    text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)),
-  );
+  return LONG_NUMBER.test(text) ? JSON.parse(withLongNumbersAsText(text)) : value;
 }
+
+/** The same for a text that may be long, which holds nobody else up. @throws {SyntaxError} */
+export async function parseLargeJson(text: string): Promise<unknown> {
+  await turnFor(text.length);
+  const value: unknown = JSON.parse(text);
+  await turnFor(text.length);
+  if (!LONG_NUMBER.test(text)) return value;
+  const rewritten = withLongNumbersAsText(text);
+  await turnFor(text.length);
+  return JSON.parse(rewritten);
+}
+
+/** Only what parsed is rewritten: on a text that is cut off, the pattern would take quadratic time. */
+const withLongNumbersAsText = (text: string): string =>
+  text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`));
 
 /** An http(s) address that parses, made regular and at most 2,048 characters long; null for any other. */
 export function toUrl(value: unknown): string | null {

@@ -4,18 +4,9 @@ import type { Attachment } from "./view.js";
 
 /** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** What is nested deeper is not written: JSON.stringify would run out of stack. */
-const MAX_DEPTH = 500;
-
-/** How deep a value is nested, up to a limit. It takes no stack: a stranger wrote the value. */
-function depthOf(value: unknown, most: number): number {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth < most; depth += 1) {
-    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
-    if (level.length === 0) return depth;
-  }
-  return most;
-}
+/** What indenting would make larger than this stays as it is, in characters: nobody reads so many lines. */
+const MAX_INDENTED = 2 * 1024 * 1024;
+const INDENT = 2;
 
 interface Made {
   readonly name: string;
@@ -44,11 +35,41 @@ export function jsonFile(title: string, value: object, source = value): Attachme
 }
 
 function contentOf(value: object): Buffer | undefined {
-  const depth = depthOf(value, MAX_DEPTH);
-  if (depth === MAX_DEPTH) return undefined;
-  const compact = JSON.stringify(value);
-  // Each comma and bracket may become a line with two spaces a level. What is measured first is never too large to make.
-  const text = compact.length * (2 * depth + 2) > MAX_BYTES ? compact : JSON.stringify(value, null, 2);
+  const compact = toCompact(value);
+  if (compact === undefined || compact.length > MAX_BYTES) return undefined;
+  const text = indentedLength(compact) > MAX_INDENTED ? compact : JSON.stringify(value, null, INDENT);
   const content = Buffer.from(`${text}\n`);
   return content.length > MAX_BYTES ? undefined : content;
+}
+
+/** Undefined where it is nested deeper than can be written. */
+function toCompact(value: object): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44];
+const OPENING: ReadonlySet<number> = new Set([91, 123]);
+const CLOSING: ReadonlySet<number> = new Set([93, 125]);
+
+/** How long compact JSON becomes when each of its values has a line: measured before it is made. */
+function indentedLength(compact: string): number {
+  let length = compact.length;
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < compact.length && length <= MAX_INDENTED; at += 1) {
+    const code = compact.charCodeAt(at);
+    if (inText && code === BACKSLASH) at += 1;
+    else if (code === QUOTE) inText = !inText;
+    else if (!inText) {
+      if (OPENING.has(code)) depth += 1;
+      if (CLOSING.has(code)) depth -= 1;
+      if (code === COMMA || OPENING.has(code) || CLOSING.has(code)) length += 1 + depth * INDENT;
+    }
+  }
+  return length;
 }

@@ -12,19 +12,20 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
+import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, partyName, perRow, row, rowMenu } from "./parts.js";
+import { extent, named, orNothing, partyName, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
 import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
-const toRow = perRow((each: PartyListItem) =>
+const toRow = perObject((each: PartyListItem) =>
   row(
     md`${named(each.partyName, each.partyAddress)}`,
     md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
   ),
 );
 
-const toChoice = perRow(({ partyAddress, partyName }: PartyListItem): Choice | undefined =>
+const toChoice = perObject(({ partyAddress, partyName }: PartyListItem): Choice | undefined =>
   partyAddress === null
     ? undefined
     : {

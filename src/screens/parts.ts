@@ -43,19 +43,6 @@ export function extent(slice: Slice<unknown>, one: string, several = `${one}s`):
   return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
 }
 
-/**
- * Shows each row once for as long as its reading is kept: a cached list is shown again and again. What is shown must
- * follow from the row alone.
- */
-export function perRow<Row extends object, Shown>(show: (row: Row) => Shown): (row: Row) => Shown {
-  const known = new WeakMap<Row, { readonly shown: Shown }>();
-  return (row) => {
-    const held = known.get(row) ?? { shown: show(row) };
-    known.set(row, held);
-    return held.shown;
-  };
-}
-
 /** A menu that opens a row's own screen. */
 export function rowMenu<T>(
   rows: readonly T[],

@@ -6,8 +6,9 @@ import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.j
 import { fingerprint } from "../text/ids.js";
 import { columnCoins, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { perObject } from "../util/per-object.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { activity, extent, named, orNothing, pageOf, perRow, row, rowMenu, seen, version } from "./parts.js";
+import { activity, extent, named, orNothing, pageOf, row, rowMenu, seen, version } from "./parts.js";
 import type { Choice, Menu, Screen } from "./view.js";
 
 /** A validator in a list, as the explorer lists it or as the directory keeps it. */
@@ -18,14 +19,14 @@ export type ListedValidator = Pick<
   Partial<Pick<ValidatorSummary, "totalRewards">>;
 
 /** A validator in two lines: is it alive, which one, when last seen, what it runs. */
-export const validatorRow = perRow((each: ListedValidator) =>
+export const validatorRow = perObject((each: ListedValidator) =>
   row(
     md`${activity(each.active)} · ${named(each.validatorName, each.validator)}`,
     md`-# ${seen(each.lastActiveAt)} · ${version(each.version)}${each.totalRewards == null ? md`` : md` · rewards ${columnCoins(each.totalRewards)}`}`,
   ),
 );
 
-const toChoice = perRow((each: ListedValidator): Choice | undefined =>
+const toChoice = perObject((each: ListedValidator): Choice | undefined =>
   each.validator === null
     ? undefined
     : {

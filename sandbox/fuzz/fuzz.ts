@@ -1,0 +1,151 @@
+import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { type BotProcess, botEnvironment, newDataDir, startBotProcess } from "../bot-process.js";
+import type { Interaction } from "../discord/interactions.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../discord/server.js";
+import { createRandom } from "../explorer/random.js";
+import { startSandboxExplorer } from "../explorer/server.js";
+import { spoil } from "./hostile-answers.js";
+import { createPlay } from "./play.js";
+
+const HEAP_MB = 256;
+const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
+/** Between two moves, in ms. */
+const EVERY_MS = 25;
+/** Discord wants a first answer within 3 s; the machine is shared. */
+const ANSWER_MS = 5_000;
+/** The largest document of the state, in characters. The directory of a small ledger has some ten thousand. */
+const MAX_DOCUMENT = 200_000;
+
+/** Log lines of faults that nobody expected. */
+const FAULTS =
+  /Unexpected error|could not be answered|nobody caught|[Uu]nhandled|A background job failed|could not be drawn|cannot be read; it is kept aside/;
+
+export interface FuzzOptions {
+  readonly seed: number;
+  readonly ms: number;
+  /** The bot's built main file (this checkout's by default). */
+  readonly main?: string | undefined;
+}
+
+/** What went wrong, each in a line; nothing where all was well. */
+export interface FuzzReport {
+  readonly findings: readonly string[];
+  readonly interactions: number;
+  readonly answers: number;
+}
+
+/** What the state holds that is larger than anything should be. */
+async function largeDocuments(dataDir: string): Promise<readonly string[]> {
+  if (!existsSync(join(dataDir, "crier.db"))) return [];
+  const copy = newDataDir();
+  for (const file of ["crier.db", "crier.db-wal"])
+    if (existsSync(join(dataDir, file))) copyFileSync(join(dataDir, file), join(copy, file));
+  const store = openFileStore(copy);
+  const large: string[] = [];
+  for (const collection of await store.collections())
+    for await (const page of store.pages(collection))
+      for (const [id, text] of page)
+        if (text.length > MAX_DOCUMENT)
+          large.push(`The state keeps ${text.length} characters as ${collection}/${id.slice(0, 40)}`);
+  await store.close();
+  rmSync(copy, { recursive: true });
+  return large;
+}
+
+function refusedBy({ world }: SandboxDiscord): readonly string[] {
+  const refusals = world.refusals.filter(({ status }) => status < 500);
+  return refusals.map((each) => `Discord refused ${JSON.stringify(each).slice(0, 400)}`);
+}
+
+function faultsIn(bot: BotProcess): readonly string[] {
+  const lines = bot.output().split("\n");
+  return lines.filter((line) => FAULTS.test(line)).map((line) => `It logged ${line.slice(0, 700)}`);
+}
+
+/**
+ * Plays with the built bot, in a process with a small heap, while the explorer answers with anything. The seed decides what is
+ * played and answered; when, the machine does.
+ */
+export async function fuzz({ seed, ms, main }: FuzzOptions): Promise<FuzzReport> {
+  const random = createRandom(seed);
+  const explorer = await startSandboxExplorer({
+    size: { validators: 45, parties: 120, voteRequests: 25, superValidators: 13, updates: 60, tokens: 3 },
+    lively: false,
+  });
+  const discord = await startSandboxDiscord();
+  const env = botEnvironment(discord, explorer, {
+    GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
+    GOVERNANCE_POLL_SECONDS: "1",
+    EXPLORER_REQUESTS_PER_MINUTE: "6000",
+    EXPLORER_CONCURRENCY: "8",
+    CACHE_MEMORY_MB: "16",
+  });
+  const bot = startBotProcess(env, 0, main, [
+    `--max-old-space-size=${HEAP_MB}`,
+    "--import",
+    WATCH,
+    ...(process.env.FUZZ_PROF
+      ? ["--cpu-prof", "--cpu-prof-interval", "2000", `--cpu-prof-dir=${process.env.FUZZ_PROF}`]
+      : []),
+  ]);
+  const findings = new Set<string>();
+  const endOf = () => bot.child.exitCode ?? bot.child.signalCode;
+  await bot.ready();
+
+  // What is loaded with the first use is no stranger's doing.
+  const place = { user: discord.people.ana, channel: discord.channels.general };
+  for (const command of ["/price", "/validator versions", "/network"])
+    await discord.driver.ask(place, command);
+  await delay(500);
+  bot.child.on("message", (message) => {
+    if (typeof message === "object" && message !== null && "blockedMs" in message)
+      findings.add(`The event loop stood still for ${message.blockedMs} ms`);
+  });
+
+  let answers = 0;
+  explorer.mood = (answer) => {
+    answers += 1;
+    return spoil(answer, random);
+  };
+  const play = createPlay(discord, explorer, random);
+  let waiting: Interaction[] = [];
+  let interactions = 0;
+  const lookAtAnswers = () => {
+    const now = performance.now();
+    waiting = waiting.filter(({ answered }) => answered === undefined);
+    const late = waiting.find(({ sentAt }) => now - sentAt > ANSWER_MS);
+    if (late)
+      findings.add(
+        `An interaction of type ${late.type} went unanswered: ${JSON.stringify(late.metadata).slice(0, 300)}`,
+      );
+  };
+  const endsAt = performance.now() + ms;
+  for (let turn = 0; performance.now() < endsAt && findings.size === 0 && endOf() === null; turn += 1) {
+    const made = play.move();
+    interactions += made.length;
+    waiting.push(...made);
+    if (turn % 20 === 0) {
+      play.ledgerMoves();
+      lookAtAnswers();
+      for (const finding of [...refusedBy(discord), ...faultsIn(bot)]) findings.add(finding);
+      const { world, channels } = discord;
+      for (const messages of [channels.general, channels.governance].map(({ id }) => world.messages.get(id)))
+        if (messages && messages.length > 300) messages.splice(0, messages.length - 200);
+      world.files.clear();
+      if (turn % 400 === 0) discord.requests.length = explorer.requests.length = 0;
+    }
+    await delay(EVERY_MS);
+  }
+  const end = endOf();
+  if (end !== null) findings.add(`The bot ended (${end}):\n${bot.output().slice(-3_000)}`);
+  explorer.mood = undefined;
+  await bot.stop();
+  for (const finding of [...refusedBy(discord), ...faultsIn(bot), ...(await largeDocuments(env.DATA_DIR))])
+    findings.add(finding);
+  await Promise.all([explorer.close(), discord.close()]);
+  rmSync(env.DATA_DIR, { recursive: true, force: true });
+  return { findings: [...findings], interactions, answers };
+}

@@ -1,0 +1,127 @@
+import type { Random } from "../explorer/random.js";
+
+/** Answers are sent up to this size, in characters: the bot reads none above 10 MB. */
+const MAX_LENGTH = 9_000_000;
+
+const NUMBERS = [0, -0, -1, 0.5, 5e-324, 1e-9, 1e21, 2 ** 53, 2 ** 53 + 2, 1e308, -1e308];
+
+/** Epoch times: none, before and after all that a Date holds, in µs and ns, tomorrow and long ago. */
+const TIMES = [
+  0,
+  -1,
+  8.64e15,
+  8.64e15 + 1,
+  -8.64e15,
+  Date.now() * 1_000,
+  Date.now() * 1_000_000,
+  Date.now() + 86_400_000,
+  1,
+];
+
+const WORDS = [
+  "",
+  " ",
+  "constructor",
+  "CONSTRUCTOR",
+  "__proto__",
+  "TOSTRING",
+  "HAS_OWN_PROPERTY",
+  "NO_SUCH_WORD",
+  "ACCEPTED",
+  "1e308",
+  "-0",
+  "0x10",
+  "9".repeat(400),
+  "2026-02-30T25:61:61Z",
+  "@everyone",
+  "<@&123456789012345678>",
+  "[x](https://evil.example)",
+  "```",
+  "javascript:alert(1)",
+  `https://x.example/${"a".repeat(3_000)}`,
+  "\u202egnp.exe\u0000",
+  "\u2800\u2800",
+  "\ud800",
+  `e${"\u0301".repeat(254)}`,
+  "🧨".repeat(3_000),
+  "word ".repeat(5_000),
+  "x".repeat(100_000),
+  "y".repeat(2_400_000),
+];
+
+/** A value in so many arrays, or in so many objects. */
+function nested(depth: number, inner: unknown, key?: string): unknown {
+  let value = inner;
+  for (let level = 0; level < depth; level += 1) value = key === undefined ? [value] : { [key]: value };
+  return value;
+}
+
+const wide = (count: number, key = "field"): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`${key}${at}`, at]));
+
+/** Values grown in size, depth and number. */
+function grown(random: Random): unknown {
+  const kinds = [
+    () => nested(random.pick([50, 90, 500, 3_000]), Array(random.int(0, 20_000)).fill(1)),
+    () => nested(random.pick([90, 1_000, 2_500]), wide(200), "record"),
+    () => wide(random.pick([300, 20_000, 200_000])),
+    () => ({ ["k".repeat(1_000_000)]: wide(200) }),
+    () => nested(5, wide(300, "k".repeat(10_000)), "k".repeat(100_000)),
+    () => Array(random.pick([101, 5_000, 100_000])).fill(random.pick(WORDS.slice(0, 24))),
+    () => nested(90, Array(200_000).fill(12_345)),
+  ];
+  return random.pick(kinds)();
+}
+
+function hostile(random: Random): unknown {
+  const kind = random.next();
+  if (kind < 0.15) return random.pick([null, true, false, [], {}, [null], [[]]]);
+  if (kind < 0.3) return random.pick(NUMBERS);
+  if (kind < 0.45) return random.pick(TIMES);
+  if (kind < 0.75) return random.pick(WORDS);
+  const value = grown(random);
+  // The ledger's JSON stands in strings, too.
+  return random.chance(0.3) ? JSON.stringify(value) : value;
+}
+
+/** Where values stand that may be replaced: an object or array, and a key of it. */
+type Place = readonly [holder: Record<string, unknown>, key: string];
+
+const isHolder = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** A place somewhere in a value, the deeper the rarer. */
+function placeIn(value: unknown, random: Random): Place | undefined {
+  if (!isHolder(value)) return undefined;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return undefined;
+  const key = random.pick(keys);
+  const inner = random.chance(0.75) ? placeIn(value[key], random) : undefined;
+  return inner ?? [value, key];
+}
+
+function spoilOnce(answer: unknown, random: Random): void {
+  const place = placeIn(answer, random);
+  if (!place) return;
+  const [holder, key] = place;
+  const value = holder[key];
+  const kind = random.next();
+  if (kind < 0.1) delete holder[key];
+  else if (kind < 0.2 && Array.isArray(value) && value.length > 0)
+    holder[key] = Array(random.pick([2, 101, 3_000])).fill(value[0]);
+  else if (kind < 0.25) holder[key] = typeof value === "string" ? [value] : String(value);
+  else holder[key] = hostile(random);
+}
+
+/** An answer of the explorer with some of it replaced, grown, repeated or left out; half of them stay as they are. */
+export function spoil(answer: unknown, random: Random): unknown {
+  if (random.chance(0.5)) return answer;
+  const spoilt: unknown = structuredClone(answer);
+  for (let left = random.int(1, 4); left > 0; left -= 1) spoilOnce(spoilt, random);
+  const text = JSON.stringify(spoilt, (_, each) => (typeof each === "bigint" ? String(each) : each));
+  return text.length > MAX_LENGTH ? answer : spoilt;
+}
+
+/** What a stranger may type. */
+export const typedBy = (random: Random): string =>
+  random.chance(0.3) ? random.hex(random.int(1, 140)) : random.pick(WORDS).slice(0, 6_000);
