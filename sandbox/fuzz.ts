@@ -4,13 +4,16 @@ import { fuzz } from "./fuzz/fuzz.js";
 /**
  * `npm run fuzz -- --minutes 5 --seed 7`: every screen, feed and forged interaction against answers grown from the explorer's
  * own, in a process with a 256 MB heap. It ends with 0 only if the bot never ended, its event loop never stood still for
- * 200 ms, Discord refused nothing, and the state holds nothing large. `--main FILE` takes another build of the bot.
+ * 200 ms, Discord refused nothing, and the state holds nothing large. `--main FILE` takes another build of the bot, `--only
+ * PATTERN` spoils the answers of some endpoints alone, `--profile FOLDER` writes a CPU profile of the bot.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
     main: { type: "string" },
+    only: { type: "string" },
+    profile: { type: "string" },
   },
 });
 const seed = Number(values.seed);
@@ -19,6 +22,8 @@ const { findings, interactions, answers } = await fuzz({
   seed,
   ms: Number(values.minutes) * 60_000,
   main: values.main,
+  profile: values.profile,
+  only: values.only === undefined ? undefined : new RegExp(values.only),
 });
 console.log(`${interactions} interactions, ${answers} answers of the explorer`);
 console.log(findings.length === 0 ? "Nothing found." : `\n${findings.slice(0, 20).join("\n")}\nSeed ${seed}`);

@@ -73,7 +73,14 @@ function grown(random: Random): unknown {
   return random.pick(kinds)();
 }
 
-function hostile(random: Random): unknown {
+/** Another value of the same kind, which gets further than one that does not parse. */
+function likeIt(value: unknown, random: Random): unknown {
+  if (typeof value === "number") return random.pick([...NUMBERS, ...TIMES]);
+  if (typeof value !== "string") return grown(random);
+  return random.chance(0.3) ? String(random.pick([...NUMBERS, ...TIMES])) : random.pick(WORDS);
+}
+
+function anything(random: Random): unknown {
   const kind = random.next();
   if (kind < 0.15) return random.pick([null, true, false, [], {}, [null], [[]]]);
   if (kind < 0.3) return random.pick(NUMBERS);
@@ -110,12 +117,12 @@ function spoilOnce(answer: unknown, random: Random): void {
   else if (kind < 0.2 && Array.isArray(value) && value.length > 0)
     holder[key] = Array(random.pick([2, 101, 3_000])).fill(value[0]);
   else if (kind < 0.25) holder[key] = typeof value === "string" ? [value] : String(value);
-  else holder[key] = hostile(random);
+  else holder[key] = random.chance(0.5) ? likeIt(value, random) : anything(random);
 }
 
-/** An answer of the explorer with some of it replaced, grown, repeated or left out; half of them stay as they are. */
-export function spoil(answer: unknown, random: Random): unknown {
-  if (random.chance(0.5)) return answer;
+/** An answer of the explorer with some of it replaced, grown, repeated or left out; so large a part of them. */
+export function spoil(answer: unknown, random: Random, part: number): unknown {
+  if (!random.chance(part)) return answer;
   const spoilt: unknown = structuredClone(answer);
   for (let left = random.int(1, 4); left > 0; left -= 1) spoilOnce(spoilt, random);
   const text = JSON.stringify(spoilt, (_, each) => (typeof each === "bigint" ? String(each) : each));

@@ -49,6 +49,8 @@ interface List {
   readonly words: MiniSearch<Words>;
   /** Where each id stands in `entries`. */
   readonly byId: Map<string, number>;
+  /** Where each name stands, whatever its case. */
+  readonly byName: Map<string, Set<number>>;
   readonly readAt: number | undefined;
   /** How many were there when it was read: what comes behind them is newer. */
   readonly read: number;
@@ -93,6 +95,7 @@ const emptyList = (): List => ({
   entries: [],
   words: newSearch(),
   byId: new Map(),
+  byName: new Map(),
   readAt: undefined,
   read: 0,
   changedAt: undefined,
@@ -119,16 +122,21 @@ const CHUNK = 250;
 /** Matches that are ranked; a short text fits thousands. */
 const MAX_RANKED = 400;
 
+function addName({ byName }: Pick<List, "byName">, { name }: Entry, index: number): void {
+  if (name === null) return;
+  const key = plain(name);
+  const held = byName.get(key);
+  if (held) held.add(index);
+  else byName.set(key, new Set([index]));
+}
+
 /** Those that have exactly this id, shortened id, or name. */
-function namedIn({ entries, byId, words }: List, text: string, typed: string): readonly Entry[] {
+function namedIn({ entries, byId, byName }: List, text: string, typed: string): readonly Entry[] {
   const whole = entries[byId.get(text) ?? byId.get(typed) ?? -1];
   if (whole) return [whole];
   // NFKC makes three dots of "…". Whoever copies a shortened id is rare: all are looked through.
   if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
-  return words
-    .search(text, { fields: ["name"], prefix: false, fuzzy: false })
-    .flatMap(({ id }) => entries[Number(id)] ?? [])
-    .filter(({ name }) => name !== null && plain(name) === typed);
+  return [...(byName.get(typed) ?? [])].flatMap((index) => entries[index] ?? []);
 }
 
 /** The most relevant: active ones first, and among equals what was learnt since the list was read. */
@@ -168,14 +176,18 @@ export function createDirectory(now = Date.now): Directory {
 
   /** Puts an entry into its list, new or changed. @returns whether that changed anything */
   const place = (kind: Kind, entry: Entry): boolean => {
-    const { byId, entries, words } = listOf(kind);
+    const { byId, byName, entries, words } = listOf(kind);
     const index = byId.get(entry.id);
     if (index === undefined) {
       byId.set(entry.id, entries.length);
+      addName({ byName }, entry, entries.length);
       words.add(toWords(entry, entries.push(entry) - 1));
       return true;
     }
-    if (isDeepStrictEqual(entries[index], entry)) return false;
+    const before = entries[index];
+    if (isDeepStrictEqual(before, entry)) return false;
+    if (before && before.name !== null) byName.get(plain(before.name))?.delete(index);
+    addName({ byName }, entry, index);
     entries[index] = entry;
     words.replace(toWords(entry, index));
     return true;
@@ -216,7 +228,10 @@ export function createDirectory(now = Date.now): Directory {
       const words = newSearch();
       // In small turns, so that nobody waits for thousands of rows.
       await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
+      const byName: List["byName"] = new Map();
+      for (const [index, entry] of entries.entries()) addName({ byName }, entry, index);
       lists.set(kind, {
+        byName,
         entries: [...entries],
         words,
         byId: new Map(entries.map(({ id }, index) => [id, index])),

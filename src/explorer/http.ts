@@ -2,8 +2,8 @@ import ky from "ky";
 import { ExplorerError } from "./errors.js";
 import { parseLargeJson } from "./values.js";
 
-/** A body over this is dropped, counted after decompression. */
-const MAX_BYTES = 4 * 1024 * 1024;
+/** A body over this is dropped, counted after decompression: reading JSON of so much stops the event loop for some 50 ms. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A parsed JSON body and its size in bytes. */
 export interface Body {
