@@ -1,8 +1,8 @@
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openFileStore } from "../../src/storage/file-store.js";
-import { type BotProcess, botEnvironment, newDataDir, startBotProcess } from "../bot-process.js";
+import Database from "libsql";
+import { type BotProcess, botEnvironment, startBotProcess } from "../bot-process.js";
 import type { Interaction } from "../discord/interactions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../discord/server.js";
 import { createRandom } from "../explorer/random.js";
@@ -43,22 +43,14 @@ export interface FuzzReport {
   readonly answers: number;
 }
 
-/** What the state holds that is larger than anything should be. */
-async function largeDocuments(dataDir: string): Promise<readonly string[]> {
+/** What the state of a bot that has ended holds that is larger than anything should be. */
+function largeDocuments(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, "crier.db"))) return [];
-  const copy = newDataDir();
-  for (const file of ["crier.db", "crier.db-wal"])
-    if (existsSync(join(dataDir, file))) copyFileSync(join(dataDir, file), join(copy, file));
-  const store = openFileStore(copy);
-  const large: string[] = [];
-  for (const collection of await store.collections())
-    for await (const page of store.pages(collection))
-      for (const [id, text] of page)
-        if (text.length > MAX_DOCUMENT)
-          large.push(`The state keeps ${text.length} characters as ${collection}/${id.slice(0, 40)}`);
-  await store.close();
-  rmSync(copy, { recursive: true });
-  return large;
+  const db = new Database(join(dataDir, "crier.db"));
+  const query = "SELECT collection, id, length(document) AS size FROM documents WHERE length(document) > ?";
+  const rows = db.prepare(query).all(MAX_DOCUMENT);
+  db.close();
+  return rows.map((row) => `The state keeps something large: ${JSON.stringify(row).slice(0, 200)}`);
 }
 
 function refusedBy({ world }: SandboxDiscord): readonly string[] {
@@ -161,7 +153,7 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
   if (end !== null) findings.add(`The bot ended (${end}):\n${bot.output().slice(-3_000)}`);
   explorer.mood = undefined;
   await bot.stop();
-  for (const finding of [...refusedBy(discord), ...faultsIn(bot), ...(await largeDocuments(env.DATA_DIR))])
+  for (const finding of [...refusedBy(discord), ...faultsIn(bot), ...largeDocuments(env.DATA_DIR)])
     findings.add(finding);
   await Promise.all([explorer.close(), discord.close()]);
   rmSync(env.DATA_DIR, { recursive: true, force: true });

@@ -43,7 +43,7 @@ const MOODS: Readonly<Record<string, SandboxExplorer["mood"]>> = {
   "with everything null but ids": ofRows((row) => changeLeaves(row, () => null)),
   "with everything too long": ofRows((row) =>
     changeLeaves(row, (leaf) =>
-      typeof leaf === "string" ? "🧨long ".repeat(900) : typeof leaf === "number" ? 1e30 : leaf,
+      typeof leaf === "string" ? "🧨long ".repeat(300) : typeof leaf === "number" ? 1e30 : leaf,
     ),
   ),
   "with hostile text": ofRows((row) =>
