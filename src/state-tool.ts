@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
 import { openStorage } from "./storage/index.js";
-import { LEASE_KEY } from "./storage/lease.js";
+import { isLeaseHeld } from "./storage/lease.js";
 import { StateError, type Store } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
@@ -39,7 +39,7 @@ async function openIdle(action: "export" | "import"): Promise<Opened> {
   return {
     store,
     async checkIdle() {
-      if (redis && (await redis.client.exists(LEASE_KEY)))
+      if (redis && (await isLeaseHeld(redis.client)))
         throw new StateError(
           "A bot is at work on this Redis: stop all of them first, and try again in ten seconds",
         );

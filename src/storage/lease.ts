@@ -82,11 +82,36 @@ const RENEW_EVERY_MS = 1_500;
 /** Held by whoever does the background work. */
 export const LEASE_KEY = "crier:lease";
 
-const RENEW = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`;
-/** Takes the lease where nobody has it. A key that never expires is nobody's: a restored dump, or a hand, has left it. */
-const TAKE = `if redis.call("PTTL", KEYS[1]) == -1 then redis.call("DEL", KEYS[1]) end
-if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end return 0`;
-const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
+/**
+ * The key holds its holder's token and until when it is held, by Redis' own clock (epoch ms), and never expires: a key that does
+ * would be evicted under volatile-lru. Version 0.1.0 wrote the token alone, with an expiry. A time further ahead than a lease
+ * lasts is from a clock that was wrong.
+ */
+const HOLDER = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local value = redis.call("GET", KEYS[1]) or ""
+local holder, till = string.match(value, "^(%S+) (%d+)$")
+local held = false
+if till then held = tonumber(till) > now and tonumber(till) <= now + ${LEASE_MS}
+elseif value ~= "" then held = redis.call("PTTL", KEYS[1]) > 0 end`;
+const TAKE = `${HOLDER}
+if held then return 0 end
+redis.call("SET", KEYS[1], ARGV[1] .. " " .. string.format("%.0f", now + ${LEASE_MS}))
+return 1`;
+const RENEW = `${HOLDER}
+if holder ~= ARGV[1] then return 0 end
+redis.call("SET", KEYS[1], ARGV[1] .. " " .. string.format("%.0f", now + ${LEASE_MS}))
+return 1`;
+const RELEASE = `${HOLDER}
+if holder == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+const IS_HELD = `${HOLDER}
+return held and 1 or 0`;
+
+/** Whether some process does the background work. */
+export const isLeaseHeld = async (client: RedisClient): Promise<boolean> =>
+  (await client.eval(IS_HELD, { keys: [LEASE_KEY] })) === 1;
 
 /** Among processes that share a Redis: whoever holds the lease works, and another takes over when it does not renew it. */
 export function compete(client: RedisClient, state: State, work: LeasedWork, log: Log): Leadership {
@@ -113,12 +138,12 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     await work.stop();
   };
   const renew = async (sentAt: number) => {
-    const renewed = await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] });
+    const renewed = await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token] });
     if (renewed === 1) validUntil = sentAt + LEASE_MS;
     else await lose();
   };
   const take = async (sentAt: number) => {
-    const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token, String(LEASE_MS)] });
+    const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token] });
     if (taken !== 1) return;
     validUntil = sentAt + LEASE_MS;
     try {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { compete, LEASE_KEY } from "../../src/storage/lease.js";
+import { compete, isLeaseHeld, LEASE_KEY } from "../../src/storage/lease.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
 import { createRedisStore } from "../../src/storage/redis-store.js";
 import { createState } from "../../src/storage/state.js";
@@ -89,21 +89,45 @@ describeWithRedis("the state in Redis", () => {
     await holdsAll(createRedisStore(redis.client));
   });
 
-  it("has its background work done though a lease key without an expiry was left in it", async () => {
-    await redis.client.set(LEASE_KEY, "left behind");
+  /** Competes for the lease: resolves once it is had. */
+  const competitor = () => {
     const state = createState(createRedisStore(redis.client), { log: quiet });
     let started: () => void = () => {};
     const working = new Promise<void>((resolve) => {
       started = resolve;
     });
-    const leadership = compete(
-      redis.client,
-      state,
-      { start: async () => started(), stop: async () => {} },
-      quiet,
-    );
+    const work = { start: async () => started(), stop: async () => {} };
+    return { working, leadership: compete(redis.client, state, work, quiet) };
+  };
+
+  it.each([
+    [
+      "without an expiry, as a hand or a dump may leave it",
+      async () => redis.client.set(LEASE_KEY, "left behind"),
+    ],
+    ["of a process that ended", async () => redis.client.set(LEASE_KEY, `token ${Date.now() - 1}`)],
+    ["of a clock that was ahead", async () => redis.client.set(LEASE_KEY, `token ${Date.now() + 3_600_000}`)],
+  ])("has its background work done though a lease key was left in it, %s", async (_, leave) => {
+    await leave();
+    expect(await isLeaseHeld(redis.client)).toBe(false);
+    const { working, leadership } = competitor();
     await working;
-    expect(await redis.client.pTTL(LEASE_KEY)).toBeGreaterThan(0);
+    expect(await isLeaseHeld(redis.client)).toBe(true);
+    // A key with an expiry is what volatile-lru evicts.
+    expect(await redis.client.pTTL(LEASE_KEY)).toBe(-1);
+    await leadership.stop();
+    expect(await redis.client.exists(LEASE_KEY)).toBe(0);
+  });
+
+  it.each([
+    ["another process", async () => redis.client.set(LEASE_KEY, `token ${Date.now() + 1_500}`)],
+    ["one of version 0.1.0", async () => redis.client.set(LEASE_KEY, "token", { PX: 1_500 })],
+  ])("leaves the lease to %s for as long as it holds it", async (_, hold) => {
+    await hold();
+    const heldAt = performance.now();
+    const { working, leadership } = competitor();
+    await working;
+    expect(performance.now() - heldAt).toBeGreaterThan(1_400);
     await leadership.stop();
   });
 });

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { repeat } from "../../src/util/repeat.js";
+import { quiet } from "../harness.js";
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+describe("a job that is repeated", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** When a job ran that fails so many times at first, in s. */
+  const runsOf = async (failures: number, forMs: number, retryMs?: number) => {
+    const runs: number[] = [];
+    const startedAt = Date.now();
+    const job = repeat(
+      async () => {
+        runs.push((Date.now() - startedAt) / SECOND);
+        if (runs.length <= failures) throw new Error("not yet");
+      },
+      HOUR,
+      quiet,
+      { onError: () => {}, ...(retryMs === undefined ? {} : { retryMs }) },
+    );
+    await vi.advanceTimersByTimeAsync(forMs);
+    await job.stop();
+    return runs;
+  };
+
+  it("runs at its time, also after a run that failed", async () => {
+    expect(await runsOf(0, 2 * HOUR)).toEqual([0, 3_600, 7_200]);
+    expect(await runsOf(1, 2 * HOUR)).toEqual([0, 3_600, 7_200]);
+  });
+
+  it("is tried again sooner where that is said, until it succeeds", async () => {
+    expect(await runsOf(3, HOUR, SECOND)).toEqual([0, 1, 2, 3]);
+  });
+});
