@@ -1,4 +1,5 @@
 import type { REST } from "discord.js";
+import type { PollSettings } from "./config.js";
 import type { OnDelivered } from "./delivery/deliver.js";
 import type { FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
 import { createOutbox } from "./delivery/outbox.js";
@@ -32,7 +33,7 @@ interface BackgroundDeps {
   readonly discordTime: () => number;
   readonly environment: readonly FixedSubscription[];
   readonly renderer: Renderer;
-  readonly pollMs: number;
+  readonly polls: PollSettings;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
@@ -61,11 +62,13 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
 }
 
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
-  const { explorer, directory, names, rest, discordTime, renderer, pollMs, log, onDelivered, onPoll } = deps;
+  const { explorer, directory, names, rest, discordTime, renderer, polls, log, onDelivered, onPoll } = deps;
   const now = Date.now;
-  const running = deps.feeds.map((feed) =>
-    feed.create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs),
-  );
+  const running = deps.feeds.map((feed) => {
+    const pollMs = feed.pollMs(polls);
+    const created = feed.create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs);
+    return { ...created, pollMs };
+  });
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
   const shared = { state, lease, rest, pacer: createPacer(), feeds, subscriptions, log, now };
@@ -101,7 +104,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
     });
   };
-  const pollJob = ({ feed, poll }: RunningFeed) => {
+  const pollJob = ({ feed, poll, pollMs }: RunningFeed & { readonly pollMs: number }) => {
     const { name } = feed.definition;
     const publisher: Publisher = {
       subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),

@@ -133,7 +133,7 @@ export async function startBot(
     discordTime: createDiscordTime([client.rest, backgroundRest]),
     environment,
     renderer,
-    pollMs: config.governance.pollSeconds * 1_000,
+    polls: config,
     log,
     onDelivered: metrics.delivery,
     onPoll: metrics.poll,

@@ -90,6 +90,7 @@ const variables = {
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
   GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
+  WATCH_POLL_SECONDS: [wholeNumber(1, 86_400).default(300), "whole seconds from 1 to 86400"],
   GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
   SUBSCRIPTIONS_PER_SERVER: [wholeNumber(1, 10_000).default(100), "a whole number from 1 to 10000"],
   DISCORD_API_URL: [
@@ -145,6 +146,8 @@ export interface Config {
   /** The most subscriptions that a server may have. */
   readonly subscriptionsPerServer: number;
   readonly governance: { readonly channelId: string | undefined; readonly pollSeconds: number };
+  /** How often what channels watch besides vote requests is read. */
+  readonly watchPollSeconds: number;
   readonly redisUrl: string | undefined;
   readonly dataDir: string;
   readonly cacheMemoryMb: number;
@@ -153,6 +156,9 @@ export interface Config {
   /** The address that the port is opened on. */
   readonly httpHost: string;
 }
+
+/** How often what is announced is read. */
+export type PollSettings = Pick<Config, "governance" | "watchPollSeconds">;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -216,6 +222,7 @@ export function parseConfig(env: Environment): Config {
     },
     subscriptionsPerServer: values.SUBSCRIPTIONS_PER_SERVER,
     governance: { channelId: values.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
+    watchPollSeconds: values.WATCH_POLL_SECONDS,
     redisUrl: values.REDIS_URL,
     dataDir: values.DATA_DIR,
     cacheMemoryMb: values.CACHE_MEMORY_MB,

@@ -40,6 +40,21 @@ export async function chosenSubscription(
   return only;
 }
 
+/** What every feed's subscriptions can be set to, and which of them is meant. */
+const COMMON = ["channel", FEED_OPTION, "role", "no-role", "publish"];
+
+/** A feed with a single topic has no switch for it. */
+export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"] =>
+  Object.keys(topics).length > 1 ? topics : {};
+
+/** The names of the options that a subscription to a feed takes. */
+const optionsOf = (feed: FeedDefinition): readonly string[] => [
+  ...COMMON,
+  ...(feed.threads ? ["thread"] : []),
+  ...Object.keys(switchesOf(feed)),
+  ...Object.keys(feed.options),
+];
+
 /** What was typed for a subscription, on top of what it is already set to. @throws {PersonError} for what cannot be read */
 export function chosenSettings(
   { options }: ChatInputCommandInteraction,
@@ -47,6 +62,10 @@ export function chosenSettings(
   before: Subscription | undefined,
 ) {
   const old = before ?? defaultsOf(feed);
+  const given = options.data.flatMap((option) => option.options ?? [option]);
+  const foreign = given.find(({ name }) => !optionsOf(feed).includes(name));
+  if (foreign)
+    throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
   const flag = (name: string, otherwise: boolean) => options.getBoolean(name) ?? otherwise;
   const topics = Object.keys(feed.topics).map(
     (name) => [name, flag(name, old.topics[name] ?? false)] as const,

@@ -8,7 +8,7 @@ import {
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { FEED_OPTION } from "./choice.js";
+import { FEED_OPTION, switchesOf } from "./choice.js";
 import { edit, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
 import { list, PAGE_OPTION } from "./list.js";
 
@@ -43,10 +43,12 @@ function withOptions(builder: SlashCommandSubcommandBuilder, feeds: readonly Fee
   builder.addRoleOption((option) =>
     option.setName("role").setDescription("A role to ping with each announcement"),
   );
-  const topics = Object.assign({}, ...feeds.map((feed) => feed.topics)) as FeedDefinition["topics"];
+  const topics = Object.assign({}, ...feeds.map(switchesOf)) as FeedDefinition["topics"];
   const flags = [
     ...Object.entries(topics).map(([name, topic]) => [name, topic.description, topic.byDefault] as const),
-    ...Object.entries(DELIVERY_FLAGS).map(([name, description]) => [name, description, false] as const),
+    ...Object.entries(DELIVERY_FLAGS)
+      .filter(([name]) => name !== "thread" || feeds.some(({ threads }) => threads))
+      .map(([name, description]) => [name, description, false] as const),
   ];
   for (const [name, description, byDefault] of flags) {
     builder.addBooleanOption((option) =>

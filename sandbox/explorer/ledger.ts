@@ -253,6 +253,20 @@ export class Ledger {
     for (let at = size.voteRequests; at > 0; at -= 1) this.#addPastRequest(at);
   }
 
+  /** A validator of that name joins, reporting from now on. */
+  joinValidator(name: string): Validator {
+    const now = this.now();
+    const id = `${name.toLowerCase().replace(/\W+/g, "-")}::1220${this.random.hex(64)}`;
+    const party: Party = { ...this.random.pick(this.parties), id, name, firstSeen: now };
+    this.parties.push(party);
+    this.#addValidator(party, this.validators.length);
+    const [validator] = this.validators.splice(-1);
+    if (!validator) throw new Error("No validator was added");
+    Object.assign(validator, { createdAt: now, lastActiveAt: now, lastUpdatedAt: now, active: true });
+    this.validators.unshift(validator);
+    return validator;
+  }
+
   #addValidator(party: Party, at: number): void {
     const { random, startedAt, size } = this;
     const isSv = at < size.superValidators;

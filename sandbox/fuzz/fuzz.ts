@@ -17,7 +17,7 @@ const EVERY_MS = 25;
 /** What passes at once at the most, in ms. */
 const MOST_PASSED_MS = 4 * 60_000;
 /** Discord wants a first answer within 3 s; the machine is shared. */
-const ANSWER_MS = 5_000;
+const ANSWER_MS = 10_000;
 /** The largest document of the state, in characters. The directory of a small ledger has some ten thousand. */
 const MAX_DOCUMENT = 200_000;
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type * as z from "zod";
+import type { PollSettings } from "../config.js";
 import type { Directory } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
@@ -53,6 +54,8 @@ export interface FeedDefinition {
   readonly thing: string;
   readonly topics: Readonly<Record<string, Topic>>;
   readonly options: Readonly<Record<string, FeedOption>>;
+  /** Whether a message may have a thread: not where it is about several things, and nothing follows. */
+  readonly threads: boolean;
   /** Names of forum tags that suit it, where a forum demands one. */
   readonly tagName: RegExp;
   /** A message as it would be announced now, marked as a sample, for a channel to try. */
@@ -91,7 +94,10 @@ export interface Feed<Event = unknown> {
   idOf(event: Event): string;
   /** One of the definition's topics. */
   topicOf(event: Event): string;
-  /** What it is about; an event about several begins one message for all of them, which is never edited. */
+  /**
+   * What it is about, as far as anything follows that is about the same; an event about several begins one message for all of
+   * them, which is never edited.
+   */
   subjectsOf(event: Event): readonly string[];
   /** Whether it begins a message that later news of its subjects refers to. */
   begins(event: Event): boolean;
@@ -99,6 +105,12 @@ export interface Feed<Event = unknown> {
   wants(subscription: Subscription, event: Event): boolean;
   /** @param mark stands in one of the message's links, so that the message is recognized */
   render(event: Event, mark: string): Promise<Rendered>;
+  /** How the messages about its subjects are kept up to date; missing where each stands as it was sent. */
+  readonly lasting?: LastingMessages;
+}
+
+/** Messages about subjects that change. */
+export interface LastingMessages {
   /** Undefined where nothing is known of it any more. */
   stateOf(subject: string): Promise<SubjectState | undefined>;
   /** The message that began a subject as it should stand now. */
@@ -154,6 +166,8 @@ export interface RunningFeed {
 /** A feed as src/feeds/index.ts lists it. */
 export interface FeedModule {
   readonly definition: FeedDefinition;
+  /** How often it reads, in ms. */
+  pollMs(settings: PollSettings): number;
   create(deps: FeedDeps, pollMs: number): RunningFeed;
 }
 

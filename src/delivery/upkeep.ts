@@ -9,7 +9,7 @@ import { type Announced, deliveryId } from "../storage/catalogue.js";
 import type { Lease, LeasedState } from "../storage/lease.js";
 import { ageOf, believed } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
-import { type Feed, markOf, type SubjectState } from "./feed.js";
+import { type Feed, type LastingMessages, markOf, type SubjectState } from "./feed.js";
 
 /** A message is edited at most this often, in ms, but for the end of its subject. */
 const EVERY_MS = 5 * MINUTE;
@@ -84,7 +84,12 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     }
   };
 
-  const edit = async (id: string, document: Announced, feed: Feed, { revision, endedAt }: SubjectState) => {
+  const edit = async (
+    id: string,
+    document: Announced,
+    feed: LastingMessages,
+    { revision, endedAt }: SubjectState,
+  ) => {
     const { subject, channelId, messageId } = document;
     const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
     const payload = await feed.current(subject, markOf(beginning));
@@ -106,7 +111,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   };
 
   /** Opens the thread under a message, or publishes it: one step, which is done for good or tried again later. */
-  const followUp = async (id: string, document: Announced, feed: Feed) => {
+  const followUp = async (id: string, document: Announced, feed: LastingMessages) => {
     const { subject, channelId, messageId } = document;
     const [step, ...left] = document.todo ?? [];
     const { todo, ...done } = document;
@@ -155,7 +160,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
 
   /** What is to be done about a message: a chore, when to look again (epoch ms), to forget it, or nothing. */
   const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
-    const feed = feeds.get(document.feed);
+    const feed = feeds.get(document.feed)?.lasting;
     if (!feed) return undefined;
     const stands = document.revision !== undefined;
     const state = await feed.stateOf(document.subject);

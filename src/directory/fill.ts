@@ -1,6 +1,7 @@
 import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
+import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
 import { identityOf } from "../ledger/vote-requests.js";
 import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
@@ -39,6 +40,12 @@ export function proposalEntry(
   };
 }
 
+/** A validator's entry; none where its row has no id. */
+export const validatorEntry = (row: ValidatorSummary): Entry[] => {
+  const { validator: id, validatorName: name, active, version, lastActiveAt } = row;
+  return id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }];
+};
+
 /** How each kind is read, and how often, in ms: every page is a request. Tokens have no list: those met are kept. */
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
   validator: {
@@ -47,9 +54,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       const { data, problem } = await readPages("validators", (page) => explorer.validators(page), ended);
       return {
         whole: problem === undefined,
-        entries: data.flatMap(({ validator: id, validatorName: name, active, version, lastActiveAt }) =>
-          id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }],
-        ),
+        entries: data.flatMap(validatorEntry),
       };
     },
   },

@@ -3,9 +3,10 @@ import type { FeedModule } from "../delivery/feed.js";
 import type { FixedSubscription } from "../delivery/subscriptions.js";
 import { FIRST_FEED } from "../storage/catalogue.js";
 import { governance } from "./governance/index.js";
+import { newcomers } from "./newcomers/index.js";
 
 /** Everything that can be announced. Commands, subscriptions, the outbox and the background work all read this list. */
-export const feeds: readonly FeedModule[] = [governance];
+export const feeds: readonly FeedModule[] = [governance, newcomers];
 
 /** The subscription that the environment makes (GOVERNANCE_CHANNEL_ID), where it makes one. */
 export function environmentSubscriptions(

@@ -210,6 +210,12 @@ const catalogue = {
     lives: "for ever, shortened 180 days after it has closed",
     upgrade: renamed,
   },
+  /** By party: those that are known are no news. */
+  validators: {
+    name: "validators",
+    schema: z.object({ seenAt: time }),
+    lives: "for ever: one for each validator",
+  },
   progress: { name: "progress", schema: z.object({ completeAt: time }), lives: "for ever", last: true },
   prices: {
     name: "prices",

@@ -51,7 +51,8 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
       );
   }
   await state.commit(writes);
-  const feed = { stateOf: async (subject: string) => states.get(subject) } as unknown as Feed;
+  const stateOf = async (subject: string) => states.get(subject);
+  const feed = { lasting: { stateOf } } as unknown as Feed;
   const upkeep = createUpkeep({
     state,
     lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },

@@ -44,6 +44,7 @@ const definition: FeedDefinition = {
   thing: "vote request",
   topics,
   options,
+  threads: true,
   tagName: /govern|vote|proposal/i,
 
   async sample({ explorer, names, renderer, now }) {
@@ -85,6 +86,7 @@ const definition: FeedDefinition = {
 /** Announces the ledger's vote requests: as they open, change, are voted on, near their deadline and close. */
 export const governance: FeedModule = {
   definition,
+  pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
   create({ explorer, state, renderer, directory, names, log, now }, pollMs) {
     const requests = createTrackedVoteRequests(state);
@@ -119,22 +121,24 @@ export const governance: FeedModule = {
               : messages.news(event, snapshot, mark);
         return { payload, title: titleOf(snapshot), revision: snapshot.revision };
       },
-      async stateOf(key) {
-        const known = await requests.get(key);
-        if (!known) return undefined;
-        const endedAt = { open: null, closed: known.closedAt ?? now(), ignored: 0 }[known.phase];
-        return { revision: known.revision, endedAt };
+      lasting: {
+        async stateOf(key) {
+          const known = await requests.get(key);
+          if (!known) return undefined;
+          const endedAt = { open: null, closed: known.closedAt ?? now(), ignored: 0 }[known.phase];
+          return { revision: known.revision, endedAt };
+        },
+        async current(key, mark) {
+          const known = await requests.get(key);
+          const ended =
+            known?.phase === "closed"
+              ? { status: known.status, known: !known.endUnconfirmed && outcomeKnown(known.status) }
+              : undefined;
+          return messages.announcement(await snapshots.of(key), mark, ended);
+        },
+        titleOf: async (key) => titleOf(await snapshots.of(key)),
+        beginningOf: openingOf,
       },
-      async current(key, mark) {
-        const known = await requests.get(key);
-        const ended =
-          known?.phase === "closed"
-            ? { status: known.status, known: !known.endUnconfirmed && outcomeKnown(known.status) }
-            : undefined;
-        return messages.announcement(await snapshots.of(key), mark, ended);
-      },
-      titleOf: async (key) => titleOf(await snapshots.of(key)),
-      beginningOf: openingOf,
     };
 
     const poll = createGovernanceWatch({

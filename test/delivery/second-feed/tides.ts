@@ -30,6 +30,7 @@ const definition: FeedDefinition = {
     surges: { description: "Surges of a tide", byDefault: false, words: () => "surges" },
   },
   options: { least },
+  threads: true,
   tagName: /tide/i,
   sample: async ({ renderer }) =>
     renderer.message({
@@ -45,6 +46,7 @@ const definition: FeedDefinition = {
 /** Reads tides from a file: a feed as small as one can be, which nothing in src/ knows of. */
 export const tidesFrom = (file: string): FeedModule => ({
   definition,
+  pollMs: () => 1_000,
   create({ renderer, state }) {
     const known = new Map<string, Tide>();
     const render = ({ place, height }: Tide, mark: string) =>
@@ -69,13 +71,15 @@ export const tidesFrom = (file: string): FeedModule => ({
         title: `Tide at ${each.place}`,
         revision: each.reading,
       }),
-      async stateOf(place) {
-        const { reading, over } = tideAt(place);
-        return { revision: reading, endedAt: over ? Date.now() : null };
+      lasting: {
+        async stateOf(place) {
+          const { reading, over } = tideAt(place);
+          return { revision: reading, endedAt: over ? Date.now() : null };
+        },
+        current: async (place, mark) => render(tideAt(place), mark),
+        titleOf: async (place) => `Tide at ${place}`,
+        beginningOf: (place) => `${place}:rise`,
       },
-      current: async (place, mark) => render(tideAt(place), mark),
-      titleOf: async (place) => `Tide at ${place}`,
-      beginningOf: (place) => `${place}:rise`,
     };
     return {
       feed,

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
+import { validatorEntry } from "../../directory/fill.js";
+import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
+import { validatorSummary } from "../../explorer/schema/validators.js";
+import { md, timestamp } from "../../text/markdown.js";
+import { digest } from "../../util/digest.js";
+import { createMessages, madeUp, type Newcomer } from "./messages.js";
+import { createNewcomersWatch, NEWEST, PROGRESS } from "./watch.js";
+
+/** Newcomers that a sample shows. */
+const SAMPLED = 2;
+
+const definition: FeedDefinition = {
+  name: "newcomers",
+  description: "Subscribe a channel to validators that join",
+  thing: "group of newcomers",
+  topics: {
+    joined: { description: "Validators that join", byDefault: true, words: () => "validators that join" },
+  },
+  options: {},
+  threads: false,
+  tagName: /validator|newcomer|node/i,
+
+  async sample({ explorer, renderer }) {
+    const newest = (await ifAnswered(explorer.newValidators({ size: NEWEST })))?.data.slice(0, SAMPLED) ?? [];
+    return createMessages(renderer).sample(newest.length > 0 ? newest : [madeUp]);
+  },
+
+  standing: async () => [md`Those that are there already are not announced.`],
+
+  async lastRead({ progress }) {
+    const last = await progress.get(PROGRESS);
+    return last
+      ? md`The newest validators were last read ${timestamp(last.completeAt)}.`
+      : md`The newest validators are read once somebody is subscribed.`;
+  },
+};
+
+/** Several that joined between two readings are one event. */
+const event = z.object({ validators: z.array(validatorSummary) });
+type NewcomersEvent = { readonly validators: readonly Newcomer[] };
+
+/** Announces validators that join. */
+export const newcomers: FeedModule = {
+  definition,
+  pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
+
+  create({ explorer, state, renderer, directory, log, now }) {
+    const messages = createMessages(renderer);
+    const feed: Feed<NewcomersEvent> = {
+      definition,
+      readEvent: (json) => event.safeParse(json).data,
+      idOf: ({ validators }) => digest(validators.map(({ validator }) => validator).join()),
+      topicOf: () => "joined",
+      // Nothing that follows is about them.
+      subjectsOf: () => [],
+      begins: () => true,
+      wants: () => true,
+      render: async ({ validators }, mark) => ({
+        payload: messages.joined(validators, mark),
+        title: messages.titleOf(validators).toString(),
+        revision: 0,
+      }),
+    };
+    const poll = createNewcomersWatch({
+      explorer: explorer.for("background", { maxAgeMs: 0 }),
+      state,
+      onJoined: (joined) => {
+        for (const entry of joined.flatMap(validatorEntry)) directory.add("validator", entry);
+      },
+      now,
+    });
+    return {
+      feed,
+      async poll(publisher) {
+        try {
+          return await poll(publisher);
+        } catch (error) {
+          if (!(error instanceof ExplorerError)) throw error;
+          log.debug({ err: error }, "The newest validators could not be read; trying again at the next poll");
+          return "failed";
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,101 @@
+import type { MessagePayload, Renderer } from "../../discord/message.js";
+import type { ValidatorSummary } from "../../explorer/schema/validators.js";
+import { address } from "../../screens/addresses.js";
+import { named } from "../../screens/parts.js";
+import { validatorMenu, validatorRow } from "../../screens/validators.js";
+import type { View } from "../../screens/view.js";
+import { hintOf } from "../../text/ids.js";
+import { counted, join, type Markdown, md } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+
+/** A validator as the list of the newest has it. */
+export type Newcomer = ValidatorSummary;
+
+/** Rows of one message; the rest is a click away. */
+const MAX_ROWS = 10;
+/** Names in a notification. */
+const MAX_NAMES = 3;
+
+/** What a sample shows where no validator is known. */
+export const madeUp: Newcomer = {
+  validator: null,
+  contractId: null,
+  templateId: null,
+  dso: null,
+  sponsor: null,
+  sponsorName: null,
+  sponsorImg: null,
+  lastActiveAt: null,
+  lastUpdatedAt: null,
+  version: null,
+  contactPoint: null,
+  active: null,
+  validatorName: "A validator",
+  validatorImg: null,
+  totalRewards: null,
+};
+
+const nameOf = ({ validator, validatorName }: Newcomer): string =>
+  cut(validatorName ?? (validator === null ? "a validator" : hintOf(validator)), 60);
+
+function titleOf(validators: readonly Newcomer[]): Markdown {
+  const [first] = validators;
+  return validators.length === 1 && first
+    ? md`Validator joined: ${nameOf(first)}`
+    : md`${counted(validators.length, "validator")} joined`;
+}
+
+/** In words that stay true, since what stands outside the embed is never edited. */
+function notificationOf(validators: readonly Newcomer[]): Markdown {
+  if (validators.length === 1) return titleOf(validators);
+  const more = validators.length - MAX_NAMES;
+  const names = join(
+    validators.slice(0, MAX_NAMES).map((each) => md`${nameOf(each)}`),
+    ", ",
+  );
+  return more > 0
+    ? md`${titleOf(validators)}: ${names} and ${more} more`
+    : md`${titleOf(validators)}: ${names}`;
+}
+
+const rowOf = (each: Newcomer): Markdown => {
+  const sponsor = each.sponsor === null ? undefined : named(each.sponsorName, each.sponsor);
+  return sponsor ? md`${validatorRow(each)} · sponsored by ${sponsor}` : validatorRow(each);
+};
+
+/** The messages about validators that joined. */
+export function createMessages(renderer: Renderer) {
+  const viewOf = (validators: readonly Newcomer[], mark: string): View => ({
+    title: titleOf(validators),
+    tone: "good",
+    notification: notificationOf(validators),
+    body: [
+      ...validators.slice(0, MAX_ROWS).map(rowOf),
+      ...(validators.length > MAX_ROWS
+        ? [md`…and ${validators.length - MAX_ROWS} more: “Newest validators” below lists them.`]
+        : []),
+    ],
+    menus: [validatorMenu(validators)],
+    links: [{ label: "Newest validators", emoji: "🆕", to: address("newcomers", {}), mark }],
+    readings: [],
+  });
+
+  return {
+    titleOf,
+    joined: (validators: readonly Newcomer[], mark: string): MessagePayload =>
+      renderer.message(viewOf(validators, mark)),
+    /** The same, marked as a sample. */
+    sample(validators: readonly Newcomer[]): MessagePayload {
+      const view = viewOf(validators, "");
+      return renderer.message({
+        ...view,
+        title: md`🧪 Sample: ${view.title}`,
+        notification: md`🧪 Sample: ${view.title}`,
+        body: [
+          md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
+          ...(view.body ?? []),
+        ],
+      });
+    },
+  };
+}

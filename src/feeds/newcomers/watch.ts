@@ -1,0 +1,56 @@
+import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import type { Explorer } from "../../explorer/service.js";
+import type { State } from "../../storage/state.js";
+import type { Newcomer } from "./messages.js";
+
+/** Under this id "progress" keeps when the newest validators were last read. */
+export const PROGRESS = "newcomers";
+/** How many of the newest are read: `/validators/new` has no pages. */
+export const NEWEST = 100;
+
+interface WatchDeps {
+  /** Takes nothing but new readings. */
+  readonly explorer: Explorer;
+  readonly state: State;
+  /** Called with those that joined, once they are kept. */
+  readonly onJoined: (joined: readonly Newcomer[]) => void;
+  readonly now: () => number;
+}
+
+/**
+ * Reads the newest validators, and publishes those that were not there before. They are known by their party: contracts change
+ * with every report. What is there at the first reading is known silently, and so it is when somebody subscribes again after a
+ * time in which nobody was.
+ */
+export function createNewcomersWatch({ explorer, state, onJoined, now }: WatchDeps) {
+  const { progress, validators: known } = state;
+
+  /** Those of a reading that are not known, the newest first. */
+  const unknownAmong = async (rows: readonly Newcomer[]): Promise<Newcomer[]> => {
+    const held = await Promise.all(rows.map(({ validator }) => validator && known.get(validator)));
+    return rows.filter((row, index) => row.validator !== null && held[index] === undefined);
+  };
+
+  return async (publisher: Publisher): Promise<PollOutcome> => {
+    const last = await progress.get(PROGRESS);
+    if ((await publisher.subscriptions()).length === 0) {
+      if (last) await state.commit([progress.delete(PROGRESS)]);
+      return "done";
+    }
+    const { data: rows } = await explorer.newValidators({ size: NEWEST });
+    // An empty answer is no news, and no baseline.
+    if (rows.length === 0) return "partial";
+    const joined = await unknownAmong(rows);
+    const { writes, release } = await publisher.prepare(
+      last && joined.length > 0 ? [{ validators: joined }] : [],
+    );
+    await state.commit([
+      ...writes,
+      ...joined.map(({ validator }) => known.add(validator ?? "", { seenAt: now() })),
+      progress.put(PROGRESS, { completeAt: now() }),
+    ]);
+    release();
+    onJoined(joined);
+    return "done";
+  };
+}

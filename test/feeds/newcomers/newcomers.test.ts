@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel } from "../../../sandbox/discord/world.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("validators that join", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let later: Channel;
+  let role: string;
+  const { ask, told, joined, polled } = {
+    ask: (command: string, given: Record<string, string | boolean> = {}) => {
+      const { driver, people, channels } = harness.discord;
+      return driver.ask({ user: people.owner, channel: channels.general }, command, given);
+    },
+    told: (where: Channel) => harness.discord.world.read(where),
+    joined: (...names: string[]) => names.map((name) => harness.explorer.ledger.joinValidator(name)),
+    polled: async () => {
+      const polls = () =>
+        harness.explorer.requests.filter(({ path }) => path.endsWith("/validators/new")).length;
+      const before = polls();
+      await harness.discord.world.until(() => polls() > before + 1, "two readings");
+    },
+  };
+  const untilTold = (where: Channel, pattern: RegExp) =>
+    harness.discord.world.until(
+      () => told(where).find((message) => pattern.test(textOf(message))),
+      `${pattern} in #${where.name}`,
+    );
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      env: () => ({ WATCH_POLL_SECONDS: "1", GOVERNANCE_POLL_SECONDS: "1" }),
+    });
+    const { world, guild } = harness.discord;
+    channel = world.addChannel({ type: 0, guild_id: guild.id, name: "newcomers" });
+    later = world.addChannel({ type: 0, guild_id: guild.id, name: "later" });
+    role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+  });
+  afterAll(() => harness.close());
+
+  it("are not read while nobody is subscribed, and those that are there are known silently", async () => {
+    await harness.discord.world.until(
+      () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length > 3,
+      "some polls",
+    );
+    expect(harness.explorer.requests.some(({ path }) => path.endsWith("/validators/new"))).toBe(false);
+    const answer = await ask("/subscribe newcomers", { channel: channel.id, role });
+    expect(textOf(answer)).toMatch(
+      /Subscribed.*validators that join.*Those that are there already are not announced/,
+    );
+    await polled();
+    expect(told(channel)).toEqual([]);
+  });
+
+  it("are told once, with the role, one by one or together", async () => {
+    joined("Delta Labs");
+    const one = await untilTold(channel, /Validator joined: Delta Labs/);
+    expect(one.content).toBe(`<@&${role}> Validator joined: Delta Labs`);
+    expect(one.pings).toEqual(["@Operators"]);
+    joined("Iris Custody", "Onyx Trust", "Quartz Pay", "Cedar Node");
+    const several = await untilTold(channel, /4 validators joined/);
+    expect(several.content).toMatch(/4 validators joined: .+, .+, .+ and 1 more$/);
+    expect(textOf(several)).toMatch(/sponsored by/);
+    await polled();
+    expect(told(channel)).toHaveLength(2);
+    expect(harness.discord.world.refusals).toEqual([]);
+  });
+
+  it("are found by a click, and by completion", async () => {
+    const { driver, people, channels } = harness.discord;
+    const several = await untilTold(channel, /4 validators joined/);
+    const ana = { user: people.ana, channel };
+    expect(textOf(await driver.choose(ana, several, "Iris Custody"))).toContain("Iris Custody");
+    expect(textOf(await driver.click(ana, several, "Newest validators"))).toContain("Delta Labs");
+    const place = { user: people.ana, channel: channels.general };
+    const offered = await driver.complete(place, "/validator show", "validator", { validator: "onyx tr" });
+    expect(offered[0]?.name).toContain("Onyx Trust");
+  });
+
+  it("are told over a kill, and not again, and never of a reading that is empty or fails", async () => {
+    await harness.bot().stop("SIGKILL");
+    joined("While Away");
+    await harness.start();
+    await untilTold(channel, /Validator joined: While Away/);
+    harness.explorer.mood = (answer, path) => (path.endsWith("/validators/new") ? [] : answer);
+    await polled();
+    harness.explorer.mood = undefined;
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /validators\/new/, times: 3 });
+    await polled();
+    expect(told(channel)).toHaveLength(3);
+  });
+
+  it("of before are no news to who subscribes later, or again", async () => {
+    await ask("/subscribe remove", { channel: channel.id });
+    const votes = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = votes();
+    // By then it has been seen that nobody is subscribed.
+    await harness.discord.world.until(() => votes() > before + 3, "some polls");
+    joined("Unseen");
+    await ask("/subscribe newcomers", { channel: later.id });
+    await polled();
+    joined("Seen");
+    await untilTold(later, /Validator joined: Seen/);
+    expect(told(later)).toHaveLength(1);
+    expect(told(channel)).toHaveLength(3);
+  });
+
+  it("are listed, tried and edited as every subscription is, with their own options alone", async () => {
+    expect(textOf(await ask("/subscribe list"))).toMatch(/newcomers.*validators that join.*last read/);
+    expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain("Sample posted");
+    expect(textOf(await untilTold(later, /🧪 Sample/))).toContain("It is not new");
+    expect(textOf(await ask("/subscribe edit", { channel: later.id, thread: true }))).toContain(
+      "A subscription to newcomers has no `thread`",
+    );
+    expect(textOf(await ask("/subscribe edit", { channel: later.id, role }))).toContain(
+      "Subscription changed",
+    );
+  });
+});
