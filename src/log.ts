@@ -69,6 +69,12 @@ export function createLog(
  */
 export function logUncaught(log: Pick<Log, "error">): () => void {
   const note = (err: unknown) => log.error({ err }, "Something failed that nobody caught; the bot goes on");
+  // Where nobody reads the log any more, saying so would fail again, for ever.
+  const ignore = () => {};
+  process.stdout.on("error", ignore);
   process.on("uncaughtException", note);
-  return () => process.off("uncaughtException", note);
+  return () => {
+    process.off("uncaughtException", note);
+    process.stdout.off("error", ignore);
+  };
 }

@@ -138,7 +138,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     ]);
   };
 
-  /** Messages to look at, and when: epoch ms. */
+  /** Messages to look at, and when: epoch ms. Edits take turns by channel. */
   const waiting = new Map<string, number>();
   /** Messages by their subjects, as far as those have not ended; and the subjects that have. */
   const live = new Map<string, Set<string>>();
@@ -181,8 +181,9 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     return { channelId, final, work: () => edit(id, document, feed, subject) };
   };
 
-  /** The messages to look at now: all of them, or those that are due. */
+  /** The messages to look at now: all of them, or those that are due. Whatever ends it early, those left are due again. */
   async function* due(): AsyncIterable<readonly [id: string, document: Announced]> {
+    let isDone = false;
     if (looksAtAll || ageOf(lookedAt, now()) > DAY) {
       // Before they are read: whatever is recorded or touched meanwhile may not be among them, and must not be forgotten.
       looksAtAll = false;
@@ -192,9 +193,9 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
       try {
         yield* announced.entries();
         lookedAt = now();
-      } catch (error) {
-        looksAtAll = true;
-        throw error;
+        isDone = true;
+      } finally {
+        if (!isDone) looksAtAll = true;
       }
       return;
     }
@@ -205,11 +206,16 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
         const document = await announced.get(id);
         if (document) yield [id, document];
       }
-    } catch (error) {
-      for (const id of ids) waiting.set(id, 0);
-      throw error;
+      isDone = true;
+    } finally {
+      if (!isDone) for (const id of ids) waiting.set(id, 0);
     }
   }
+
+  const forget = async (ids: readonly string[]) => {
+    for (let from = 0; from < ids.length; from += BATCH)
+      await state.commit(ids.slice(from, from + BATCH).map((id) => announced.delete(id)));
+  };
 
   return {
     touch(feed, subjects) {
@@ -225,33 +231,29 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
       for (const id of ids) waiting.set(id, 0);
     },
     async run() {
-      /** By channel: side by side, and one after another within each. */
-      const chores = new Map<string, (readonly [id: string, chore: Chore])[]>();
-      let old: string[] = [];
-      const forget = async () => {
-        await state.commit(old.map((id) => announced.delete(id)));
-        old = [];
-      };
+      /** By channel: side by side, and one after another within each. A message may come twice (see Collection). */
+      const chores = new Map<string, Map<string, Chore>>();
+      const old = new Set<string>();
       for await (const [id, document] of due()) {
         const chore = await choreOf(id, document);
-        if (typeof chore === "number") waiting.set(id, chore);
-        if (chore === "forget") old.push(id);
-        if (old.length === BATCH) await forget();
-        if (chore === undefined || typeof chore !== "object") continue;
-        const own = chores.get(chore.channelId) ?? [];
-        chores.set(chore.channelId, own);
-        own.push([id, chore]);
+        if (chore === undefined) continue;
+        if (chore === "forget") old.add(id);
+        else if (typeof chore === "number") waiting.set(id, chore);
+        else {
+          // Whatever becomes of it, it is looked at again: it may have more to be done.
+          waiting.set(id, 0);
+          const own = chores.get(chore.channelId) ?? new Map<string, Chore>();
+          chores.set(chore.channelId, own.set(id, chore));
+        }
       }
-      if (old.length > 0) await forget();
-      await Promise.all(
-        [...chores.values()].map(async (own) => {
-          for (const [id, { work }] of own.sort(([, a], [, b]) => Number(b.final) - Number(a.final))) {
-            // Whatever becomes of it, it is looked at again: it may have more to be done.
-            waiting.set(id, 0);
-            await work();
-          }
-        }),
-      );
+      const finals = (own: ReadonlyMap<string, Chore>) =>
+        [...own.values()].sort((a, b) => Number(b.final) - Number(a.final));
+      const channels = [...chores.values()].map(async (own) => {
+        for (const { work } of finals(own)) await work();
+      });
+      const ends = await Promise.allSettled([...channels, forget([...old])]);
+      const failed = ends.find(({ status }) => status === "rejected");
+      if (failed?.status === "rejected") throw failed.reason;
     },
   };
 }

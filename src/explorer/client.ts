@@ -1,4 +1,4 @@
-import { turnFor } from "../util/turn.js";
+import { yieldFor } from "../util/event-loop.js";
 import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
@@ -28,8 +28,8 @@ export async function fetchAnswer<Name extends EndpointName>(
 ): Promise<Fetched<Name>> {
   const [path, query = {}] = targetOf(name, parameters);
   const { json, bytes } = await send(path, query);
-  await turnFor(bytes);
+  await yieldFor(bytes);
   const data = parseAnswer(name, json);
-  await turnFor(bytes);
+  await yieldFor(bytes);
   return { data, bytes };
 }

@@ -9,6 +9,8 @@ const MAX_WAIT_MS = 8_000;
 const pausedError = () => new ExplorerError("limited", "The explorer wants a pause", { unsent: true });
 
 interface Task {
+  /** Whether somebody who waits for it may send one more. */
+  readonly isAllowed: () => boolean;
   readonly start: () => Promise<void>;
   readonly fail: (error: ExplorerError) => void;
 }
@@ -16,10 +18,16 @@ interface Task {
 /** The one queue that every upstream request passes. */
 export interface RequestQueue {
   /**
-   * Does work when the turn of one who waits for it has come.
-   * @throws {ExplorerError} "busy" when the signal aborts first; whatever the work throws
+   * Does work once it is the turn of somebody who waits for it.
+   * @param isAllowed whether any of those may send one more: asked when the turn has come, before anything of the budget is taken
+   * @throws {ExplorerError} "busy" when the signal aborts first, "spent" where it is not allowed; whatever the work throws
    */
-  run<T>(waiters: Waiters, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(
+    waiters: Waiters,
+    work: () => Promise<T>,
+    signal: AbortSignal,
+    isAllowed?: () => boolean,
+  ): Promise<T>;
   /** Starts nothing for so many ms: the explorer wants a pause. */
   pause(ms: number): void;
   /** Fails everything that waits. */
@@ -66,9 +74,24 @@ export function createQueue({
   /** Started since both priorities last had something waiting. */
   let served: Record<Priority, number> = { people: 0, background: 0 };
 
+  const leaveAll = (task: Task) => {
+    for (const queue of Object.values(queues)) queue.delete(task);
+  };
+  /** The one whose turn it is; those that nobody may send leave the queue. */
+  const peek = (priority: Priority): Task | undefined => {
+    for (;;) {
+      const task = queues[priority].peek(isWithinShare);
+      if (!task || task.isAllowed()) return task;
+      leaveAll(task);
+      task.fail(
+        new ExplorerError("spent", "Everybody who waits has used up their requests", { unsent: true }),
+      );
+    }
+  };
+
   const mayStart = (priority: Priority): boolean => {
     if (running.people + running.background >= concurrency) return false;
-    if (!queues[priority].some(isWithinShare)) return false;
+    if (!peek(priority)) return false;
     const other = priority === "people" ? "background" : "people";
     const kept =
       priority === "people" && concurrency > 1 && queues[other].size > 0 && running[other] === 0 ? 1 : 0;
@@ -84,6 +107,7 @@ export function createQueue({
     const turn = queues[priority].next(isWithinShare);
     if (!turn) return;
     const { line, item: task } = turn;
+    leaveAll(task);
     running[priority] += 1;
     runningFor.set(line, (runningFor.get(line) ?? 0) + 1);
     const contested = queues.people.size > 0 && queues.background.size > 0;
@@ -105,7 +129,8 @@ export function createQueue({
       if (!mayStart(priority)) continue;
       const paused = pausedUntil - now();
       const wait = paused > 0 ? paused : await budget.take(priority);
-      if (wait <= 0) {
+      // A pause may have begun meanwhile.
+      if (wait <= 0 && pausedUntil <= now()) {
         startOne(priority);
         return 0;
       }
@@ -130,13 +155,14 @@ export function createQueue({
   }
 
   return {
-    run: (waiters, work, signal) =>
+    run: (waiters, work, signal, isAllowed = () => true) =>
       new Promise((resolve, reject) => {
         const settle = () => {
           signal.removeEventListener("abort", leave);
           waiters.onJoined = undefined;
         };
         const task: Task = {
+          isAllowed,
           start: async () => {
             settle();
             try {
@@ -151,35 +177,36 @@ export function createQueue({
           },
         };
         const leave = () => {
-          for (const queue of Object.values(queues)) queue.delete(task);
+          leaveAll(task);
           task.fail(new ExplorerError("busy", "The queue was too long", { unsent: true }));
         };
         if (signal.aborted) {
           leave();
           return;
         }
-        if (waiters.people.size > 0 && pausedUntil - now() > MAX_WAIT_MS) {
+        if (!waiters.background && pausedUntil - now() > MAX_WAIT_MS) {
           task.fail(pausedError());
           return;
         }
         signal.addEventListener("abort", leave, { once: true });
-        waiters.onJoined = (person) => {
-          queues.background.delete(task);
-          queues.people.add(person, task);
+        const stand = (person: string | undefined) => {
+          if (person === undefined) queues.background.add(BACKGROUND, task);
+          else queues.people.add(person, task);
           pump();
         };
-        if (waiters.people.size === 0) queues.background.add(BACKGROUND, task);
-        for (const person of waiters.people) queues.people.add(person, task);
-        pump();
+        waiters.onJoined = stand;
+        if (waiters.background) stand(undefined);
+        for (const person of waiters.people) stand(person);
       }),
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);
       if (ms <= MAX_WAIT_MS) return;
       // Nobody waits that long.
-      for (const task of queues.people.clear()) task.fail(pausedError());
+      for (const task of queues.people.clear()) if (!queues.background.has(task)) task.fail(pausedError());
     },
     clear(error) {
-      for (const queue of Object.values(queues)) for (const task of queue.clear()) task.fail(error);
+      const all = new Set(Object.values(queues).flatMap((queue) => queue.clear()));
+      for (const task of all) task.fail(error);
     },
     waiting: (priority) => queues[priority].size,
   };

@@ -95,18 +95,20 @@ export function createExplorerService({
   const limit = personalLimit(now);
 
   const fetchEntry = async <Name extends EndpointName>(
-    { name, parameters, key, caller, options }: Question<Name>,
+    { name, parameters, key, options }: Question<Name>,
     flight: Pick<Flight, "waiters" | "sent">,
   ): Promise<Entry> => {
     const fetchedAt = now();
     const { waiters } = flight;
     const isAlwaysThere = !takesId(parameters);
-    const maySend = () => {
-      flight.sent = caller === "background" || limit.charge(waiters.people);
-      return flight.sent;
+    // What the background wants is nobody's to pay for.
+    const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
+    const onSent = () => {
+      flight.sent = true;
+      if (!waiters.background) limit.charge(waiters.people);
     };
     const send = (path: string, query: object) =>
-      upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, maySend });
+      upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, isAllowed, onSent });
     try {
       const { data, bytes } = await fetchAnswer(send, name, parameters);
       const entry = { data, bytes, fetchedAt };
@@ -124,11 +126,12 @@ export function createExplorerService({
   const renew = <Name extends EndpointName>(question: Question<Name>): Flight => {
     const { key, caller } = question;
     const underWay = flights.get(key);
+    const person = caller === "background" ? undefined : caller.person;
     if (underWay) {
-      if (caller !== "background") underWay.waiters.join(caller.person);
+      underWay.waiters.join(person);
       return underWay;
     }
-    const waiters = createWaiters(...(caller === "background" ? [] : [caller.person]));
+    const waiters = createWaiters(person);
     const begun = { waiters, sent: false };
     const entry = fetchEntry(question, begun).finally(() => flights.delete(key));
     const flight: Flight = Object.assign(begun, { entry });
@@ -143,15 +146,24 @@ export function createExplorerService({
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, caller } = question;
-    const flight = renew(question);
-    const tooSlow = () => {
-      // What was not even sent says nothing of the explorer.
-      throw new ExplorerError(flight.sent ? "slow" : "busy", "No answer while a person waits");
+    const ask = () => {
+      const flight = renew(question);
+      const tooSlow = () => {
+        // What was not even sent says nothing of the explorer.
+        throw new ExplorerError(flight.sent ? "slow" : "busy", "No answer while a person waits");
+      };
+      return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };
+    /** Whether it failed because of somebody else, who had asked for it and had no requests left. */
+    const isOthers = (error: unknown): boolean =>
+      error instanceof ExplorerError &&
+      error.problem === "spent" &&
+      (caller === "background" || limit.payerAmong(new Set([caller.person])) !== undefined);
     try {
-      const entry = await (caller === "background"
-        ? flight.entry
-        : withTimeout(flight.entry, patienceMs(), tooSlow));
+      const entry = await ask().catch((error: unknown) => {
+        if (!isOthers(error)) throw error;
+        return ask();
+      });
       onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
@@ -224,16 +236,17 @@ function toReading<Name extends EndpointName>(
 /** The requests that each person may cause: so many in any minute, each try counted as it is sent. */
 function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
+  const timesOf = (person: string) =>
+    (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
+  /** The first of these people who has one left. */
+  const payerAmong = (people: ReadonlySet<string>): string | undefined =>
+    [...people].find((person) => timesOf(person).length < REQUESTS_PER_PERSON);
   return {
-    /** Counts one more for the first of these people who has one left. @returns whether somebody had */
-    charge(people: ReadonlySet<string>): boolean {
-      for (const person of people) {
-        const times = (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
-        if (times.length >= REQUESTS_PER_PERSON) continue;
-        recent.set(person, [...times, now()]);
-        return true;
-      }
-      return false;
+    payerAmong,
+    /** Counts one more for whoever of these people is to pay. */
+    charge(people: ReadonlySet<string>): void {
+      const payer = payerAmong(people);
+      if (payer !== undefined) recent.set(payer, [...timesOf(payer), now()]);
     },
   };
 }

@@ -58,8 +58,10 @@ export interface UpstreamRequest {
   readonly endpoint: EndpointName;
   readonly path: string;
   readonly query: Query;
-  /** Called before each try is sent: whether it may be. */
-  readonly maySend?: () => boolean;
+  /** Whether somebody who waits for it may send one more; by default it may be. */
+  readonly isAllowed?: () => boolean;
+  /** Called as each try is sent. */
+  readonly onSent?: () => void;
   /** Whether there always is something at the path, so that a 404 speaks of the address and not of an id. */
   readonly isAlwaysThere?: boolean;
 }
@@ -132,13 +134,12 @@ export function createUpstream({
   };
 
   const once = async (
-    { waiters, endpoint, path, query, maySend, isAlwaysThere = false }: UpstreamRequest,
+    { waiters, endpoint, path, query, isAllowed, onSent = () => {}, isAlwaysThere = false }: UpstreamRequest,
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
     const task = async () => {
-      if (maySend && !maySend())
-        throw new ExplorerError("spent", "Everybody who waits has used up their requests", { unsent: true });
+      onSent();
       const startedAt = performance.now();
       let status = "200";
       try {
@@ -163,7 +164,7 @@ export function createUpstream({
       }
     };
     try {
-      return await refused.execute(() => down.execute(() => queue.run(waiters, task, signal)));
+      return await refused.execute(() => down.execute(() => queue.run(waiters, task, signal, isAllowed)));
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       const problem = refused.state === CircuitState.Open ? "refused" : "failing";
@@ -174,7 +175,7 @@ export function createUpstream({
   };
 
   return async (request) => {
-    const signal = AbortSignal.timeout(TOTAL_MS[priorityOf(request.waiters)]);
+    const signal = AbortSignal.timeout(TOTAL_MS[request.waiters.background ? "background" : "people"]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await once(request, signal);

@@ -1,6 +1,6 @@
 import { clean, cut } from "../text/plain.js";
+import { yieldFor } from "../util/event-loop.js";
 import { perObject } from "../util/per-object.js";
-import { turnFor } from "../util/turn.js";
 
 /**
  * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
@@ -172,12 +172,12 @@ export function parseJson(text: string): unknown {
 
 /** The same for a text that may be long, which holds nobody else up. @throws {SyntaxError} */
 export async function parseLargeJson(text: string): Promise<unknown> {
-  await turnFor(text.length);
+  await yieldFor(text.length);
   const value: unknown = JSON.parse(text);
-  await turnFor(text.length);
+  await yieldFor(text.length);
   if (!LONG_NUMBER.test(text)) return value;
   const rewritten = withLongNumbersAsText(text);
-  await turnFor(text.length);
+  await yieldFor(text.length);
   return JSON.parse(rewritten);
 }
 

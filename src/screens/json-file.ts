@@ -15,11 +15,7 @@ interface Made {
 }
 
 /** Files of late by the values they were made of: of forty who ask for the same, one has it made. */
-const made = new LRUCache<object, Made>({
-  maxSize: 4 * MAX_BYTES,
-  sizeCalculation: ({ content }) => 1 + (content?.length ?? 0),
-  ttl: MINUTE,
-});
+const made = new LRUCache<object, Made>({ max: 16, ttl: MINUTE, ttlAutopurge: true });
 
 /**
  * A JSON value as a file, indented where that does not make it too large; undefined where it is too large or too deep.

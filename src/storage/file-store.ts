@@ -68,7 +68,11 @@ export function openFileStore(dataDir: string, failing?: Notice<StateError>): St
         return applied;
       });
       db.exec("COMMIT");
-      failing?.ends();
+      // What changes nothing can be done on a full disk.
+      const wrote = batch.some(
+        ({ writes }, index) => results[index] && writes.some(({ op }) => op === "put"),
+      );
+      if (wrote) failing?.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (cause) {
       if (db.inTransaction) db.exec("ROLLBACK");

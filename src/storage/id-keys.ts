@@ -26,12 +26,19 @@ export function keyOf(id: string): string {
 const GATHER_MS = 1_000;
 /** An id that no button has shown, and nobody has pressed, for so many ms is forgotten. */
 const KEPT_MS = 365 * DAY;
-/** That one is in use is written down again after so many ms. */
+/** How often the state is told that an id is in use, in ms. */
 const RENEW_MS = 30 * DAY;
+
+/** A time before any that is believed: the state is to be told. */
+const LONG_AGO = 0;
+/** Ids that are forgotten, or dated, in one commit. */
+const BATCH = 1_000;
+/** Before this no clock is right, epoch ms: 2024. */
+const EARLIEST = 1_704_067_200_000;
 
 interface Held {
   readonly id: string;
-  /** When the state was last told of it, epoch ms; null where it never was. */
+  /** When the state was last told that it is in use, epoch ms; null where it is not to be kept. */
   readonly usedAt: number | null;
 }
 
@@ -42,20 +49,23 @@ export function createIdKeys(
   now = Date.now,
 ): IdKeys & { flush(): Promise<void> } {
   const memory = new LRUCache<string, Held>({ max: 50_000 });
-  let unwritten: Write[] = [];
+  /** By key. */
+  let unwritten = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
 
   const flush = async () => {
     clearTimeout(timer);
     timer = undefined;
-    const writes = unwritten;
-    unwritten = [];
-    if (writes.length === 0) return;
+    const ids = unwritten;
+    unwritten = new Map();
+    if (ids.size === 0) return;
     try {
-      await state.commit(writes);
+      await state.commit([...ids].map(([key, id]) => state.ids.put(key, { id, usedAt: now() })));
     } catch (error) {
+      // Written once they are shown or pressed again.
+      for (const [key, id] of ids) memory.set(key, { id, usedAt: LONG_AGO });
       log.warn(
-        { err: error, ids: writes.length },
+        { err: error, ids: ids.size },
         "Long ids could not be kept; their buttons work until a restart",
       );
     }
@@ -66,7 +76,7 @@ export function createIdKeys(
     const isRecent = usedAt !== null && ageOf(usedAt, now()) < RENEW_MS;
     memory.set(key, { id, usedAt: isRecent ? usedAt : now() });
     if (isRecent) return;
-    unwritten.push(state.ids.put(key, { id, usedAt: now() }));
+    unwritten.set(key, id);
     timer ??= setTimeout(flush, GATHER_MS);
   };
 
@@ -77,6 +87,7 @@ export function createIdKeys(
     },
     async resolve(key) {
       const held = memory.get(key);
+      if (held && held.usedAt !== null) use(key, held);
       if (held) return held.id;
       const kept = await state.ids.get(key);
       if (kept) use(key, kept);
@@ -86,11 +97,21 @@ export function createIdKeys(
   };
 }
 
-/** Forgets the ids that have not been in use for long; those of which nobody knows when they were are, from now on. */
+/** Forgets the ids that have not been in use for long; those of which nobody knows when they were are dated now. */
 export async function forgetOldIds(state: State, now = Date.now()): Promise<void> {
-  const writes = [...(await state.ids.list())].flatMap(([key, { id, usedAt }]) => {
-    if (usedAt === null) return [state.ids.put(key, { id, usedAt: now })];
-    return usedAt < now - KEPT_MS ? [state.ids.delete(key)] : [];
-  });
-  if (writes.length > 0) await state.commit(writes);
+  if (now < EARLIEST) return;
+  let undated: Write[] = [];
+  const date = async () => {
+    await state.commit(undated);
+    undated = [];
+  };
+  for await (const [key, document] of state.ids.entries()) {
+    const { id, usedAt } = document;
+    if (usedAt === null) undated.push(state.ids.put(key, { id, usedAt: now }));
+    if (undated.length === BATCH) await date();
+    // Not where it has been used meanwhile.
+    if (usedAt !== null && usedAt < now - KEPT_MS)
+      await state.commit([state.ids.expect(key, document), state.ids.delete(key)]);
+  }
+  if (undated.length > 0) await date();
 }

@@ -22,13 +22,13 @@ export async function openStorage(
 ): Promise<Storage> {
   if (redisUrl === undefined) {
     const failing = createNotice<StateError>(
-      (err) => log.error({ err }, "The state cannot be written; what it is to hold waits"),
+      (err) => log.error({ err }, "The state cannot be written; what should be written waits"),
       () => log.info({}, "The state can be written again"),
     );
     const store = (await import("./file-store.js")).openFileStore(dataDir, failing);
     return { store, redis: undefined, close: () => store.close() };
   }
   const redis = (await import("./redis.js")).connectRedis(redisUrl, log);
-  const store = (await import("./redis-store.js")).createRedisStore(redis.client);
+  const store = (await import("./redis-store.js")).createRedisStore(redis.client, log);
   return { store, redis, close: () => redis.close() };
 }

@@ -1,4 +1,7 @@
+import { LRUCache } from "lru-cache";
+import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
+import { HOUR } from "../util/units.js";
 import type { RedisClient } from "./redis.js";
 import { explainRedis } from "./redis-words.js";
 import { StateError, type Store, type Write } from "./store.js";
@@ -25,7 +28,9 @@ return 1`;
 const DEADLINE_MS = 5_000;
 
 /** The state in Redis, for any number of processes. Its calls fail where Redis does not answer in time. */
-export function createRedisStore(client: RedisClient): Store {
+export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): Store {
+  /** What the connection does not say by itself, said again after an hour. */
+  const said = new LRUCache<string, true>({ max: 20, ttl: HOUR });
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
     if (!client.isReady) throw new StateError("Redis is not connected");
     const late = () => {
@@ -35,7 +40,10 @@ export function createRedisStore(client: RedisClient): Store {
       return await withTimeout(command(), DEADLINE_MS, late);
     } catch (error) {
       if (error instanceof StateError) throw error;
-      throw new StateError(explainRedis(error), { cause: error });
+      const reason = explainRedis(error);
+      if (!said.has(reason)) log?.error({ err: error, reason }, "Redis does not do what the state wants");
+      said.set(reason, true);
+      throw new StateError(reason, { cause: error });
     }
   };
   const toArguments = (write: Write): string[] => [

@@ -46,6 +46,8 @@ class TooLate extends Error {}
 /** What the bot does in Redis, tried on a key of its own: a user may be let in and then allowed nothing. */
 const TRIAL = `
 redis.call("HSET", KEYS[1], "a", "1")
+redis.call("HGET", KEYS[1], "a")
+redis.call("HSCAN", KEYS[1], "0")
 redis.call("HDEL", KEYS[1], "a")
 redis.call("SET", KEYS[1], "1", "PX", "1000")
 return redis.call("DEL", KEYS[1])`;
@@ -53,7 +55,8 @@ const TRIAL_KEY = "crier:trial";
 const TRY_AGAIN_MS = 10_000;
 
 /**
- * Connects in the background and for ever. Why a Redis cannot be used is logged once, and once when it is back. After one answer that came too late it is passed over until a ping comes back in time, so no second command waits for it.
+ * Connects in the background and for ever. It logs once why Redis cannot be used, and once when it is back. After one answer
+ * that came too late it is passed over until a ping comes back in time, so no second command waits for it.
  */
 export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
   const client = open(url);
@@ -73,18 +76,20 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     reasons.clear();
     log.info({}, "Redis is back in use");
   };
+  let again: NodeJS.Timeout | undefined;
   const trial = async () => {
     if (!client.isReady) return;
     try {
       await client.sendCommand(["EVAL", TRIAL, "1", TRIAL_KEY]);
       refused = false;
-      ends();
+      if (!late) ends();
     } catch (error) {
       // A connection that ended says so itself, and there is a trial with the next one.
       if (!client.isReady) return;
       refused = true;
       fails(error);
-      setTimeout(trial, TRY_AGAIN_MS).unref();
+      clearTimeout(again);
+      again = setTimeout(trial, TRY_AGAIN_MS).unref();
     }
   };
   client.on("error", fails);

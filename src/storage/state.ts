@@ -13,7 +13,10 @@ export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   /** All of them by id; for a collection that may hold very many, `entries`. */
   list(): Promise<Map<string, T>>;
-  /** One after another, without ever holding all. What is written meanwhile may or may not be among them. */
+  /**
+   * One after another, without ever holding all. What is written meanwhile may or may not be among them, and one may come
+   * twice (Redis: HSCAN).
+   */
   entries(): AsyncIterable<readonly [id: string, document: T]>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;

@@ -21,7 +21,7 @@ export interface Store {
   get(collection: string, id: string): Promise<string | undefined>;
   /**
    * All documents of a collection, so many at a time, by id: nobody waits while there are many. What is written meanwhile may
-   * or may not be among them.
+   * or may not be among them, and one may come twice.
    */
   pages(collection: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
   /** The names of the collections that hold anything. */

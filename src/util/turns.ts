@@ -9,8 +9,9 @@ export interface Turns<Item> {
   delete(item: Item): boolean;
   /** Takes the next one, of the line whose turn it is among those that may have one. */
   next(mayHaveTurn?: (line: string) => boolean): { readonly line: string; readonly item: Item } | undefined;
-  /** Whether one of the lines may have a turn. */
-  some(mayHaveTurn: (line: string) => boolean): boolean;
+  /** The one that `next` would take. */
+  peek(mayHaveTurn?: (line: string) => boolean): Item | undefined;
+  has(item: Item): boolean;
   /** Takes all of them. */
   clear(): readonly Item[];
   readonly size: number;
@@ -31,6 +32,14 @@ export function createTurns<Item>(): Turns<Item> {
     return standing.delete(item);
   };
 
+  const first = (mayHaveTurn: (line: string) => boolean = () => true) => {
+    for (const [line, items] of lines) {
+      const [item] = items;
+      if (item !== undefined && mayHaveTurn(line)) return { line, item };
+    }
+    return undefined;
+  };
+
   return {
     add(line, item) {
       const items = lines.get(line) ?? new Set();
@@ -39,18 +48,18 @@ export function createTurns<Item>(): Turns<Item> {
       if (!own.includes(line)) standing.set(item, [...own, line]);
     },
     delete: remove,
-    next(mayHaveTurn = () => true) {
-      for (const [line, items] of lines) {
-        const [item] = items;
-        if (item === undefined || !mayHaveTurn(line)) continue;
-        lines.delete(line);
-        lines.set(line, items);
-        remove(item);
-        return { line, item };
-      }
-      return undefined;
+    peek: (mayHaveTurn) => first(mayHaveTurn)?.item,
+    next(mayHaveTurn) {
+      const turn = first(mayHaveTurn);
+      if (!turn) return undefined;
+      const { line, item } = turn;
+      const items = lines.get(line) ?? new Set();
+      lines.delete(line);
+      lines.set(line, items);
+      remove(item);
+      return turn;
     },
-    some: (mayHaveTurn) => [...lines.keys()].some(mayHaveTurn),
+    has: (item) => standing.has(item),
     clear() {
       const all = [...standing.keys()];
       lines.clear();

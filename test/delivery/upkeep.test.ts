@@ -17,6 +17,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   const store = openFileStore(newDataDir());
   const reads = { list: 0, get: 0 };
   let meanwhile = () => {};
+  let failsAt = 0;
   const counted = {
     ...store,
     pages: (collection: string) => {
@@ -26,6 +27,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
     },
     get: (collection: string, id: string) => {
       reads.get += 1;
+      if (reads.get === failsAt) throw new Error("The state cannot be read");
       return store.get(collection, id);
     },
   };
@@ -77,8 +79,19 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   upkeep.touch("governance", ["s0"]);
   expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
   expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
-  now += 6 * MINUTE;
+  // What could not be read is not forgotten, and neither is what stood behind it.
+  states.set("s1", { revision: 2, endedAt: null });
+  upkeep.touch("governance", ["s1"]);
+  reads.get = 0;
+  failsAt = 3;
+  await expect(upkeep.run()).rejects.toThrow("cannot be read");
+  failsAt = 0;
   expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
+  expect(await readsOf(1)).toEqual({ list: 0, get: 0 });
+  states.set("s1", { revision: 1, endedAt: null });
+
+  now += 6 * MINUTE;
+  expect(await readsOf(1)).toEqual({ list: 0, get: 2 * CHANNELS });
 
   // A message that was recorded is looked at; a subject that nobody was told of costs nothing.
   upkeep.note([announcedId("governance", "s1", "c0")]);

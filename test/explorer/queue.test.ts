@@ -50,8 +50,8 @@ describe("the queue", () => {
       await gate;
     };
     const all = [
-      queue.run(createWaiters(), task("b1"), never()),
-      queue.run(createWaiters(), task("b2"), never()),
+      queue.run(createWaiters(undefined), task("b1"), never()),
+      queue.run(createWaiters(undefined), task("b2"), never()),
       queue.run(createWaiters("ana"), task("p1"), never()),
     ];
     await expect.poll(() => started).toEqual(["b1", "p1"]);
@@ -65,7 +65,7 @@ describe("the queue", () => {
       budget: { take: (priority) => (priority === "people" ? 0 : 60_000) },
       concurrency: 4,
     });
-    const waiters = createWaiters();
+    const waiters = createWaiters(undefined);
     const work = queue.run(waiters, async () => "done", never());
     expect(queue.waiting("background")).toBe(1);
     waiters.join("ana");
@@ -85,7 +85,7 @@ describe("the queue", () => {
     const flood = (priority: Priority) =>
       Array.from({ length: 200 }, () =>
         queue.run(
-          createWaiters(...(priority === "people" ? ["ana"] : [])),
+          createWaiters(priority === "people" ? "ana" : undefined),
           async () => void done.push(priority),
           never(),
         ),
@@ -136,5 +136,57 @@ describe("the queue", () => {
     await Promise.all([...flood, last]);
     expect(done.indexOf("shared")).toBe(1);
     expect(done).toHaveLength(10);
+  });
+
+  it("keeps the background's own turn for what both wait for, whoever came first", async () => {
+    for (const first of ["flood", undefined]) {
+      const queue = createQueue({ budget: open, concurrency: 2 });
+      let finish = () => {};
+      const gate = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const started: string[] = [];
+      const run = (name: string, waiters = createWaiters("flood")) =>
+        queue.run(
+          waiters,
+          async () => {
+            started.push(name);
+            await gate;
+          },
+          never(),
+        );
+      const flood = Array.from({ length: 20 }, (_, at) => run(`${at}`));
+      const shared = createWaiters(first);
+      flood.push(run("shared", shared));
+      shared.join(first === undefined ? "flood" : undefined);
+      await expect.poll(() => started).toContain("shared");
+      expect(started.length).toBeLessThanOrEqual(2);
+      finish();
+      await Promise.all(flood);
+    }
+  });
+
+  it("takes nothing of the budget for what nobody may send", async () => {
+    let taken = 0;
+    const budget = {
+      take: () => {
+        taken += 1;
+        return 0;
+      },
+    };
+    const queue = createQueue({ budget, concurrency: 1 });
+    const spent = Array.from({ length: 50 }, () =>
+      queue.run(
+        createWaiters("flood"),
+        async () => "sent",
+        never(),
+        () => false,
+      ),
+    );
+    const other = queue.run(createWaiters("ana"), async () => "sent", never());
+    expect(await other).toBe("sent");
+    const ends = await Promise.allSettled(spent);
+    expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+    expect(taken).toBe(1);
   });
 });

@@ -10,7 +10,7 @@ const KEY = keyOf(LONG);
 
 /** Long ids over a state, with a clock to drive. */
 function keysOver(state: State) {
-  let time = 1_000 * DAY;
+  let time = 21_000 * DAY;
   let writes = 0;
   const counting = {
     ...state,

@@ -30,7 +30,8 @@ describe("lines that take turns", () => {
     turns.add("b", "b1");
     expect(turns.next((line) => line !== "a")?.item).toBe("b1");
     expect(turns.next((line) => line !== "a")).toBeUndefined();
-    expect(turns.some((line) => line === "a")).toBe(true);
+    expect(turns.peek()).toBe("a1");
+    expect([turns.has("a1"), turns.has("b1")]).toEqual([true, false]);
     expect(drain(turns)).toEqual(["a1"]);
   });
 

@@ -10,7 +10,7 @@ let last: Promise<void> = Promise.resolve();
  * Waits for a turn of the event loop of one's own before more is done with something so long, in characters: whatever else is
  * due comes between. Short things do not wait.
  */
-export async function turnFor(length: number): Promise<void> {
+export async function yieldFor(length: number): Promise<void> {
   if (length <= SHORT) return;
   last = last.then(() => nextTurn());
   await last;
