@@ -153,6 +153,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       const learnt = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, request] of await requests.all()) {
+        // Of those that are over there are hundreds, for each of thousands of subscriptions.
+        if (request.phase !== "open") continue;
         const { done, announced } = remindersFor(request, subscribed, now());
         if (done.length === 0) continue;
         const read = await ifAnswered(readVotes([request]));
