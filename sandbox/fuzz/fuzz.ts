@@ -131,10 +131,14 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
   const lookAtAnswers = () => {
     waiting = waiting.filter(({ interaction }) => interaction.answered === undefined);
     const late = waiting.find(({ sentAt }) => ownTime() - sentAt > ANSWER_MS)?.interaction;
-    if (late)
-      findings.add(
-        `An interaction of type ${late.type} went unanswered: ${JSON.stringify(late.metadata).slice(0, 300)}`,
-      );
+    if (!late) return;
+    const said = bot
+      .output()
+      .split("\n")
+      .filter((line) => line.includes(late.id));
+    findings.add(
+      `An interaction of type ${late.type} went unanswered: ${JSON.stringify(late.metadata).slice(0, 300)}\n${said.join("\n")}`,
+    );
   };
   const endsAt = performance.now() + ms;
   for (let turn = 0; performance.now() < endsAt && findings.size === 0 && endOf() === null; turn += 1) {

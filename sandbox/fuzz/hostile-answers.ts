@@ -4,6 +4,9 @@ import type { Random } from "../explorer/random.js";
 const MAX_LENGTH = 2_000_000;
 const MAX_UNREAD = 9_000_000;
 
+/** What every object inherits, as it is and as the ledger would write it. */
+const INHERITED = ["constructor", "CONSTRUCTOR", "Constructor", "toString", "__proto__"];
+const HUGE = [1e308, -1e308, 1e21];
 const NUMBERS = [0, -0, -1, 0.5, 5e-324, 1e-9, 1e21, 2 ** 53, 2 ** 53 + 2, 1e308, -1e308];
 
 /** Epoch times: none, before and after all that a Date holds, in µs and ns, tomorrow and long ago. */
@@ -22,9 +25,6 @@ const TIMES = [
 const WORDS = [
   "",
   " ",
-  "constructor",
-  "CONSTRUCTOR",
-  "__proto__",
   "TOSTRING",
   "HAS_OWN_PROPERTY",
   "NO_SUCH_WORD",
@@ -68,7 +68,7 @@ function grown(random: Random): unknown {
     () => wide(random.pick([300, 20_000, 200_000])),
     () => ({ ["k".repeat(1_000_000)]: wide(200) }),
     () => nested(5, wide(300, "k".repeat(10_000)), "k".repeat(100_000)),
-    () => Array(random.pick([101, 5_000, 100_000])).fill(random.pick(WORDS.slice(0, 24))),
+    () => Array(random.pick([101, 5_000, 100_000])).fill(random.pick(WORDS.slice(0, 20))),
     () => nested(90, Array(200_000).fill(12_345)),
   ];
   return random.pick(kinds)();
@@ -76,8 +76,9 @@ function grown(random: Random): unknown {
 
 /** Another value of the same kind, which gets further than one that does not parse. */
 function likeIt(value: unknown, random: Random): unknown {
-  if (typeof value === "number") return random.pick([...NUMBERS, ...TIMES]);
+  if (typeof value === "number") return random.pick(random.chance(0.3) ? HUGE : [...NUMBERS, ...TIMES]);
   if (typeof value !== "string") return grown(random);
+  if (random.chance(0.25)) return random.pick(INHERITED);
   return random.chance(0.3) ? String(random.pick([...NUMBERS, ...TIMES])) : random.pick(WORDS);
 }
 
@@ -108,7 +109,27 @@ function placeIn(value: unknown, random: Random): Place | undefined {
   return inner ?? [value, key];
 }
 
+/** The rows of an answer: itself, or what its page holds. */
+function rowsOf(answer: unknown): readonly Record<string, unknown>[] {
+  const rows = isHolder(answer) && Array.isArray(answer.content) ? answer.content : answer;
+  return Array.isArray(rows) ? rows.filter(isHolder) : isHolder(answer) ? [answer] : [];
+}
+
+/** The same value in a field of every row. */
+function spoilColumn(answer: unknown, random: Random): void {
+  const rows = rowsOf(answer);
+  const keys = Object.keys(rows[0] ?? {});
+  if (keys.length === 0) return;
+  const key = random.pick(keys);
+  const value = likeIt(rows[0]?.[key], random);
+  for (const row of rows) row[key] = value;
+}
+
 function spoilOnce(answer: unknown, random: Random): void {
+  if (random.chance(0.25)) {
+    spoilColumn(answer, random);
+    return;
+  }
   const place = placeIn(answer, random);
   if (!place) return;
   const [holder, key] = place;
