@@ -3,7 +3,6 @@ import { createMessage, editMessage, type Sent, type Upload } from "./messages.j
 import { checkChoices, checkMessage, checkModal } from "./validate.js";
 import type { Channel, Message, User, World } from "./world.js";
 
-const RESPOND_MS = 3_000;
 const TOKEN_MS = 15 * 60_000;
 const EPHEMERAL = 64;
 
@@ -71,7 +70,7 @@ export function respond(
   { type, data = {} }: Callback,
   uploads: readonly Upload[],
 ): void {
-  if (world.now() - interaction.createdAt > RESPOND_MS) throw unknownInteraction();
+  if (world.now() - interaction.createdAt > world.respondMs) throw unknownInteraction();
   if (interaction.answered !== undefined) throw alreadyAcknowledged();
   const ephemeral = ((data.flags ?? 0) & EPHEMERAL) !== 0;
   switch (type) {

@@ -137,6 +137,8 @@ const EPOCH = 1_420_070_400_000n;
 export class World extends EventEmitter<{ changed: [] }> {
   readonly users = new Map<string, User>();
   readonly guilds = new Map<string, Guild>();
+  /** How long the first answer to an interaction may take, in ms (Discord: 3 s). */
+  respondMs = 3_000;
   readonly channels = new Map<string, Channel>();
   /** By channel, oldest first. */
   readonly messages = new Map<string, Message[]>();

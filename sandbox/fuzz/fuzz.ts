@@ -84,6 +84,8 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
     lively: false,
   });
   const discord = await startSandboxDiscord({ now });
+  // The sandbox makes huge answers on the same machine: whether the bot was slow is told by ANSWER_MS.
+  discord.world.respondMs = 60 * 60_000;
   const env = botEnvironment(discord, explorer, {
     GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
