@@ -117,6 +117,10 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
         let outcome: PollOutcome = "failed";
         try {
           outcome = await poll(publisher);
+        } catch (err) {
+          // Each later poll brings the same news: one that fails is no cause for alarm, and its breaker says what is.
+          if (!(err instanceof ExplorerError)) throw err;
+          log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");
         } finally {
           onPoll(name, outcome, performance.now() - startedAt);
         }

@@ -1,13 +1,21 @@
-// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Only time that this
-// process computed counts, not time that it waited for a busy machine.
+// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Time that the main thread
+// was ready to run and waited for a busy machine does not count.
+import { existsSync, readFileSync } from "node:fs";
+
 const LONGEST_MS = 200;
+/** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
+const SCHEDSTAT = "/proc/self/schedstat";
+const waits = existsSync(SCHEDSTAT);
+const waitedMs = () => (waits ? Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6 : 0);
+
 let last = performance.now();
-let cpu = process.cpuUsage();
+let waited = waitedMs();
 setInterval(() => {
   const now = performance.now();
-  const { user, system } = process.cpuUsage(cpu);
-  const busyMs = Math.min(now - last, (user + system) / 1_000);
-  if (busyMs > LONGEST_MS) process.send?.({ blockedMs: Math.round(busyMs) });
+  if (now - last > LONGEST_MS) {
+    const blockedMs = now - last - (waitedMs() - waited);
+    if (blockedMs > LONGEST_MS) process.send?.({ blockedMs: Math.round(blockedMs) });
+  }
   last = now;
-  cpu = process.cpuUsage();
+  waited = waitedMs();
 }, 10).unref();

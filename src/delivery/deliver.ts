@@ -68,7 +68,7 @@ export function createDeliver(deps: DeliverDeps) {
   const { discordTime, onDelivered, onRecorded } = deps;
   const { announced } = state;
 
-  /** The documents that a message leaves: one for each subject that it begins, or for news that needs more done. */
+  /** The documents that a message leaves: one for each subject that it begins, or one while more is to be done about it. */
   const documentsOf = (
     feed: Feed,
     { event, channelId }: Delivery,
@@ -76,7 +76,7 @@ export function createDeliver(deps: DeliverDeps) {
     sent: Arrived,
   ) => {
     const subjects = feed.subjectsOf(event);
-    const begins = feed.begins(event);
+    const begins = feed.begins(event) && subjects.length > 0;
     const beginsOne = begins && subjects.length === 1;
     const todo = sent.gone ? [] : followUps(subscription, beginsOne);
     const message = {
@@ -90,13 +90,14 @@ export function createDeliver(deps: DeliverDeps) {
       ...(sent.gone ? { gone: true } : {}),
     };
     const withTodo = todo.length > 0 ? { todo } : {};
-    const kept = begins ? subjects : todo.length > 0 ? subjects.slice(0, 1) : [];
+    const eventId = feed.idOf(event);
+    const kept = begins ? subjects : todo.length > 0 ? [subjects[0] ?? eventId] : [];
     const writes = kept.map((subject, index) => {
       // One message for several subjects: what is to be done about it is done once.
       const document: Announced = { ...message, subject, news: !begins, ...(index === 0 ? withTodo : {}) };
       const id = begins
         ? announcedId(message.feed, subject, channelId)
-        : newsId(message.feed, subject, channelId, feed.idOf(event));
+        : newsId(message.feed, subject, channelId, eventId);
       return announced.put(id, document);
     });
     return writes;

@@ -111,17 +111,18 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   };
 
   /** Opens the thread under a message, or publishes it: one step, which is done for good or tried again later. */
-  const followUp = async (id: string, document: Announced, feed: LastingMessages) => {
+  const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
     const [step, ...left] = document.todo ?? [];
     const { todo, ...done } = document;
     let next: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
     await pacer.turn(channelId, "edit");
     try {
-      if (step === "thread") {
-        await openThread(rest, channelId, messageId, await feed.titleOf(subject));
+      if (step === "publish") await crosspost(rest, channelId, messageId);
+      else if (lasting) {
+        await openThread(rest, channelId, messageId, await lasting.titleOf(subject));
         next = { ...next, threadId: messageId };
-      } else await crosspost(rest, channelId, messageId);
+      }
     } catch (error) {
       const problem = problemOf(error);
       const again =
@@ -160,10 +161,11 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
 
   /** What is to be done about a message: a chore, when to look again (epoch ms), to forget it, or nothing. */
   const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
-    const feed = feeds.get(document.feed)?.lasting;
+    const feed = feeds.get(document.feed);
     if (!feed) return undefined;
+    const { lasting } = feed;
     const stands = document.revision !== undefined;
-    const state = await feed.stateOf(document.subject);
+    const state = await lasting?.stateOf(document.subject);
     const endedAt = state?.endedAt ?? null;
     if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
     if (stands) follow(id, document, state);
@@ -174,11 +176,11 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     const final = stands && endedAt !== null;
     const notBefore = believed(document.notBefore ?? 0, now(), MAX_WAIT_MS);
     if (notBefore > now()) return notBefore;
-    if (document.todo) return { channelId, final, work: () => followUp(id, document, feed) };
+    if (document.todo) return { channelId, final, work: () => followUp(id, document, lasting) };
     const left = final ? 0 : EVERY_MS - ageOf(document.editedAt ?? 0, now());
     if (left > 0) return now() + left;
-    if (!subject || !mayEdit()) return now();
-    return { channelId, final, work: () => edit(id, document, feed, subject) };
+    if (!lasting || !subject || !mayEdit()) return now();
+    return { channelId, final, work: () => edit(id, document, lasting, subject) };
   };
 
   /** The messages to look at now: all of them, or those that are due. Whatever ends it early, those left are due again. */

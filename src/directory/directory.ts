@@ -122,12 +122,20 @@ const CHUNK = 250;
 /** Matches that are ranked; a short text fits thousands. */
 const MAX_RANKED = 400;
 
-function addName({ byName }: Pick<List, "byName">, { name }: Entry, index: number): void {
+function addName(byName: List["byName"], { name }: Entry, index: number): void {
   if (name === null) return;
   const key = plain(name);
   const held = byName.get(key);
   if (held) held.add(index);
   else byName.set(key, new Set([index]));
+}
+
+function removeName(byName: List["byName"], { name }: Entry, index: number): void {
+  if (name === null) return;
+  const key = plain(name);
+  const held = byName.get(key);
+  held?.delete(index);
+  if (held?.size === 0) byName.delete(key);
 }
 
 /** Those that have exactly this id, shortened id, or name. */
@@ -180,14 +188,14 @@ export function createDirectory(now = Date.now): Directory {
     const index = byId.get(entry.id);
     if (index === undefined) {
       byId.set(entry.id, entries.length);
-      addName({ byName }, entry, entries.length);
+      addName(byName, entry, entries.length);
       words.add(toWords(entry, entries.push(entry) - 1));
       return true;
     }
     const before = entries[index];
     if (isDeepStrictEqual(before, entry)) return false;
-    if (before && before.name !== null) byName.get(plain(before.name))?.delete(index);
-    addName({ byName }, entry, index);
+    if (before) removeName(byName, before, index);
+    addName(byName, entry, index);
     entries[index] = entry;
     words.replace(toWords(entry, index));
     return true;
@@ -229,7 +237,7 @@ export function createDirectory(now = Date.now): Directory {
       // In small turns, so that nobody waits for thousands of rows.
       await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
       const byName: List["byName"] = new Map();
-      for (const [index, entry] of entries.entries()) addName({ byName }, entry, index);
+      for (const [index, entry] of entries.entries()) addName(byName, entry, index);
       lists.set(kind, {
         byName,
         entries: [...entries],

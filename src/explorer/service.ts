@@ -158,7 +158,7 @@ export function createExplorerService({
     const isOthers = (error: unknown): boolean =>
       error instanceof ExplorerError &&
       error.problem === "spent" &&
-      (caller === "background" || limit.payerAmong(new Set([caller.person])) !== undefined);
+      (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
     try {
       const entry = await ask().catch((error: unknown) => {
         if (!isOthers(error)) throw error;
@@ -239,7 +239,7 @@ function personalLimit(now: () => number) {
   const timesOf = (person: string) =>
     (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
   /** The first of these people who has one left. */
-  const payerAmong = (people: ReadonlySet<string>): string | undefined =>
+  const payerAmong = (people: Iterable<string>): string | undefined =>
     [...people].find((person) => timesOf(person).length < REQUESTS_PER_PERSON);
   return {
     payerAmong,

@@ -154,7 +154,7 @@ function addLeaves(value: unknown, path: string, found: Map<string, string>, dep
     return;
   }
   const leaf = value === null ? null : toText(value);
-  if (leaf !== null) found.set(path, cut(leaf, MAX_LEAF));
+  if (leaf !== null && path) found.set(path, cut(leaf, MAX_LEAF));
 }
 
 const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;

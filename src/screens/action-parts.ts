@@ -69,7 +69,7 @@ export function actionFile(action: Action, identity: string, names: Names): Atta
   const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
   if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;
   const text = (value: Value | null) => value && valueText(value, names.called);
-  return jsonFile(`vote-request-${identity.slice(0, 16)}`, {
+  const content = {
     changes: changes.map(({ path, label, from, to }) => ({
       field: label,
       path,
@@ -77,7 +77,12 @@ export function actionFile(action: Action, identity: string, names: Names): Atta
       to: text(to),
     })),
     action: config,
-  });
+  };
+  return jsonFile(
+    `vote-request-${identity.slice(0, 16)}`,
+    content,
+    typeof config === "object" && config !== null ? config : content,
+  );
 }
 
 /** A contract's id: long hex. */

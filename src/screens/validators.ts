@@ -159,8 +159,8 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   };
 };
 
-/** How many of the newest are fetched: `/validators/new` has no pages. */
-const NEWCOMERS = 100;
+/** How many of the newest are read: `/validators/new` has no pages. */
+export const NEWCOMERS = 100;
 
 /** The validators that joined last. */
 export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer }) => {

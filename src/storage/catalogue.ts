@@ -62,7 +62,10 @@ const delivery = z.object({
   attempts: z.number(),
   /** Not before this, epoch ms. */
   notBefore: time,
-  /** Somebody is sending it until the deadline, or was: from then on, whether it arrived must be looked up, from `at`, Discord's time. */
+  /**
+   * Somebody is sending it until the deadline, or was: from then on, whether it arrived must be looked up, from `at`, which is
+   * Discord's time.
+   */
   claim: z.object({ epoch: z.number(), at: time, deadline: time }).exactOptional(),
 });
 

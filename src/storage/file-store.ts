@@ -2,7 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "libsql";
-import type { Notice } from "../util/notice.js";
+import type { Log } from "../log.js";
+import { createNotice } from "../util/notice.js";
 import { StateError, type Store, type Write } from "./store.js";
 
 /** Commits are gathered for so many ms and then written with one sync, which blocks the process while it lasts. */
@@ -23,10 +24,14 @@ function isRow(value: unknown): value is { id: string; document: string } {
 
 /**
  * The state in a file under the data folder, for one process at a time.
- * @param failing is told when it cannot be written, and when it can again
+ * @param log is told when it cannot be written, and when it can again
  * @throws {StateError} where the folder cannot be written to, or another process uses the file
  */
-export function openFileStore(dataDir: string, failing?: Notice<StateError>): Store {
+export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">): Store {
+  const failing = createNotice<StateError>(
+    (err) => log?.error({ err }, "The state cannot be written; what should be written waits"),
+    () => log?.info({}, "The state can be written again"),
+  );
   const path = join(dataDir, "crier.db");
   const db = open(dataDir, path);
   const statements = {
@@ -46,10 +51,12 @@ export function openFileStore(dataDir: string, failing?: Notice<StateError>): St
   };
   const holds = (write: Write): boolean =>
     write.op !== "expect" || textAt(write.collection, write.id) === write.text;
-  const apply = (write: Write) => {
+  /** @returns how many documents it wrote */
+  const apply = (write: Write): number => {
     const { op, collection, id } = write;
-    if (op === "put" || op === "add") statements[op].run(collection, id, write.text);
+    if (op === "put" || op === "add") return statements[op].run(collection, id, write.text).changes;
     if (op === "delete") statements.delete.run(collection, id);
+    return 0;
   };
 
   let pending: Pending[] = [];
@@ -62,24 +69,22 @@ export function openFileStore(dataDir: string, failing?: Notice<StateError>): St
     if (batch.length === 0) return;
     try {
       db.exec("BEGIN IMMEDIATE");
+      let written = 0;
       const results = batch.map(({ writes }) => {
         const applied = writes.every(holds);
-        if (applied) writes.forEach(apply);
+        if (applied) for (const write of writes) written += apply(write);
         return applied;
       });
       db.exec("COMMIT");
-      // What changes nothing can be done on a full disk.
-      const wrote = batch.some(
-        ({ writes }, index) => results[index] && writes.some(({ op }) => op === "put"),
-      );
-      if (wrote) failing?.ends();
+      // What adds nothing can be done on a full disk.
+      if (written > 0) failing.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (cause) {
       if (db.inTransaction) db.exec("ROLLBACK");
       const code = codeOf(cause);
       const why = code === "SQLITE_FULL" ? "its disk is full" : code;
       const error = new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
-      failing?.begins(error);
+      failing.begins(error);
       for (const { reject } of batch) reject(error);
     }
   };

@@ -33,8 +33,8 @@ const RENEW_MS = 30 * DAY;
 const LONG_AGO = 0;
 /** Ids that are forgotten, or dated, in one commit. */
 const BATCH = 1_000;
-/** Before this no clock is right, epoch ms: 2024. */
-const EARLIEST = 1_704_067_200_000;
+/** Before this no clock is right, epoch ms. */
+const EARLIEST = Date.UTC(2024);
 
 interface Held {
   readonly id: string;
@@ -97,7 +97,10 @@ export function createIdKeys(
   };
 }
 
-/** Forgets the ids that have not been in use for long; those of which nobody knows when they were are dated now. */
+/**
+ * Forgets the ids that have not been in use for long. Those of which nobody knows when they were, or whose date is from a clock
+ * that was wrong, are dated now.
+ */
 export async function forgetOldIds(state: State, now = Date.now()): Promise<void> {
   if (now < EARLIEST) return;
   let undated: Write[] = [];
@@ -107,10 +110,11 @@ export async function forgetOldIds(state: State, now = Date.now()): Promise<void
   };
   for await (const [key, document] of state.ids.entries()) {
     const { id, usedAt } = document;
-    if (usedAt === null) undated.push(state.ids.put(key, { id, usedAt: now }));
+    const isDated = usedAt !== null && usedAt >= EARLIEST && usedAt <= now;
+    if (!isDated) undated.push(state.ids.put(key, { id, usedAt: now }));
     if (undated.length === BATCH) await date();
     // Not where it has been used meanwhile.
-    if (usedAt !== null && usedAt < now - KEPT_MS)
+    if (isDated && usedAt < now - KEPT_MS)
       await state.commit([state.ids.expect(key, document), state.ids.delete(key)]);
   }
   if (undated.length > 0) await date();

@@ -1,8 +1,7 @@
 import type { Config } from "../config.js";
 import type { Log } from "../log.js";
-import { createNotice } from "../util/notice.js";
 import type { Redis } from "./redis.js";
-import type { StateError, Store } from "./store.js";
+import type { Store } from "./store.js";
 
 /** Where everything durable is: the store, and the Redis it is in, if it is. */
 export interface Storage {
@@ -21,11 +20,7 @@ export async function openStorage(
   log: Pick<Log, "info" | "warn" | "error">,
 ): Promise<Storage> {
   if (redisUrl === undefined) {
-    const failing = createNotice<StateError>(
-      (err) => log.error({ err }, "The state cannot be written; what should be written waits"),
-      () => log.info({}, "The state can be written again"),
-    );
-    const store = (await import("./file-store.js")).openFileStore(dataDir, failing);
+    const store = (await import("./file-store.js")).openFileStore(dataDir, log);
     return { store, redis: undefined, close: () => store.close() };
   }
   const redis = (await import("./redis.js")).connectRedis(redisUrl, log);

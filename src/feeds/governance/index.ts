@@ -88,7 +88,7 @@ export const governance: FeedModule = {
   definition,
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
-  create({ explorer, state, renderer, directory, names, log, now }, pollMs) {
+  create({ explorer, state, renderer, directory, names, now }, pollMs) {
     const requests = createTrackedVoteRequests(state);
     const snapshots = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
@@ -151,7 +151,6 @@ export const governance: FeedModule = {
         directory.add("proposal", proposalEntry(toVoteRequest(tracked), identity, names, now()));
       },
       pollMs,
-      log,
       now,
     });
     return { feed, poll };

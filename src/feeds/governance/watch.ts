@@ -1,11 +1,9 @@
 import type { PollOutcome, Publisher } from "../../delivery/feed.js";
 import type { Names } from "../../directory/names.js";
-import { ExplorerError } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { identityOf } from "../../ledger/vote-requests.js";
-import type { Log } from "../../log.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
@@ -39,7 +37,6 @@ interface WatchDeps {
   /** Called with what is newly known of a request, once it is kept. */
   readonly onLearnt: (request: TrackedVoteRequest) => void;
   readonly pollMs: number;
-  readonly log: Log;
   readonly now: () => number;
 }
 
@@ -70,7 +67,6 @@ export function createGovernanceWatch({
   names,
   onLearnt,
   pollMs,
-  log,
   now,
 }: WatchDeps) {
   const { progress } = state;
@@ -176,7 +172,7 @@ export function createGovernanceWatch({
     return { rows, whole, done: whole || isEnough(rows), totalElements };
   };
 
-  const poll = async (publisher: Publisher): Promise<PollOutcome> => {
+  return async (publisher: Publisher): Promise<PollOutcome> => {
     const last = await progress.get(PROGRESS);
     const gap = last ? ageOf(last.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
@@ -202,15 +198,5 @@ export function createGovernanceWatch({
     await settle(publisher, await checkPending(subscribed));
     await settle(publisher, await checkReminders(subscribed));
     return done ? "done" : "partial";
-  };
-
-  return async (publisher: Publisher): Promise<PollOutcome> => {
-    try {
-      return await poll(publisher);
-    } catch (error) {
-      if (!(error instanceof ExplorerError)) throw error;
-      log.debug({ err: error }, "The vote requests could not be read; trying again at the next poll");
-      return "failed";
-    }
   };
 }

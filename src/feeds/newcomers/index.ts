@@ -1,12 +1,13 @@
 import * as z from "zod";
 import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
 import { validatorEntry } from "../../directory/fill.js";
-import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
-import { validatorSummary } from "../../explorer/schema/validators.js";
+import { ifAnswered } from "../../explorer/errors.js";
+import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
+import { NEWCOMERS } from "../../screens/validators.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { digest } from "../../util/digest.js";
-import { createMessages, madeUp, type Newcomer } from "./messages.js";
-import { createNewcomersWatch, NEWEST, PROGRESS } from "./watch.js";
+import { createMessages, madeUp } from "./messages.js";
+import { createNewcomersWatch, PROGRESS } from "./watch.js";
 
 /** Newcomers that a sample shows. */
 const SAMPLED = 2;
@@ -23,7 +24,8 @@ const definition: FeedDefinition = {
   tagName: /validator|newcomer|node/i,
 
   async sample({ explorer, renderer }) {
-    const newest = (await ifAnswered(explorer.newValidators({ size: NEWEST })))?.data.slice(0, SAMPLED) ?? [];
+    const newest =
+      (await ifAnswered(explorer.newValidators({ size: NEWCOMERS })))?.data.slice(0, SAMPLED) ?? [];
     return createMessages(renderer).sample(newest.length > 0 ? newest : [madeUp]);
   },
 
@@ -39,14 +41,14 @@ const definition: FeedDefinition = {
 
 /** Several that joined between two readings are one event. */
 const event = z.object({ validators: z.array(validatorSummary) });
-type NewcomersEvent = { readonly validators: readonly Newcomer[] };
+type NewcomersEvent = { readonly validators: readonly ValidatorSummary[] };
 
 /** Announces validators that join. */
 export const newcomers: FeedModule = {
   definition,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
-  create({ explorer, state, renderer, directory, log, now }) {
+  create({ explorer, state, renderer, directory, now }) {
     const messages = createMessages(renderer);
     const feed: Feed<NewcomersEvent> = {
       definition,
@@ -71,17 +73,6 @@ export const newcomers: FeedModule = {
       },
       now,
     });
-    return {
-      feed,
-      async poll(publisher) {
-        try {
-          return await poll(publisher);
-        } catch (error) {
-          if (!(error instanceof ExplorerError)) throw error;
-          log.debug({ err: error }, "The newest validators could not be read; trying again at the next poll");
-          return "failed";
-        }
-      },
-    };
+    return { feed, poll };
   },
 };

@@ -1,5 +1,5 @@
 import type { MessagePayload, Renderer } from "../../discord/message.js";
-import type { ValidatorSummary } from "../../explorer/schema/validators.js";
+import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { address } from "../../screens/addresses.js";
 import { named } from "../../screens/parts.js";
 import { validatorMenu, validatorRow } from "../../screens/validators.js";
@@ -8,37 +8,18 @@ import { hintOf } from "../../text/ids.js";
 import { counted, join, type Markdown, md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 
-/** A validator as the list of the newest has it. */
-export type Newcomer = ValidatorSummary;
-
 /** Rows of one message; the rest is a click away. */
 const MAX_ROWS = 10;
 /** Names in a notification. */
 const MAX_NAMES = 3;
 
 /** What a sample shows where no validator is known. */
-export const madeUp: Newcomer = {
-  validator: null,
-  contractId: null,
-  templateId: null,
-  dso: null,
-  sponsor: null,
-  sponsorName: null,
-  sponsorImg: null,
-  lastActiveAt: null,
-  lastUpdatedAt: null,
-  version: null,
-  contactPoint: null,
-  active: null,
-  validatorName: "A validator",
-  validatorImg: null,
-  totalRewards: null,
-};
+export const madeUp: ValidatorSummary = validatorSummary.parse({ validatorName: "A validator" });
 
-const nameOf = ({ validator, validatorName }: Newcomer): string =>
+const nameOf = ({ validator, validatorName }: ValidatorSummary): string =>
   cut(validatorName ?? (validator === null ? "a validator" : hintOf(validator)), 60);
 
-function titleOf(validators: readonly Newcomer[]): Markdown {
+function titleOf(validators: readonly ValidatorSummary[]): Markdown {
   const [first] = validators;
   return validators.length === 1 && first
     ? md`Validator joined: ${nameOf(first)}`
@@ -46,7 +27,7 @@ function titleOf(validators: readonly Newcomer[]): Markdown {
 }
 
 /** In words that stay true, since what stands outside the embed is never edited. */
-function notificationOf(validators: readonly Newcomer[]): Markdown {
+function notificationOf(validators: readonly ValidatorSummary[]): Markdown {
   if (validators.length === 1) return titleOf(validators);
   const more = validators.length - MAX_NAMES;
   const names = join(
@@ -58,14 +39,14 @@ function notificationOf(validators: readonly Newcomer[]): Markdown {
     : md`${titleOf(validators)}: ${names}`;
 }
 
-const rowOf = (each: Newcomer): Markdown => {
+const rowOf = (each: ValidatorSummary): Markdown => {
   const sponsor = each.sponsor === null ? undefined : named(each.sponsorName, each.sponsor);
   return sponsor ? md`${validatorRow(each)} · sponsored by ${sponsor}` : validatorRow(each);
 };
 
 /** The messages about validators that joined. */
 export function createMessages(renderer: Renderer) {
-  const viewOf = (validators: readonly Newcomer[], mark: string): View => ({
+  const viewOf = (validators: readonly ValidatorSummary[], mark: string): View => ({
     title: titleOf(validators),
     tone: "good",
     notification: notificationOf(validators),
@@ -82,10 +63,10 @@ export function createMessages(renderer: Renderer) {
 
   return {
     titleOf,
-    joined: (validators: readonly Newcomer[], mark: string): MessagePayload =>
+    joined: (validators: readonly ValidatorSummary[], mark: string): MessagePayload =>
       renderer.message(viewOf(validators, mark)),
     /** The same, marked as a sample. */
-    sample(validators: readonly Newcomer[]): MessagePayload {
+    sample(validators: readonly ValidatorSummary[]): MessagePayload {
       const view = viewOf(validators, "");
       return renderer.message({
         ...view,

@@ -1,19 +1,18 @@
 import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
+import { NEWCOMERS } from "../../screens/validators.js";
 import type { State } from "../../storage/state.js";
-import type { Newcomer } from "./messages.js";
 
 /** Under this id "progress" keeps when the newest validators were last read. */
 export const PROGRESS = "newcomers";
-/** How many of the newest are read: `/validators/new` has no pages. */
-export const NEWEST = 100;
 
 interface WatchDeps {
   /** Takes nothing but new readings. */
   readonly explorer: Explorer;
   readonly state: State;
   /** Called with those that joined, once they are kept. */
-  readonly onJoined: (joined: readonly Newcomer[]) => void;
+  readonly onJoined: (joined: readonly ValidatorSummary[]) => void;
   readonly now: () => number;
 }
 
@@ -25,10 +24,11 @@ interface WatchDeps {
 export function createNewcomersWatch({ explorer, state, onJoined, now }: WatchDeps) {
   const { progress, validators: known } = state;
 
-  /** Those of a reading that are not known, the newest first. */
-  const unknownAmong = async (rows: readonly Newcomer[]): Promise<Newcomer[]> => {
-    const held = await Promise.all(rows.map(({ validator }) => validator && known.get(validator)));
-    return rows.filter((row, index) => row.validator !== null && held[index] === undefined);
+  /** Those of a reading that are not known, by party, the newest first. */
+  const unknownAmong = async (rows: readonly ValidatorSummary[]) => {
+    const parties = rows.flatMap((row) => (row.validator === null ? [] : [[row.validator, row] as const]));
+    const held = await Promise.all(parties.map(([party]) => known.get(party)));
+    return new Map(parties.filter((_, index) => held[index] === undefined));
   };
 
   return async (publisher: Publisher): Promise<PollOutcome> => {
@@ -37,16 +37,17 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: WatchDe
       if (last) await state.commit([progress.delete(PROGRESS)]);
       return "done";
     }
-    const { data: rows } = await explorer.newValidators({ size: NEWEST });
+    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
     // An empty answer is no news, and no baseline.
     if (rows.length === 0) return "partial";
-    const joined = await unknownAmong(rows);
+    const unknown = await unknownAmong(rows);
+    const joined = [...unknown.values()];
     const { writes, release } = await publisher.prepare(
       last && joined.length > 0 ? [{ validators: joined }] : [],
     );
     await state.commit([
       ...writes,
-      ...joined.map(({ validator }) => known.add(validator ?? "", { seenAt: now() })),
+      ...[...unknown.keys()].map((party) => known.add(party, { seenAt: now() })),
       progress.put(PROGRESS, { completeAt: now() }),
     ]);
     release();

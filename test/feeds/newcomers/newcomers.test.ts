@@ -66,6 +66,16 @@ describe("validators that join", () => {
     expect(harness.discord.world.refusals).toEqual([]);
   });
 
+  it("are published where that is wanted", async () => {
+    const { world, guild } = harness.discord;
+    const news = world.addChannel({ type: 5, guild_id: guild.id, name: "news" });
+    await ask("/subscribe newcomers", { channel: news.id, publish: true });
+    joined("Published Node");
+    await untilTold(news, /Validator joined: Published Node/);
+    await world.until(() => told(news)[0]?.flags === 1, "the crosspost");
+    await ask("/subscribe remove", { channel: news.id });
+  });
+
   it("are found by a click, and by completion", async () => {
     const { driver, people, channels } = harness.discord;
     const several = await untilTold(channel, /4 validators joined/);
@@ -87,7 +97,7 @@ describe("validators that join", () => {
     harness.explorer.mood = undefined;
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /validators\/new/, times: 3 });
     await polled();
-    expect(told(channel)).toHaveLength(3);
+    expect(told(channel)).toHaveLength(4);
   });
 
   it("of before are no news to who subscribes later, or again", async () => {
@@ -103,7 +113,7 @@ describe("validators that join", () => {
     joined("Seen");
     await untilTold(later, /Validator joined: Seen/);
     expect(told(later)).toHaveLength(1);
-    expect(told(channel)).toHaveLength(3);
+    expect(told(channel)).toHaveLength(4);
   });
 
   it("are listed, tried and edited as every subscription is, with their own options alone", async () => {
