@@ -43,6 +43,9 @@ interface BackgroundDeps {
 /** How often delivered messages are looked after, in ms: where nothing has changed, that takes no request. */
 const UPKEEP_MS = SECOND;
 
+/** How often drills are looked for that somebody asked for, in ms. */
+const DRILLS_MS = SECOND;
+
 /** The background work, as whoever holds the lease does it: read, compare, announce. Everything is built anew with each lease. */
 export function createBackground(deps: BackgroundDeps): LeasedWork {
   let stop = async () => {};
@@ -145,6 +148,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const jobs = [
     ...running.map(pollJob),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
+    job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),
     job(fill, DIRECTORY_MS, "reading of names"),
     job(() => forgetOldIds(state), DAY, "forgetting of long ids"),

@@ -1,19 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
+import { requestDrill } from "../../src/delivery/drill.js";
 import type { AnswerDeps, FeedDefinition } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
 import type { Names } from "../../src/directory/names.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
 import type { Place } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
-import { postMessage, postToForum, setArchived } from "../../src/discord/post.js";
-import { wordsFor } from "../../src/discord/problems.js";
 import type { ExplorerService } from "../../src/explorer/service.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import type { State } from "../../src/storage/state.js";
 import { channelMention, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { SECOND } from "../../src/util/units.js";
 import { chosenSettings, chosenSubscription } from "./choice.js";
 
 /** What /subscribe works with. */
@@ -125,6 +123,7 @@ async function save(
     feed: feed.name,
     subject: before?.subject ?? null,
     guildId: place.guild.id,
+    userId: null,
     forum: channel.type === ChannelType.GuildForum,
     tagId: tagFor(place, feed),
     since: before?.since || Date.now(),
@@ -208,31 +207,20 @@ export async function resume(
   ]);
 }
 
-const SEND_MS = 8 * SECOND;
-
-/** Posts a sample, marked as one. */
+/** Has a drill sent, the way an announcement is. */
 export async function test(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const { rest } = services;
+  const { state, renderer } = services;
   const place = await placeOf(interaction, services);
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
   await check(interaction, services, place, subscription);
-  const sample = await feed.sample(answerDeps(interaction, services));
-  // The role stands there as it will, and is not notified.
-  const role = subscription.roleId && roleMention(subscription.roleId).toString();
-  const payload = { ...sample, content: [role, sample.content].filter(Boolean).join(" ") };
-  const post = { payload, nonce: interaction.id };
-  const signal = AbortSignal.timeout(SEND_MS);
-  try {
-    if (subscription.forum) {
-      const threadId = await postToForum(rest, channel.id, "🧪 Sample", post, subscription.tagId, signal);
-      await setArchived(rest, threadId, true);
-    } else await postMessage(rest, channel.id, post, signal);
-  } catch (error) {
-    throw new PersonError(`The sample could not be posted: ${wordsFor(error)}.`);
-  }
-  return say(services, md`Sample posted`, [channelMention(channel.id)]);
+  const deps = answerDeps(interaction, services);
+  await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
+  return say(services, md`A drill is on its way`, [
+    channelMention(channel.id),
+    md`It pings whom an announcement would. \`/subscribe list\` says so if it cannot be posted.`,
+  ]);
 }

@@ -104,7 +104,9 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
         ),
     )
     .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))
-    .addSubcommand(ofSubscription(ofChannel("test", "Post a sample announcement, marked as one"), feeds))
+    .addSubcommand(
+      ofSubscription(ofChannel("test", "Post a drill: an announcement as it would be, with its ping"), feeds),
+    )
     .addSubcommand(ofSubscription(ofChannel("resume", "Resume a paused subscription"), feeds));
 
   const actions = new Map(Object.entries({ edit, list, remove, test, resume }));

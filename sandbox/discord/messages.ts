@@ -98,7 +98,7 @@ export function createMessage(world: World, channel: Channel, sent: Sent, option
     embeds: resolveEmbeds(sent.embeds ?? [], attachments),
     components: sent.components ?? [],
     attachments,
-    flags: (sent.flags ?? 0) & ~4_096,
+    flags: sent.flags ?? 0,
     type: 0,
     tts: false,
     mention_everyone: false,

@@ -138,6 +138,8 @@ export function createRest(parts: Parts) {
     const sent = body as Sent;
     if (channel.type === 15)
       throw new DiscordError(400, 50_008, "Cannot send messages in a non-text channel");
+    if (channel.recipients?.some(({ id }) => world.refusing.has(id)))
+      throw new DiscordError(403, 50_007, "Cannot send messages to this user");
     checkMayPost(world, channel, sent, uploads.length);
     const earlier = nonces.find(world, sent);
     if (earlier) return publicMessage(earlier);
@@ -211,6 +213,11 @@ export function createRest(parts: Parts) {
     },
     "POST /webhooks/:app/:token": ({ parameters, body, uploads }) =>
       publicMessage(followUp(world, interactionAt(parameters.token), body as Sent, uploads)),
+    "POST /users/@me/channels": ({ body }) => {
+      const user = world.users.get(String((body as { recipient_id?: unknown }).recipient_id));
+      if (!user || user.bot) throw new DiscordError(400, 50_033, "Invalid Recipient(s)");
+      return world.directChannel(user);
+    },
     "GET /channels/:channel": ({ parameters }) => visible(parameters.channel),
     "PATCH /channels/:channel": ({ parameters, body }) =>
       editThread(world, visible(parameters.channel), body as object),

@@ -142,6 +142,8 @@ export class World extends EventEmitter<{ changed: [] }> {
   readonly channels = new Map<string, Channel>();
   /** By channel, oldest first. */
   readonly messages = new Map<string, Message[]>();
+  /** People who take no direct messages, by id. */
+  readonly refusing = new Set<string>();
   readonly commands = new Map<string, object[]>();
   readonly files = new Map<string, { body: Buffer; type: string }>();
   readonly refusals: Refusal[] = [];

@@ -104,7 +104,7 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
   let watching = false;
   bot.child.on("message", (message) => {
     if (watching && typeof message === "object" && message !== null && "blockedMs" in message)
-      findings.add(`The event loop stood still for ${message.blockedMs} ms`);
+      findings.add(`The event loop stood still: ${JSON.stringify(message)}`);
   });
   const endOf = () => bot.child.exitCode ?? bot.child.signalCode;
   await bot.ready();
@@ -176,5 +176,6 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
     findings.add(finding);
   await Promise.all([explorer.close(), discord.close()]);
   rmSync(env.DATA_DIR, { recursive: true, force: true });
+  if (findings.size > 0 && end === null) findings.add(`The bot's last lines:\n${bot.output().slice(-3_000)}`);
   return { findings: [...findings], interactions, answers };
 }

@@ -1,6 +1,6 @@
 import type { REST } from "discord.js";
 import type { Pacer } from "../discord/pacer.js";
-import { isMember } from "../discord/post.js";
+import { isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import type { Log } from "../log.js";
 import {
@@ -36,7 +36,8 @@ interface DeliverDeps {
   readonly lease: Lease;
   readonly rest: REST;
   readonly pacer: Pacer;
-  readonly feeds: ReadonlyMap<string, Feed>;
+  /** The feed that a delivery is of, as far as it is concerned. */
+  readonly feedOf: (delivery: Delivery) => Feed | undefined;
   readonly subscriptions: Subscriptions;
   readonly sender: ReturnType<typeof createSender>;
   /** Writes what was learnt of a delivery, or that it is done. @throws {LeaseLost} */
@@ -63,7 +64,7 @@ function followUps(
 
 /** One delivery from its claim to its record, and what each failure means. */
 export function createDeliver(deps: DeliverDeps) {
-  const { state, lease, rest, pacer, feeds, subscriptions, sender, commit, waitingFor, stopping, log, now } =
+  const { state, lease, rest, pacer, feedOf, subscriptions, sender, commit, waitingFor, stopping, log, now } =
     deps;
   const { discordTime, onDelivered, onRecorded } = deps;
   const { announced } = state;
@@ -71,10 +72,11 @@ export function createDeliver(deps: DeliverDeps) {
   /** The documents that a message leaves: one for each subject that it begins, or one while more is to be done about it. */
   const documentsOf = (
     feed: Feed,
-    { event, channelId }: Delivery,
+    { event, channelId, drill }: Delivery,
     subscription: Subscription,
     sent: Arrived,
   ) => {
+    if (drill) return [];
     const subjects = feed.subjectsOf(event);
     const begins = feed.begins(event) && subjects.length > 0;
     const beginsOne = begins && subjects.length === 1;
@@ -112,13 +114,16 @@ export function createDeliver(deps: DeliverDeps) {
     sent: Arrived,
   ) => {
     const { channelId } = delivery;
-    if (!(await subscriptions.get(delivery))) {
+    if (!(await subscriptions.recipient(delivery))) {
       // Removed meanwhile: nothing is kept of it.
       await commit(id, undefined);
       return;
     }
     const writes = documentsOf(feed, delivery, subscription, sent);
-    await commit(id, undefined, [...writes, subscriptions.healthWrite(channelId, { deliveredAt: now() })]);
+    const well = subscriptions.healthWrite(channelId, { deliveredAt: now() });
+    await commit(id, undefined, delivery.drill ? [] : [...writes, well]);
+    // A forum's drill does not stand among its open posts.
+    if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
     if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
     onDelivered(delivery.feed, "delivered", now() - delivery.at);
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
@@ -201,8 +206,8 @@ export function createDeliver(deps: DeliverDeps) {
   };
 
   return async (id: string, delivery: Delivery): Promise<void> => {
-    const feed = feeds.get(delivery.feed);
-    const subscription = await subscriptions.get(delivery);
+    const feed = feedOf(delivery);
+    const subscription = await subscriptions.recipient(delivery);
     const health = await subscriptions.health(delivery.channelId);
     if (!feed || !subscription || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
@@ -232,7 +237,8 @@ export function createDeliver(deps: DeliverDeps) {
       current = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
       await commit(id, current);
       sending = true;
-      const message = { rendered, known, pings: feed.begins(delivery.event) };
+      const alert = feed.alertOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
+      const message = { rendered, known, alert };
       const sent = await sender.send(id, current, subscription, message, deadline);
       await record(id, feed, current, subscription, sent);
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { Explorer, ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
+import type { View } from "../screens/view.js";
 import type { Subscription } from "../storage/catalogue.js";
 import type { LeasedState } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
@@ -58,8 +59,8 @@ export interface FeedDefinition {
   readonly threads: boolean;
   /** Names of forum tags that suit it, where a forum demands one. */
   readonly tagName: RegExp;
-  /** A message as it would be announced now, marked as a sample, for a channel to try. */
-  sample(deps: AnswerDeps): Promise<MessagePayload>;
+  /** A message as it would be announced now, for a drill. */
+  sample(deps: AnswerDeps, subscription: Subscription, mark: string): Promise<View>;
   /** What a new subscriber should know of what began before, and is not announced. */
   standing(deps: AnswerDeps): Promise<readonly Markdown[]>;
   /** When what it tells of was last read, for the list of subscriptions. */
@@ -103,20 +104,27 @@ export interface Feed<Event = unknown> {
   begins(event: Event): boolean;
   /** Whether a subscription to its topic wants it. */
   wants(subscription: Subscription, event: Event): boolean;
+  /** The one channel that it is for; missing where it is for every subscription that wants it. */
+  channelOf?(event: Event): string;
+  /** How loud it is; missing where what begins a message pings, and later news does not. */
+  alertOf?(event: Event): Alert;
   /** @param mark stands in one of the message's links, so that the message is recognized */
   render(event: Event, mark: string): Promise<Rendered>;
   /** How the messages about its subjects are kept up to date; missing where each stands as it was sent. */
   readonly lasting?: LastingMessages;
 }
 
-/** Messages about subjects that change. */
+/** How loud a message is: with the subscription's role, as any message, or without a sound (Discord: SUPPRESS_NOTIFICATIONS). */
+export type Alert = "ping" | "normal" | "silent";
+
+/** Messages about subjects that change. A subject may be another thing in another channel. */
 export interface LastingMessages {
   /** Undefined where nothing is known of it any more. */
-  stateOf(subject: string): Promise<SubjectState | undefined>;
+  stateOf(subject: string, channelId: string): Promise<SubjectState | undefined>;
   /** The message that began a subject as it should stand now. */
-  current(subject: string, mark: string): Promise<MessagePayload>;
+  current(subject: string, mark: string, channelId: string): Promise<MessagePayload>;
   /** What a thread about it is called. */
-  titleOf(subject: string): Promise<string>;
+  titleOf(subject: string, channelId: string): Promise<string>;
   /** The id of the event that begins a subject's message. */
   beginningOf(subject: string): string;
 }

@@ -1,13 +1,14 @@
 import type { REST } from "discord.js";
 import type { Pacer } from "../discord/pacer.js";
 import type { Log } from "../log.js";
-import { type Delivery, deliveryId } from "../storage/catalogue.js";
+import { type Delivery, deliveryId, type Subscription } from "../storage/catalogue.js";
 import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
-import { believed } from "../util/clock.js";
+import { ageOf, believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
-import { DAY, HOUR } from "../util/units.js";
+import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { createDeliver, type OnDelivered } from "./deliver.js";
+import { drillEventId, drillOf } from "./drill.js";
 import type { Feed } from "./feed.js";
 import { createSender } from "./send.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -21,6 +22,8 @@ const MAX_WAIT_MS = 2 * HOUR;
 const AGAIN_MS = 250;
 /** A state that cannot be written is left alone for so many ms: nothing can be sent without it. */
 const STATE_REST_MS = 5_000;
+/** A drill that nobody took up for so long is dropped, in ms. */
+const MAX_DRILL_MS = 10 * MINUTE;
 /** A server that the bot has left keeps its subscriptions for this long. */
 const LEFT_MS = 30 * DAY;
 
@@ -48,6 +51,8 @@ export interface Outbox {
     feed: Feed,
     events: readonly unknown[],
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
+  /** Takes up the drills that were asked for. */
+  takeUpDrills(): Promise<void>;
   /** Sends what is due, soon. */
   wake(): void;
   /** Whether nothing waits to be sent at this moment. */
@@ -68,12 +73,17 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   /** Nothing is sent before this, by the steady clock. */
   let restUntil = 0;
 
+  const feedOf = ({ feed: name, drill }: Pick<Delivery, "feed" | "drill">): Feed | undefined => {
+    const feed = feeds.get(name);
+    return feed && drill ? drillOf(feed) : feed;
+  };
+
   /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
   const load = lazy(async () => {
     const waiting = createWaiting();
     for (const [id, delivery] of [...(await outbox.list())].sort(([, a], [, b]) => a.order - b.order)) {
       orders = Math.max(orders, delivery.order);
-      const event = feeds.get(delivery.feed)?.readEvent(delivery.event);
+      const event = feedOf(delivery)?.readEvent(delivery.event);
       if (event === undefined)
         await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
       else waiting.hold(id, { ...delivery, event });
@@ -90,7 +100,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const shared = { ...deps, stopping: stopping.signal };
   const sender = createSender(shared);
-  const deliver = createDeliver({ ...shared, sender, commit, waitingFor, onDelivered, onRecorded });
+  const deliver = createDeliver({ ...shared, feedOf, sender, commit, waitingFor, onDelivered, onRecorded });
 
   /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
   const dueAt = ({ notBefore, claim }: Delivery): number =>
@@ -160,36 +170,58 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return own.filter((each, index) => !doing[index]?.paused && !left.includes(each));
   };
 
+  /** Deliveries by their ids: the writes that make them due, and what has them sent once that is committed. */
+  const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
+    const waiting = await load();
+    return {
+      writes: [...deliveries].map(([id, delivery]) => outbox.add(id, delivery)),
+      release: () => {
+        for (const [id, delivery] of deliveries) waiting.hold(id, delivery);
+        if (deliveries.size > 0) wake();
+      },
+    };
+  };
+  const newDelivery = (of: Pick<Delivery, "feed" | "event" | "channelId" | "subject">): Delivery => {
+    orders += 1;
+    return { ...of, at: now(), order: orders, attempts: 0, notBefore: 0 };
+  };
+
   return {
     async prepare(feed, events) {
-      const prepared = new Map<string, Delivery>();
+      const { name } = feed.definition;
+      const deliveries = new Map<string, Delivery>();
       const listeners = events.length === 0 ? [] : await listening(feed);
-      const waiting = await load();
+      const byChannel = new Map<string, Subscription[]>();
+      for (const each of listeners)
+        byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
+      await load();
       for (const event of events) {
-        for (const subscription of listeners) {
+        const only = feed.channelOf?.(event);
+        for (const subscription of only === undefined ? listeners : (byChannel.get(only) ?? [])) {
           const { channelId, subject } = subscription;
           if (!subscription.topics[feed.topicOf(event)] || !feed.wants(subscription, event)) continue;
-          const id = deliveryId(feed.definition.name, feed.idOf(event), channelId);
-          orders += 1;
-          prepared.set(id, {
-            feed: feed.definition.name,
-            event,
-            channelId,
-            subject,
-            at: now(),
-            order: orders,
-            attempts: 0,
-            notBefore: 0,
-          });
+          const id = deliveryId(name, feed.idOf(event), channelId);
+          // For the channel, where several of its subscriptions want the same.
+          const isShared = deliveries.has(id);
+          deliveries.set(
+            id,
+            newDelivery({ feed: name, event, channelId, subject: isShared ? null : subject }),
+          );
         }
       }
-      return {
-        writes: [...prepared].map(([id, delivery]) => outbox.add(id, delivery)),
-        release: () => {
-          for (const [id, delivery] of prepared) waiting.hold(id, delivery);
-          if (prepared.size > 0) wake();
-        },
-      };
+      return prepared(deliveries);
+    },
+    async takeUpDrills() {
+      for (const [id, { at, ...drill }] of await state.drills.list()) {
+        const of = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
+        const isLate = of.event === undefined || ageOf(at, now()) > MAX_DRILL_MS;
+        const delivery = { ...newDelivery(of), drill: true };
+        const { writes, release } = await prepared(
+          new Map(isLate ? [] : [[deliveryId(of.feed, drillEventId(id), of.channelId), delivery]]),
+        );
+        await state.commit([state.drills.delete(id), ...writes]);
+        release();
+      }
     },
     wake,
     idle: () => serving.size === 0,

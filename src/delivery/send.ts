@@ -7,7 +7,7 @@ import { type Announced, announcedId, type Delivery, type Subscription } from ".
 import { type Lease, LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { withDeadline } from "../util/timeouts.js";
-import { type Feed, markOf, type Rendered } from "./feed.js";
+import { type Alert, type Feed, markOf, type Rendered } from "./feed.js";
 
 /** A message that arrived, and where. */
 export interface Sent {
@@ -55,8 +55,8 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     {
       rendered: { payload, title, revision },
       known,
-      pings,
-    }: { rendered: Rendered; known: Announced | undefined; pings: boolean },
+      alert,
+    }: { rendered: Rendered; known: Announced | undefined; alert: Alert },
     deadline: number,
   ): Promise<Sent> => {
     const left = Math.min(deadline, lease.validUntil()) - now();
@@ -65,7 +65,8 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     const post: Post = {
       payload,
       nonce: markOf(id),
-      roleId: pings ? subscription.roleId : null,
+      roleId: alert === "ping" ? subscription.roleId : null,
+      isSilent: alert === "silent",
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
     const attempt = async (what: Post, signal: AbortSignal) => {

@@ -10,6 +10,8 @@ export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject
 export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
+  /** Whom a delivery is for; with no subject of its own, any subscription of its channel to its feed, rather one with a role. */
+  recipient(delivery: SubscriptionKey): Promise<Subscription | undefined>;
   put(subscription: Subscription): Promise<void>;
   /** Forgets a subscription and which messages it was sent. */
   remove(key: SubscriptionKey): Promise<void>;
@@ -42,6 +44,7 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
         feed: feed.name,
         subject: null,
         guildId: null,
+        userId: null,
         forum: false,
         tagId: null,
         since: 0,
@@ -69,9 +72,17 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
     return [...new Set([...fixed.keys(), ...own.keys()])].flatMap((id) => withFixed(own.get(id), id) ?? []);
   };
 
+  const get = async (key: SubscriptionKey) => withFixed(await stored.get(idOf(key)), idOf(key));
+
   return {
     all,
-    get: async (key) => withFixed(await stored.get(idOf(key)), idOf(key)),
+    get,
+    async recipient(key) {
+      const exact = await get(key);
+      if (exact || key.subject !== null) return exact;
+      const own = (await all()).filter((each) => each.channelId === key.channelId && each.feed === key.feed);
+      return own.find(({ roleId }) => roleId !== null) ?? own[0];
+    },
     async put(subscription) {
       await state.commit([stored.put(idOf(subscription), subscription)]);
     },

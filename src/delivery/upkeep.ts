@@ -92,7 +92,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
   ) => {
     const { subject, channelId, messageId } = document;
     const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
-    const payload = await feed.current(subject, markOf(beginning));
+    const payload = await feed.current(subject, markOf(beginning), channelId);
     await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
     let next: Announced = { ...document, revision, editedAt: now() };
@@ -120,7 +120,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     try {
       if (step === "publish") await crosspost(rest, channelId, messageId);
       else if (lasting) {
-        await openThread(rest, channelId, messageId, await lasting.titleOf(subject));
+        await openThread(rest, channelId, messageId, await lasting.titleOf(subject, channelId));
         next = { ...next, threadId: messageId };
       }
     } catch (error) {
@@ -165,7 +165,7 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     if (!feed) return undefined;
     const { lasting } = feed;
     const stands = document.revision !== undefined;
-    const state = await lasting?.stateOf(document.subject);
+    const state = await lasting?.stateOf(document.subject, document.channelId);
     const endedAt = state?.endedAt ?? null;
     if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
     if (stands) follow(id, document, state);

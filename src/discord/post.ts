@@ -1,4 +1,11 @@
-import { type APIMessage, type APIThreadChannel, DiscordAPIError, type REST, Routes } from "discord.js";
+import {
+  type APIMessage,
+  type APIThreadChannel,
+  DiscordAPIError,
+  MessageFlags,
+  type REST,
+  Routes,
+} from "discord.js";
 import { cut } from "../text/plain.js";
 import { DISCORD, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
@@ -10,11 +17,13 @@ export interface Post {
   readonly nonce: string;
   /** The one role it notifies. */
   readonly roleId?: string | null;
+  /** Whether it arrives without a sound. */
+  readonly isSilent?: boolean;
   /** The message it replies to, if that is still there. */
   readonly replyTo?: string | undefined;
 }
 
-function body({ payload, nonce, roleId, replyTo }: Post) {
+function body({ payload, nonce, roleId, isSilent, replyTo }: Post) {
   // The mention stands in the content: one inside an embed notifies nobody.
   const content = [roleId ? `<@&${roleId}>` : "", payload.content ?? ""].filter(Boolean).join(" ");
   return {
@@ -24,9 +33,16 @@ function body({ payload, nonce, roleId, replyTo }: Post) {
     allowed_mentions: { parse: [], roles: roleId ? [roleId] : [] },
     nonce,
     enforce_nonce: true,
+    ...(isSilent ? { flags: MessageFlags.SuppressNotifications } : {}),
+    ...(payload.files.length > 0
+      ? { attachments: payload.files.map(({ description }, id) => ({ id, description })) }
+      : {}),
     ...(replyTo ? { message_reference: { message_id: replyTo, fail_if_not_exists: false } } : {}),
   };
 }
+
+const filesOf = ({ payload }: Post) =>
+  payload.files.map(({ name, attachment }) => ({ name, data: attachment }));
 
 /** What a thread under an announcement is archived after by itself, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
@@ -39,7 +55,13 @@ export async function postMessage(
   signal: AbortSignal,
 ): Promise<string> {
   const send = async (what: Post) =>
-    ((await rest.post(Routes.channelMessages(channelId), { body: body(what), signal })) as APIMessage).id;
+    (
+      (await rest.post(Routes.channelMessages(channelId), {
+        body: body(what),
+        files: filesOf(what),
+        signal,
+      })) as APIMessage
+    ).id;
   try {
     return await send(post);
   } catch (error) {
@@ -71,6 +93,7 @@ export async function postToForum(
       message,
       ...(tagId === null ? {} : { applied_tags: [tagId] }),
     },
+    files: filesOf(post),
     signal,
   })) as APIThreadChannel;
   return thread.id;

@@ -19,8 +19,10 @@ const subscription = z.looseObject({
   feed,
   /** The one thing that it is about, such as a validator; null where it is about all of them. */
   subject: z.string().nullable().default(null),
-  /** The server; null where the environment made it, which does not say. */
+  /** The server; null where the environment made it, which does not say, and in a direct message. */
   guildId: z.string().nullable(),
+  /** The person who is told in private; null where it is a channel's. */
+  userId: z.string().nullable().default(null),
   /** Whether the channel is a forum, which gets a post for each message that begins something. */
   forum: z.boolean(),
   /** The tag that a forum demands. */
@@ -53,8 +55,10 @@ const delivery = z.object({
   /** The feed's own; it reads it back by its own schema. */
   event: z.unknown(),
   channelId: z.string(),
-  /** The subject of the subscription that wants it. */
+  /** The subject of the subscription that wants it; null where it is for the channel, whatever it is subscribed to. */
   subject: z.string().nullable().default(null),
+  /** Whether it is a drill, whose event is a message: nothing of it is kept. */
+  drill: z.boolean().exactOptional(),
   /** When it was recorded, epoch ms. */
   at: time,
   /** Deliveries to a channel keep the order of it. */
@@ -68,6 +72,9 @@ const delivery = z.object({
    */
   claim: z.object({ epoch: z.number(), at: time, deadline: time }).exactOptional(),
 });
+
+/** A drill that somebody asked for, until the outbox takes it up. */
+const drill = delivery.pick({ feed: true, event: true, channelId: true, subject: true, at: true });
 
 const announced = z.object({
   feed,
@@ -201,6 +208,7 @@ const catalogue = {
   },
   health: { name: "health", schema: health, lives: "as long as its channel's subscriptions" },
   outbox: { name: "outbox", schema: delivery, lives: "until it is delivered, or for a day" },
+  drills: { name: "drills", schema: drill, lives: "until the outbox takes it up, a second later" },
   announced: {
     name: "announced",
     schema: announced,
@@ -294,6 +302,8 @@ export type Subscription = DocumentOf<"subscriptions">;
 export type Health = DocumentOf<"health">;
 /** One event's message to one channel, recorded before it is sent. */
 export type Delivery = DocumentOf<"outbox">;
+/** A message that shows how others will be, and means nothing. */
+export type Drill = DocumentOf<"drills">;
 /** A message as it stands in a channel. */
 export type Announced = DocumentOf<"announced">;
 /** What is known of a vote request from one read to the next. */

@@ -58,7 +58,7 @@ describe("/subscribe", () => {
     expect(list).toContain("environment");
   });
 
-  it("posts a sample, which is the newest announcement as it would be, marked as one, that pings nobody", async () => {
+  it("posts a drill, which is the newest announcement as it would be, with its ping, marked as one", async () => {
     const role = world().addRole(harness.discord.guild, "Readers", 0n, { mentionable: true });
     await ask("edit", { role: role.id });
     const request = harness.explorer.ledger.openVoteRequest({
@@ -72,16 +72,20 @@ describe("/subscribe", () => {
           .some((each) => textOf(each).includes("The very newest")),
       "its announcement",
     );
-    await ask("test");
-    const sample = world()
-      .read(harness.discord.channels.general)
-      .findLast((each) => each.content.includes("Sample"));
-    const text = textOf(sample ?? { content: "", embeds: [] });
-    expect(sample?.content).toMatch(/^<@&\d+> 🧪 Sample: Vote request: The very newest$/);
+    expect(textOf(await ask("test"))).toContain("A drill is on its way");
+    const drill = await world().until(
+      () =>
+        world()
+          .read(harness.discord.channels.general)
+          .findLast((each) => each.content.includes("DRILL")),
+      "the drill",
+    );
+    const text = textOf(drill);
+    expect(drill.content).toMatch(/^<@&\d+> 🧪 DRILL: Vote request: The very newest$/);
     expect(text).toContain("Unclaimed rewards merged from");
     expect(text).toContain(request.requester.name);
-    expect(sample?.pings).toEqual([]);
-    const buttons = harness.discord.driver.components(sample as never).map(({ label }) => label);
+    expect(drill.pings).toEqual(["@Readers"]);
+    const buttons = harness.discord.driver.components(drill).map(({ label }) => label);
     expect(buttons).toEqual(["Details", "Votes", "All vote requests"]);
     await ask("edit", { "no-role": true });
   });
@@ -155,7 +159,13 @@ describe("/subscribe", () => {
     });
     expect(textOf(await ask("governance", { channel: forum.id }))).toContain("A post for each vote request");
     await ask("test", { channel: forum.id });
-    const post = [...world().channels.values()].find(({ parent_id }) => parent_id === forum.id);
+    const post = await world().until(
+      () =>
+        [...world().channels.values()].find(
+          ({ parent_id, thread_metadata }) => parent_id === forum.id && thread_metadata?.archived,
+        ),
+      "its post, archived",
+    );
     expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
   });
 

@@ -70,6 +70,7 @@ export const subscribed = (given: Partial<Subscription> = {}): Subscription => (
   feed: "governance",
   subject: null,
   guildId: "2",
+  userId: null,
   forum: false,
   tagId: null,
   since: 0,

@@ -11,6 +11,7 @@ const subscription: Subscription = {
   feed: FIRST_FEED,
   subject: null,
   guildId: "2",
+  userId: null,
   forum: false,
   tagId: null,
   since: 1,

@@ -47,14 +47,14 @@ const definition: FeedDefinition = {
   threads: true,
   tagName: /govern|vote|proposal/i,
 
-  async sample({ explorer, names, renderer, now }) {
+  async sample({ explorer, names, renderer, now }, _, mark) {
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
     const newest = rows.find((row) => isOpen(row, now)) ?? rows[0];
     const identity = newest && identityOf(newest);
     const found = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
     const request = found?.data ?? (newest ? fromExplorer(newest, null) : madeUp(now));
     const needed = neededFor(request, await countSuperValidators(explorer));
-    return createMessages(renderer, names, () => now).sample({ request, needed, revision: 0 });
+    return createMessages(renderer, names, () => now).sample({ request, needed, revision: 0 }, mark);
   },
 
   async standing({ explorer, names, now }) {

@@ -82,67 +82,55 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     notification: Markdown | null = view.title,
   ): MessagePayload => renderer.message({ ...view, ...(notification ? { notification } : {}), readings: [] });
 
-  /** A message that shows all of a request. */
+  /** What shows all of a request. */
   const whole = (
     { request, needed }: Snapshot,
     mark: string,
     heading: Pick<View, "title" | "tone" | "body">,
-    notification = md`Vote request: ${titleOf(request)}`,
-  ): MessagePayload =>
-    message(
-      {
-        ...heading,
-        fields: voteRequestFields(request, {
-          needed,
-          names,
-          now: now(),
-          rest: "“Details” below has all of it.",
-        }),
-        thumbnail: request.requesterImg,
-        links: links(request.identity, mark),
-        ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
-      },
-      notification,
-    );
+  ): View => ({
+    ...heading,
+    notification: md`Vote request: ${titleOf(request)}`,
+    fields: voteRequestFields(request, {
+      needed,
+      names,
+      now: now(),
+      rest: "“Details” below has all of it.",
+    }),
+    thumbnail: request.requesterImg,
+    links: links(request.identity, mark),
+    ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
+    readings: [],
+  });
+
+  /** The announcement that a request has opened, with its tally as it is now. */
+  const announcement = (
+    snapshot: Snapshot,
+    mark: string,
+    ended?: { readonly status: string | null; readonly known: boolean },
+  ): View => {
+    const { request } = snapshot;
+    return whole(snapshot, mark, {
+      title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
+      tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
+      body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
+    });
+  };
 
   return {
     /**
      * The announcement that a request has opened, with its tally as it is now.
      * @param ended how it ended; undefined while it is open
      */
-    announcement(
-      snapshot: Snapshot,
-      mark: string,
-      ended?: { readonly status: string | null; readonly known: boolean },
-    ): MessagePayload {
-      const { request } = snapshot;
-      return whole(snapshot, mark, {
-        title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
-        tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
-        body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
-      });
-    },
+    announcement: (...of: Parameters<typeof announcement>): MessagePayload =>
+      renderer.message(announcement(...of)),
 
-    /** An announcement as it would be now, to try a channel with. */
-    sample: (snapshot: Snapshot): MessagePayload =>
-      whole(
-        snapshot,
-        "",
-        {
-          title: md`🧪 Sample: New vote request: ${titleOf(snapshot.request)}`,
-          tone: statusTone(snapshot.request.status),
-          body: [
-            md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
-            statusText(snapshot.request.status),
-          ],
-        },
-        md`🧪 Sample: Vote request: ${titleOf(snapshot.request)}`,
-      ),
+    /** The same, not yet rendered. */
+    sample: (snapshot: Snapshot, mark: string): View => announcement(snapshot, mark),
 
     /** The one message about a request that opened and ended while nobody watched. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
       const { request } = snapshot;
-      return whole(snapshot, mark, {
+      const view = whole(snapshot, mark, {
         title: md`Vote request: ${titleOf(request)}`,
         tone: statusTone(request.status),
         body: [
@@ -150,6 +138,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           outcome(request.status, outcomeKnown(request.status)),
         ],
       });
+      return renderer.message(view);
     },
 
     /** One message for several that are new, with a menu to open each. */

@@ -23,10 +23,10 @@ const definition: FeedDefinition = {
   threads: false,
   tagName: /validator|newcomer|node/i,
 
-  async sample({ explorer, renderer }) {
+  async sample({ explorer, renderer }, _, mark) {
     const newest =
       (await ifAnswered(explorer.newValidators({ size: NEWCOMERS })))?.data.slice(0, SAMPLED) ?? [];
-    return createMessages(renderer).sample(newest.length > 0 ? newest : [madeUp]);
+    return createMessages(renderer).sample(newest.length > 0 ? newest : [madeUp], mark);
   },
 
   standing: async () => [md`Those that are there already are not announced.`],

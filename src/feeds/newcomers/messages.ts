@@ -65,18 +65,7 @@ export function createMessages(renderer: Renderer) {
     titleOf,
     joined: (validators: readonly ValidatorSummary[], mark: string): MessagePayload =>
       renderer.message(viewOf(validators, mark)),
-    /** The same, marked as a sample. */
-    sample(validators: readonly ValidatorSummary[]): MessagePayload {
-      const view = viewOf(validators, "");
-      return renderer.message({
-        ...view,
-        title: md`🧪 Sample: ${view.title}`,
-        notification: md`🧪 Sample: ${view.title}`,
-        body: [
-          md`-# This is a sample, to show how an announcement looks here. It is not new, and nobody is pinged.`,
-          ...(view.body ?? []),
-        ],
-      });
-    },
+    /** The same, not yet rendered. */
+    sample: viewOf,
   };
 }

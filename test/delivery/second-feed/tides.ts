@@ -32,13 +32,13 @@ const definition: FeedDefinition = {
   options: { least },
   threads: true,
   tagName: /tide/i,
-  sample: async ({ renderer }) =>
-    renderer.message({
-      title: md`🧪 Sample: High tide`,
-      tone: "neutral",
-      body: [md`Nobody is getting wet.`],
-      readings: [],
-    }),
+  sample: async (_, __, mark) => ({
+    title: md`High tide`,
+    tone: "neutral",
+    body: [md`Nobody is getting wet.`],
+    readings: [],
+    links: [{ label: "Help", to: address("help", {}), mark }],
+  }),
   standing: async () => [md`The sea is calm.`],
   lastRead: async () => md`The sea is always there.`,
 };

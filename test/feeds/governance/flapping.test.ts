@@ -49,6 +49,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     feed: governance.definition.name,
     subject: null,
     guildId: discord.guild.id,
+    userId: null,
     forum: false,
     tagId: null,
     since: 0,

@@ -118,8 +118,8 @@ describe("validators that join", () => {
 
   it("are listed, tried and edited as every subscription is, with their own options alone", async () => {
     expect(textOf(await ask("/subscribe list"))).toMatch(/newcomers.*validators that join.*last read/);
-    expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain("Sample posted");
-    expect(textOf(await untilTold(later, /🧪 Sample/))).toContain("It is not new");
+    expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain("A drill is on its way");
+    expect(textOf(await untilTold(later, /🧪 DRILL/))).toContain("Nothing has happened");
     expect(textOf(await ask("/subscribe edit", { channel: later.id, thread: true }))).toContain(
       "A subscription to newcomers has no `thread`",
     );
