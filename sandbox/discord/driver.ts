@@ -66,9 +66,10 @@ export class Driver {
     });
   }
 
-  /** Forgets every interaction so far: for those who send a hundred thousand. */
-  forget(): void {
-    this.#interactions.clear();
+  /** Forgets the interactions before a moment, or all so far: for those who send a hundred thousand. */
+  forget(before = Number.POSITIVE_INFINITY): void {
+    for (const [token, { createdAt }] of this.#interactions)
+      if (createdAt < before) this.#interactions.delete(token);
   }
 
   /** Whom the bot keeps waiting in a channel, as this person sees it. */

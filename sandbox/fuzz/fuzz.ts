@@ -21,6 +21,8 @@ const ANSWER_MS = 10_000;
 /** The largest document of the state, in characters. The directory of a small ledger has some ten thousand. */
 const MAX_DOCUMENT = 200_000;
 
+/** An interaction can be answered for so long, in ms (Discord: 15 minutes). */
+const TOKEN_MS = 15 * 60_000;
 /** A turn of the sandbox that takes longer is a stall, in ms. */
 const STALL_MS = 300;
 
@@ -124,14 +126,27 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
     return only.test(path) ? spoil(answer, random, 0.9) : answer;
   };
   const play = createPlay(discord, explorer, random);
-  let waiting: { readonly interaction: Interaction; readonly sentAt: number }[] = [];
+  let waiting: {
+    readonly interaction: Interaction;
+    readonly sentAt: number;
+    readonly connection: number | undefined;
+  }[] = [];
   let interactions = 0;
   // The sandbox is busy too, with large files above all: time in which it stands still is not the bot's.
   let stalledMs = 0;
   let turnedAt = performance.now();
   const ownTime = () => performance.now() - stalledMs;
+  /** Which of the bot's connections to the gateway is in use; undefined between two. */
+  const connection = () => {
+    const { sessions, resumes, identifies } = discord.gateway;
+    return [...sessions.values()].some(({ socket }) => socket) ? resumes + identifies : undefined;
+  };
   const lookAtAnswers = () => {
-    waiting = waiting.filter(({ interaction }) => interaction.answered === undefined);
+    // What was sent over a connection that broke comes too late with the next: a machine that stood still breaks them.
+    waiting = waiting.filter(
+      ({ interaction, connection: used }) =>
+        interaction.answered === undefined && used !== undefined && used === connection(),
+    );
     const late = waiting.find(({ sentAt }) => ownTime() - sentAt > ANSWER_MS)?.interaction;
     if (!late) return;
     const said = bot
@@ -148,7 +163,9 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
     turnedAt = performance.now();
     const made = play.move();
     interactions += made.length;
-    waiting.push(...made.map((interaction) => ({ interaction, sentAt: ownTime() })));
+    waiting.push(
+      ...made.map((interaction) => ({ interaction, sentAt: ownTime(), connection: connection() })),
+    );
     if (turn % 20 === 0) {
       play.ledgerMoves();
       // What is on its way would be too late for Discord.
@@ -160,9 +177,11 @@ export async function fuzz({ seed, ms, main, only, profile }: FuzzOptions): Prom
       bot.setClock(passed);
       lookAtAnswers();
       for (const finding of [...refusedBy(discord), ...faultsIn(bot)]) findings.add(finding);
-      const { world, channels } = discord;
-      for (const messages of [channels.general, channels.governance].map(({ id }) => world.messages.get(id)))
-        if (messages && messages.length > 300) messages.splice(0, messages.length - 200);
+      // What is over is forgotten: a sandbox with a full heap stands still for seconds.
+      const { world } = discord;
+      discord.driver.forget(now() - TOKEN_MS);
+      for (const messages of world.messages.values())
+        if (messages.length > 300) messages.splice(0, messages.length - 200);
       world.files.clear();
       if (turn % 400 === 0) discord.requests.length = explorer.requests.length = 0;
     }

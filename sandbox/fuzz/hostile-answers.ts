@@ -147,8 +147,23 @@ export function spoil(answer: unknown, random: Random, part: number): unknown {
   if (!random.chance(part)) return answer;
   const spoilt: unknown = structuredClone(answer);
   for (let left = random.int(1, 4); left > 0; left -= 1) spoilOnce(spoilt, random);
-  const text = JSON.stringify(spoilt, (_, each) => (typeof each === "bigint" ? String(each) : each));
-  return text.length > (random.chance(0.1) ? MAX_UNREAD : MAX_LENGTH) ? answer : spoilt;
+  const most = random.chance(0.1) ? MAX_UNREAD : MAX_LENGTH;
+  return lengthOf(spoilt, most) > most ? answer : spoilt;
+}
+
+/**
+ * About how long a value is as JSON, in characters, counted no further than a limit: what was repeated a thousand times a
+ * thousand times would take seconds to write out.
+ */
+function lengthOf(value: unknown, limit: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (!isHolder(value)) return String(value).length;
+  let length = 2;
+  for (const key in value) {
+    if (length > limit) break;
+    length += (Array.isArray(value) ? 1 : key.length + 4) + lengthOf(value[key], limit - length);
+  }
+  return length;
 }
 
 /** What a stranger may type. */

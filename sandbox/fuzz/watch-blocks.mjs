@@ -1,13 +1,21 @@
-// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Time that the main thread
-// was ready to run and waited for a busy machine does not count.
+// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Time in which the main
+// thread could have run, and the machine was busy with something else, does not count.
 import { existsSync, readFileSync } from "node:fs";
 import { PerformanceObserver } from "node:perf_hooks";
 
 const LONGEST_MS = 200;
 /** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
 const SCHEDSTAT = "/proc/self/schedstat";
-const waits = existsSync(SCHEDSTAT);
-const waitedMs = () => (waits ? Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6 : 0);
+/** Of all CPUs, in hundredths of a second; the eighth is what the host took from a virtual machine (Linux: proc_stat(5)). */
+const STAT = "/proc/stat";
+const isLinux = existsSync(SCHEDSTAT) && existsSync(STAT);
+/** What the machine has kept from this thread since it began, in ms. */
+const keptMs = () => {
+  if (!isLinux) return 0;
+  const waited = Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6;
+  const stolen = Number(readFileSync(STAT, "utf8").split(/\s+/, 9)[8]) * 10;
+  return waited + stolen;
+};
 
 /** Garbage collections of late, which are told beside a block: they are its cause, or not. */
 let collections = [];
@@ -16,7 +24,7 @@ new PerformanceObserver((list) => {
 }).observe({ entryTypes: ["gc"] });
 
 let last = performance.now();
-let waited = waitedMs();
+let kept = keptMs();
 const tell = (blockedMs, from, to) => {
   const within = collections.filter(({ startTime }) => startTime >= from && startTime <= to);
   const collectingMs = Math.round(within.reduce((sum, { duration }) => sum + duration, 0));
@@ -25,10 +33,10 @@ const tell = (blockedMs, from, to) => {
 setInterval(() => {
   const now = performance.now();
   if (now - last > LONGEST_MS) {
-    const blockedMs = now - last - (waitedMs() - waited);
+    const blockedMs = now - last - (keptMs() - kept);
     // The observer is told of them a turn later.
     if (blockedMs > LONGEST_MS) setTimeout(tell, 50, Math.round(blockedMs), last, now);
   }
   last = now;
-  waited = waitedMs();
+  kept = keptMs();
 }, 10).unref();

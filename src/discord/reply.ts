@@ -5,6 +5,7 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from "discord.js";
+import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DISCORD, hasCode } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
@@ -93,6 +94,8 @@ export async function answer(
     await sayPrivately(interaction, target, explain(result.error));
     return;
   }
+  // Files are read whole as they are sent: not in the same turn in which they were made.
+  await yieldFor(result.value.files.reduce((sum, { attachment }) => sum + attachment.length, 0));
   try {
     await send(interaction, target, result.value);
   } catch (error) {

@@ -64,7 +64,11 @@ export function actionFields(action: Action, title: string, names: Names, rest: 
 }
 
 /** A configuration's changes in words, and the action as the ledger has it, as a file; nothing where the message has it all. */
-export function actionFile(action: Action, identity: string, names: Names): Attachment | undefined {
+export async function actionFile(
+  action: Action,
+  identity: string,
+  names: Names,
+): Promise<Attachment | undefined> {
   const { changes, facts, gap, config } = action;
   const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
   if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;

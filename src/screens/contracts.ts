@@ -89,7 +89,7 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
         ? []
         : [{ name: "Created by update", value: codeBlock(detail.creatingUpdate) }]),
     ],
-    files: restFile(`contract-${id}`, { arguments: detail.args }, detail),
+    files: await restFile(`contract-${id}`, { arguments: detail.args }, detail),
     readings: [reading],
     menus: [
       partyMenu([

@@ -109,7 +109,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
       ...(detail.contractId === null ? [] : [{ name: "Contract id", value: codeBlock(detail.contractId) }]),
       ...(update === null ? [] : [{ name: "Update id", value: codeBlock(update) }]),
     ],
-    files: restFile(`event-${id}`, { arguments: given, result: detail.exerciseResult }, detail),
+    files: await restFile(`event-${id}`, { arguments: given, result: detail.exerciseResult }, detail),
     readings: [reading],
     menus: [
       rowMenu(children, "Open a child event…", (child) => ({

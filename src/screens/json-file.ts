@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { yieldFor } from "../util/event-loop.js";
 import { MINUTE } from "../util/units.js";
 import type { Attachment } from "./view.js";
 
@@ -11,7 +12,7 @@ const INDENT = 2;
 interface Made {
   readonly name: string;
   /** Undefined where it is too large or too deep. */
-  readonly content: Buffer | undefined;
+  readonly content: Promise<Buffer | undefined>;
 }
 
 /** Files of late by the values they were made of: of forty who ask for the same, one has it made. */
@@ -22,18 +23,28 @@ const made = new LRUCache<object, Made>({ max: 16, ttl: MINUTE, ttlAutopurge: tr
  * Numbers that a float cannot hold stand in it as text.
  * @param source what the value is a part of, where that is what stays the same from one to the next who asks
  */
-export function jsonFile(title: string, value: object, source = value): Attachment | undefined {
+export async function jsonFile(
+  title: string,
+  value: object,
+  source = value,
+): Promise<Attachment | undefined> {
   const name = `${title.replace(/[^\w-]+/g, "_").slice(0, 80)}.json`;
   const held = made.get(source);
-  const content = held?.name === name ? held.content : contentOf(value);
-  made.set(source, { name, content });
+  const making = held?.name === name ? held.content : contentOf(value);
+  made.set(source, { name, content: making });
+  const content = await making;
   return content && { name, content };
 }
 
-function contentOf(value: object): Buffer | undefined {
+/** Long ones in turns of the event loop, so that nobody waits for them. */
+async function contentOf(value: object): Promise<Buffer | undefined> {
   const compact = toCompact(value);
   if (compact === undefined || compact.length > MAX_BYTES) return undefined;
-  const text = indentedLength(compact) > MAX_INDENTED ? compact : JSON.stringify(value, null, INDENT);
+  await yieldFor(compact.length);
+  const isLarge = indentedLength(compact) > MAX_INDENTED;
+  await yieldFor(compact.length);
+  const text = isLarge ? compact : JSON.stringify(value, null, INDENT);
+  await yieldFor(text.length);
   const content = Buffer.from(`${text}\n`);
   return content.length > MAX_BYTES ? undefined : content;
 }

@@ -72,7 +72,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const reading = await explorer.updateDetails({ updateId: id });
   const details = reading.data;
   const events = eventsOf(details);
-  const file = jsonFile(`update-${id}`, details);
+  const file = await jsonFile(`update-${id}`, details);
   const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !SHOWN_APART.test(key)));
   const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
   // No events in its details are none that are known, not none at all.

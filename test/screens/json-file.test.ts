@@ -10,27 +10,29 @@ function nested(depth: number, inner: unknown): unknown[] {
 }
 
 describe("JSON as a file", () => {
-  it("is indented, and named for what it is", () => {
-    const file = jsonFile("update-12:3", { a: [1] });
+  it("is indented, and named for what it is", async () => {
+    const file = await jsonFile("update-12:3", { a: [1] });
     expect(file?.name).toBe("update-12_3.json");
     expect(file?.content.toString()).toBe('{\n  "a": [\n    1\n  ]\n}\n');
   });
 
-  it("is compact where indenting would make it many times larger", () => {
-    const file = jsonFile("deep", nested(90, Array(100_000).fill(1)));
+  it("is compact where indenting would make it many times larger", async () => {
+    const file = await jsonFile("deep", nested(90, Array(100_000).fill(1)));
     expect(file?.content.length).toBeLessThan(MEGABYTE);
   });
 
-  it("is left out where it is too large, or nested deeper than can be written", () => {
-    expect(jsonFile("large", ["x".repeat(9 * MEGABYTE)])).toBeUndefined();
-    expect(jsonFile("deep", nested(100_000, 1))).toBeUndefined();
-    expect(jsonFile("long", Array(1_000_000).fill(nested(2, 1)))?.content.length).toBeLessThan(8 * MEGABYTE);
+  it("is left out where it is too large, or nested deeper than can be written", async () => {
+    expect(await jsonFile("large", ["x".repeat(9 * MEGABYTE)])).toBeUndefined();
+    expect(await jsonFile("deep", nested(100_000, 1))).toBeUndefined();
+    expect((await jsonFile("long", Array(1_000_000).fill(nested(2, 1))))?.content.length).toBeLessThan(
+      8 * MEGABYTE,
+    );
   });
 
-  it("is made once for all who ask for the same", () => {
+  it("is made once for all who ask for the same", async () => {
     const details = { events: Array(1_000).fill({ a: 1 }) };
-    const all = Array.from({ length: 40 }, () => jsonFile("update-1", details)?.content);
-    expect(new Set(all).size).toBe(1);
-    expect(jsonFile("event-1", details)?.name).toBe("event-1.json");
+    const all = await Promise.all(Array.from({ length: 40 }, () => jsonFile("update-1", details)));
+    expect(new Set(all.map((file) => file?.content)).size).toBe(1);
+    expect((await jsonFile("event-1", details))?.name).toBe("event-1.json");
   });
 });
