@@ -1,5 +1,8 @@
 import type { FeedDefinition } from "../src/delivery/feed.js";
+import type { Actions } from "../src/discord/action.js";
 import type { Command } from "../src/discord/command.js";
+import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
+import { createResponses } from "../src/feeds/validator/respond.js";
 import { contract } from "./contract.js";
 import { event } from "./event.js";
 import { help } from "./help.js";
@@ -14,9 +17,17 @@ import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { update } from "./update.js";
 import { validator } from "./validator.js";
+import { createWatchActions } from "./watch/actions.js";
+import { createWatch } from "./watch/index.js";
 
 /** What commands that change something work with. */
 export type CommandServices = SubscribeServices;
+
+/** What buttons do besides opening screens. */
+export const createActions = (services: CommandServices, feeds: readonly FeedDefinition[]): Actions => ({
+  ...createResponses({ feed: VALIDATOR_FEED, ...services }),
+  ...createWatchActions(services, feeds),
+});
 
 /**
  * Every slash command. Registration, dispatch and help all read this list.
@@ -35,5 +46,6 @@ export const createCommands = (feeds: readonly FeedDefinition[]): readonly Comma
   update,
   lookup,
   createSubscribe(feeds),
+  createWatch(feeds),
   help,
 ];

@@ -1,4 +1,5 @@
 import type { REST } from "discord.js";
+import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
 import type { OnDelivered } from "./delivery/deliver.js";
 import type { FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
@@ -33,6 +34,7 @@ interface BackgroundDeps {
   readonly discordTime: () => number;
   readonly environment: readonly FixedSubscription[];
   readonly renderer: Renderer;
+  readonly charts: Charts;
   readonly polls: PollSettings;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
@@ -65,11 +67,15 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
 }
 
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
-  const { explorer, directory, names, rest, discordTime, renderer, polls, log, onDelivered, onPoll } = deps;
+  const { explorer, directory, names, rest, discordTime, renderer, charts, polls, log, onDelivered, onPoll } =
+    deps;
   const now = Date.now;
   const running = deps.feeds.map((feed) => {
     const pollMs = feed.pollMs(polls);
-    const created = feed.create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs);
+    const created = feed.create(
+      { explorer, state, renderer, charts, directory, names, rest, log, now },
+      pollMs,
+    );
     return { ...created, pollMs };
   });
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
@@ -110,7 +116,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const pollJob = ({ feed, poll, pollMs }: RunningFeed & { readonly pollMs: number }) => {
     const { name } = feed.definition;
     const publisher: Publisher = {
-      subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
+      subscriptions: async () =>
+        (await subscriptions.all()).filter((each) => each.feed === name && !each.isPaused),
       prepare: (events) => outbox.prepare(feed, events),
       touch: (subjects) => upkeep.touch(name, subjects),
     };

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
-import { createCommands } from "../commands/index.js";
+import { createActions, createCommands } from "../commands/index.js";
+import { refusalOf } from "../commands/watch/watches.js";
 import { createBackground } from "./background.js";
 import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
@@ -82,8 +83,9 @@ export async function startBot(
   const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
   const links = createLinks(keys);
-  const commands = createCommands(feeds.map(({ definition }) => definition));
-  const definitions = commands.map(({ definition }) => definition);
+  const definitions = feeds.map(({ definition }) => definition);
+  const commands = createCommands(definitions);
+  const registered = commands.map(({ definition }) => definition);
   let paths: ReadonlyMap<string, string> = new Map();
   const renderer = createRenderer(links, {
     commands: () => paths,
@@ -124,8 +126,10 @@ export async function startBot(
   );
   const environment = environmentSubscriptions(config, feeds);
   const backgroundRest = createBackgroundRest(config.discord);
+  const charts = createCharts(log);
   const background = createBackground({
     feeds,
+    charts,
     explorer,
     directory,
     names,
@@ -141,23 +145,28 @@ export async function startBot(
   });
 
   const subscriptions = createSubscriptions(state, environment);
+  const services = {
+    explorer,
+    subscriptions,
+    state,
+    renderer,
+    names,
+    directory,
+    links,
+    rest: client.rest,
+    maxSubscriptions: config.subscriptionsPerServer,
+  };
   const dispatch = createDispatch({
     commands,
-    services: {
-      explorer,
-      subscriptions,
-      state,
-      renderer,
-      names,
-      rest: client.rest,
-      maxSubscriptions: config.subscriptionsPerServer,
-    },
+    services,
+    actions: createActions(services, definitions),
+    afterword: (userId) => refusalOf(userId, services),
     explorer,
     screens: {
       directory,
       names,
       prices: createPriceHistory(state, log),
-      charts: createCharts(log),
+      charts,
       source: new URL(config.explorer.apiUrl).host,
     },
     commandPaths: () => paths,
@@ -189,14 +198,14 @@ export async function startBot(
   const registering = registerCommands({
     rest: client.rest,
     applicationId,
-    definitions,
+    definitions: registered,
     guildId: config.discord.guildId,
     guildIds,
     state,
     log,
   }).then(
     (ids) => {
-      paths = commandPaths(definitions, ids);
+      paths = commandPaths(registered, ids);
     },
     (err: unknown) =>
       log.error({ err }, "The commands could not be registered; those Discord has stay in use"),

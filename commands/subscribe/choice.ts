@@ -1,11 +1,14 @@
 import type { ChatInputCommandInteraction } from "discord.js";
-import { defaultsOf, type FeedDefinition } from "../../src/delivery/feed.js";
-import type { Subscriptions } from "../../src/delivery/subscriptions.js";
+import { defaultsOf, type FeedDefinition, type SubjectChoice } from "../../src/delivery/feed.js";
+import type { Directory, Kind } from "../../src/directory/directory.js";
+import type { Links } from "../../src/discord/links.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
+import { isWholeId, readId } from "../../src/text/ids.js";
 import { PersonError } from "../../src/util/person-error.js";
 
-/** The option that says which of a channel's subscriptions is meant. */
+/** The options that say which of a channel's subscriptions is meant. */
 export const FEED_OPTION = "feed";
+export const SUBJECT_OPTION = "subject";
 
 /** A subscription that somebody chose, with its feed. */
 export interface Chosen {
@@ -13,59 +16,92 @@ export interface Chosen {
   readonly feed: FeedDefinition;
 }
 
-/**
- * The subscription of a channel that a command is about.
- * @throws {PersonError} where there is none, or where there are several and none is named
- */
-export async function chosenSubscription(
-  interaction: ChatInputCommandInteraction,
-  subscriptions: Subscriptions,
-  feeds: readonly FeedDefinition[],
-  channelId: string,
-): Promise<Chosen> {
-  const wanted = interaction.options.getString(FEED_OPTION);
-  const own = (await subscriptions.all()).flatMap((subscription) => {
-    const feed = feeds.find(({ name }) => name === subscription.feed);
-    const isOurs = subscription.channelId === channelId && (wanted === null || subscription.feed === wanted);
-    return feed && isOurs ? [{ subscription, feed }] : [];
-  });
-  const [only, ...others] = own;
-  if (!only) {
-    throw new PersonError(
-      `<#${channelId}> is not subscribed. \`/subscribe ${wanted ?? feeds[0]?.name}\` subscribes it.`,
-    );
-  }
-  if (others.length > 0)
-    throw new PersonError(`<#${channelId}> has several subscriptions: choose one with \`${FEED_OPTION}\`.`);
-  return only;
+/** What names are read with. */
+export interface NameServices {
+  readonly directory: Directory;
+  readonly links: Pick<Links, "readChoice" | "choiceValue">;
 }
 
-/** What every feed's subscriptions can be set to, and which of them is meant. */
-const COMMON = ["channel", FEED_OPTION, "role", "no-role", "publish"];
+const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  validator: "validator",
+  party: "party",
+  proposal: "vote request",
+  token: "token",
+};
 
-/** A feed with a single topic has no switch for it. */
+/**
+ * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.
+ * @throws {PersonError} where it fits none, or several
+ */
+async function readThing(
+  typed: string,
+  kinds: readonly Kind[],
+  { directory, links }: NameServices,
+): Promise<string> {
+  const id = readId((await links.readChoice(typed)) ?? typed);
+  if (isWholeId(id)) return id;
+  const [kind = "validator"] = kinds;
+  const what = KIND_WORDS[kind];
+  const named = directory.named(kinds, id);
+  const [only, ...others] = named.length > 0 ? named : directory.search(kinds, id, 2);
+  if (only && others.length === 0) return only.entry.id;
+  if (only)
+    throw new PersonError(
+      `Several things go by that name. Choose one of those that are offered as you type.`,
+    );
+  throw new PersonError(
+    directory.readAt(kind) === undefined
+      ? `The names are still being read. Try again in a minute, or paste the whole id of the ${what}.`
+      : `No ${what} is known by that name. Choose one of those that are offered as you type, or paste its whole id.`,
+    "missing",
+  );
+}
+
+/** What a new subscription is to be about; null where its feed is about one thing alone. @throws {PersonError} */
+export async function chosenSubject(
+  { options }: ChatInputCommandInteraction,
+  choice: SubjectChoice | undefined,
+  settings: Readonly<Record<string, unknown>>,
+  services: NameServices,
+): Promise<string | null> {
+  if (!choice) return null;
+  if (!choice.option) return choice.of?.(settings) ?? null;
+  const typed = options.getString(choice.option.name);
+  return typed === null ? null : readThing(typed, choice.option.kinds, services);
+}
+
+/** What each subscription may switch on and off. */
 export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"] =>
-  Object.keys(topics).length > 1 ? topics : {};
+  Object.fromEntries(Object.entries(topics).filter(([, { isFixed }]) => !isFixed));
 
-/** The names of the options that a subscription to a feed takes. */
-const optionsOf = (feed: FeedDefinition): readonly string[] => [
-  ...COMMON,
+/** The options that not every feed's subscriptions have. */
+const ownOptionsOf = (feed: FeedDefinition): readonly string[] => [
   ...(feed.threads ? ["thread"] : []),
   ...Object.keys(switchesOf(feed)),
   ...Object.keys(feed.options),
 ];
 
+/** @throws {PersonError} for an option that belongs to other feeds alone */
+export function checkOptions(
+  { options }: ChatInputCommandInteraction,
+  feed: FeedDefinition,
+  feeds: readonly FeedDefinition[],
+): void {
+  const own = ownOptionsOf(feed);
+  const others = feeds.flatMap(ownOptionsOf).filter((name) => !own.includes(name));
+  const given = options.data.flatMap((option) => option.options ?? [option]);
+  const foreign = given.find(({ name }) => others.includes(name));
+  if (foreign)
+    throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
+}
+
 /** What was typed for a subscription, on top of what it is already set to. @throws {PersonError} for what cannot be read */
 export function chosenSettings(
   { options }: ChatInputCommandInteraction,
   feed: FeedDefinition,
-  before: Subscription | undefined,
+  before: Partial<Subscription> | undefined,
 ) {
-  const old = before ?? defaultsOf(feed);
-  const given = options.data.flatMap((option) => option.options ?? [option]);
-  const foreign = given.find(({ name }) => !optionsOf(feed).includes(name));
-  if (foreign)
-    throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
+  const old = { ...defaultsOf(feed), ...before };
   const flag = (name: string, otherwise: boolean) => options.getBoolean(name) ?? otherwise;
   const topics = Object.keys(feed.topics).map(
     (name) => [name, flag(name, old.topics[name] ?? false)] as const,

@@ -10,12 +10,24 @@ import { checkSubscription, readPlace } from "../../src/discord/places.js";
 import type { ExplorerService } from "../../src/explorer/service.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import type { State } from "../../src/storage/state.js";
+import { readId } from "../../src/text/ids.js";
 import { channelMention, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { chosenSettings, chosenSubscription } from "./choice.js";
+import {
+  type Chosen,
+  checkOptions,
+  chosenSettings,
+  chosenSubject,
+  FEED_OPTION,
+  type NameServices,
+  SUBJECT_OPTION,
+} from "./choice.js";
+
+/** The most subscriptions of one feed that a channel may have. */
+const MAX_OF_A_FEED = 25;
 
 /** What /subscribe works with. */
-export interface SubscribeServices {
+export interface SubscribeServices extends NameServices {
   readonly explorer: ExplorerService;
   readonly subscriptions: Subscriptions;
   readonly state: State;
@@ -86,14 +98,24 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
   ];
 }
 
-const answerDeps = (
-  { user }: ChatInputCommandInteraction,
-  { explorer, names, renderer }: SubscribeServices,
-): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), names, renderer, now: Date.now() });
+export const answerDeps = (
+  { user }: { readonly user: { readonly id: string } },
+  { explorer, names, renderer, state }: SubscribeServices,
+): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), state, names, renderer, now: Date.now() });
 
-/** @throws {PersonError} where the server has as many subscriptions as it may have */
-async function checkRoom({ subscriptions, maxSubscriptions }: SubscribeServices, guildId: string) {
+/** @throws {PersonError} where the server, or the channel, has as many subscriptions as it may have */
+async function checkRoom(
+  { subscriptions, maxSubscriptions }: SubscribeServices,
+  guildId: string,
+  channelId: string,
+  feed: FeedDefinition,
+) {
   const own = (await subscriptions.all()).filter((each) => each.guildId === guildId);
+  const alike = own.filter((each) => each.channelId === channelId && each.feed === feed.name);
+  if (alike.length >= MAX_OF_A_FEED)
+    throw new PersonError(
+      `<#${channelId}> has ${alike.length} subscriptions to ${feed.name}, as many as a channel may have. \`/subscribe remove\` ends one that is no longer needed.`,
+    );
   if (own.length >= maxSubscriptions)
     throw new PersonError(
       `This server has ${own.length} subscriptions, as many as it may have. \`/subscribe remove\` ends one that is no longer needed.`,
@@ -110,36 +132,59 @@ async function save(
   const { subscriptions } = services;
   const { channel } = place;
   const settings = chosenSettings(interaction, feed, before);
+  const subject =
+    (await chosenSubject(interaction, feed.subject, settings, services)) ?? before?.subject ?? null;
+  const deps = answerDeps(interaction, services);
+  const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
     throw new PersonError(
       `<#${channel.id}> is not an announcement channel: only there can messages be published. Leave \`publish\` out.`,
     );
   }
   await check(interaction, services, place, settings);
-  if (!before) await checkRoom(services, place.guild.id);
+  if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
+  if (subject !== null && subject !== existing?.subject) await feed.subject?.check?.(subject, deps);
   const subscription: Subscription = {
     ...settings,
     channelId: channel.id,
     feed: feed.name,
-    subject: before?.subject ?? null,
+    subject,
     guildId: place.guild.id,
     userId: null,
     forum: channel.type === ChannelType.GuildForum,
     tagId: tagFor(place, feed),
-    since: before?.since || Date.now(),
+    since: existing?.since || Date.now(),
   };
+  // A condition is what a subscription is about: another one is another subscription.
+  if (existing && existing.subject !== subject) await subscriptions.remove(existing);
   await subscriptions.put(subscription);
   await subscriptions.setHealth(channel.id, {
     ...(await subscriptions.health(channel.id)),
     paused: false,
   });
-  const title = !before
+  const title = !existing
     ? md`Subscribed`
-    : isDeepStrictEqual(before, subscription)
+    : isDeepStrictEqual(existing, subscription)
       ? md`No change: these are the settings already`
       : md`Subscription changed`;
-  const standing = before ? [] : [md``, ...(await feed.standing(answerDeps(interaction, services)))];
-  return say(services, title, [channelMention(channel.id), ...described(subscription, feed), ...standing]);
+  const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
+  return say(services, title, [
+    headline(subscription, feed, services),
+    ...described(subscription, feed),
+    ...standing,
+  ]);
+}
+
+/** A subscription in a few words: its channel, and what it is about. */
+export function headline(
+  { channelId, subject }: Subscription,
+  feed: FeedDefinition,
+  named: SubscribeServices,
+): Markdown {
+  const of = subject === null ? undefined : feed.subject?.words(subject, named);
+  return of
+    ? md`${channelMention(channelId)} · ${feed.name} · **${of}**`
+    : md`${channelMention(channelId)} · ${feed.name}`;
 }
 
 /** Subscribes a channel to a feed; one that is subscribed already is edited. */
@@ -149,15 +194,55 @@ export async function subscribe(
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const key = { channelId: place.channel.id, feed: feed.name, subject: null };
+  const settings = chosenSettings(interaction, feed, undefined);
+  const subject = await chosenSubject(interaction, feed.subject, settings, services);
+  const key = { channelId: place.channel.id, feed: feed.name, subject };
   return save(interaction, services, place, feed, await services.subscriptions.get(key));
 }
 
-const chosenIn = (
-  interaction: ChatInputCommandInteraction,
-  { subscriptions, feeds }: FeedServices,
+/** A channel's subscriptions, with their feeds. */
+export async function subscriptionsIn(
   channelId: string,
-) => chosenSubscription(interaction, subscriptions, feeds, channelId);
+  { subscriptions, feeds }: Pick<FeedServices, "subscriptions" | "feeds">,
+): Promise<readonly Chosen[]> {
+  return (await subscriptions.all()).flatMap((subscription) => {
+    const feed = feeds.find(({ name }) => name === subscription.feed);
+    return feed && subscription.channelId === channelId ? [{ subscription, feed }] : [];
+  });
+}
+
+/**
+ * The subscription of a channel that a command is about.
+ * @throws {PersonError} where there is none, or where there are several and none is named
+ */
+async function chosenIn(
+  { options }: ChatInputCommandInteraction,
+  services: FeedServices,
+  channelId: string,
+): Promise<Chosen> {
+  const wanted = options.getString(FEED_OPTION);
+  const typed = options.getString(SUBJECT_OPTION);
+  const subject = typed === null ? null : readId((await services.links.readChoice(typed)) ?? typed);
+  const own = (await subscriptionsIn(channelId, services)).filter(
+    ({ subscription, feed }) =>
+      (wanted === null || feed.name === wanted) &&
+      (subject === null ||
+        subscription.subject === subject ||
+        (subscription.subject !== null &&
+          feed.subject?.words(subscription.subject, services).toString() === subject)),
+  );
+  const [only, ...others] = own;
+  if (!only) {
+    throw new PersonError(
+      `<#${channelId}> is not subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wanted ?? services.feeds[0]?.name}\` subscribes it.`,
+    );
+  }
+  if (others.length > 0)
+    throw new PersonError(
+      `<#${channelId}> has several subscriptions: choose one with \`${FEED_OPTION}\` and \`${SUBJECT_OPTION}\`.`,
+    );
+  return only;
+}
 
 /** `/subscribe edit`: the options given, and the rest as it was. */
 export async function edit(
@@ -166,6 +251,7 @@ export async function edit(
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const { feed, subscription } = await chosenIn(interaction, services, place.channel.id);
+  checkOptions(interaction, feed, services.feeds);
   return save(interaction, services, place, feed, subscription);
 }
 
@@ -177,7 +263,7 @@ export async function remove(
   const guildId = serverOf(interaction);
   const channelId = channelIdOf(interaction);
   // The channel itself may be gone: what counts is whose subscription it is.
-  const { subscription } = await chosenIn(interaction, services, channelId);
+  const { subscription, feed } = await chosenIn(interaction, services, channelId);
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`<#${channelId}> is not subscribed.`);
   if (services.subscriptions.isFixed(subscription)) {
@@ -186,7 +272,7 @@ export async function remove(
     );
   }
   await services.subscriptions.remove(subscription);
-  return say(services, md`Subscription ended`, [channelMention(channelId)]);
+  return say(services, md`Subscription ended`, [headline(subscription, feed, services)]);
 }
 
 /** `/subscribe resume`: checks the channel again, and clears what paused it. */

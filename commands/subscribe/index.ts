@@ -1,16 +1,31 @@
 import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import type { AutocompleteInteraction } from "discord.js";
 import {
   ApplicationIntegrationType,
   ChannelType,
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { FeedDefinition, SubjectChoice } from "../../src/delivery/feed.js";
+import type { Kind } from "../../src/directory/directory.js";
+import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { LIMITS } from "../../src/discord/limits.js";
+import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { FEED_OPTION, switchesOf } from "./choice.js";
-import { edit, remove, resume, type SubscribeServices, subscribe, test } from "./handlers.js";
+import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
+import {
+  edit,
+  type FeedServices,
+  remove,
+  resume,
+  type SubscribeServices,
+  subscribe,
+  subscriptionsIn,
+  test,
+} from "./handlers.js";
 import { list, PAGE_OPTION } from "./list.js";
+import { addRequired, addSettings } from "./options.js";
 
 const CHANNELS = [
   ChannelType.GuildText,
@@ -27,53 +42,88 @@ const DELIVERY_FLAGS = {
   publish: "Publish in announcement channels",
 } as const;
 
-const ofChannel = (name: string, description: string) =>
-  new SlashCommandSubcommandBuilder()
-    .setName(name)
-    .setDescription(description)
-    .addChannelOption((option) =>
-      option
-        .setName("channel")
-        .setDescription("Which channel (this one)")
-        .addChannelTypes(...CHANNELS),
-    );
+const subcommand = (name: string, description: string) =>
+  new SlashCommandSubcommandBuilder().setName(name).setDescription(description);
 
-/** Adds what a subscription to these feeds can be set to; what several of them share stands once. */
-function withOptions(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
+const withChannel = (builder: SlashCommandSubcommandBuilder) =>
+  builder.addChannelOption((option) =>
+    option
+      .setName("channel")
+      .setDescription("Which channel (this one)")
+      .addChannelTypes(...CHANNELS),
+  );
+
+const ofChannel = (name: string, description: string) => withChannel(subcommand(name, description));
+
+/** Adds what a subscription to these feeds can be set to. */
+function withSettings(
+  builder: SlashCommandSubcommandBuilder,
+  feeds: readonly FeedDefinition[],
+  isNew: boolean,
+) {
   builder.addRoleOption((option) =>
     option.setName("role").setDescription("A role to ping with each announcement"),
   );
-  const topics = Object.assign({}, ...feeds.map(switchesOf)) as FeedDefinition["topics"];
-  const flags = [
-    ...Object.entries(topics).map(([name, topic]) => [name, topic.description, topic.byDefault] as const),
-    ...Object.entries(DELIVERY_FLAGS)
-      .filter(([name]) => name !== "thread" || feeds.some(({ threads }) => threads))
-      .map(([name, description]) => [name, description, false] as const),
-  ];
-  for (const [name, description, byDefault] of flags) {
-    builder.addBooleanOption((option) =>
-      option.setName(name).setDescription(`${description} (${byDefault ? "on" : "off"})`),
-    );
-  }
-  const options = Object.assign({}, ...feeds.map((feed) => feed.options)) as FeedDefinition["options"];
-  for (const [name, { description, maxLength }] of Object.entries(options)) {
-    builder.addStringOption((option) =>
-      option.setName(name).setDescription(description).setMaxLength(maxLength),
-    );
-  }
+  addSettings(builder, feeds, isNew);
+  for (const [name, description] of Object.entries(DELIVERY_FLAGS))
+    if (name !== "thread" || feeds.some(({ threads }) => threads))
+      builder.addBooleanOption((option) => option.setName(name).setDescription(`${description} (off)`));
   return builder;
 }
 
-/** Where a channel may be subscribed to several feeds, a subcommand wants to know which. */
-function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
-  if (feeds.length < 2) return builder;
-  return builder.addStringOption((option) =>
-    option
-      .setName(FEED_OPTION)
-      .setDescription("Which of the channel's subscriptions, where it has several")
-      .addChoices(...feeds.map(({ name }) => ({ name, value: name }))),
+/** The subcommand that subscribes a channel to a feed. */
+const ofFeed = (feed: FeedDefinition) =>
+  withSettings(
+    withChannel(addRequired(subcommand(feed.name, feed.description), feed.subject, feed.options)),
+    [feed],
+    true,
   );
+
+/** Where a channel may be subscribed to several feeds, or to several things of one, a subcommand wants to know which. */
+function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
+  if (feeds.length > 1)
+    builder.addStringOption((option) =>
+      option
+        .setName(FEED_OPTION)
+        .setDescription("Which of the channel's subscriptions, where it has several")
+        .addChoices(...feeds.map(({ name }) => ({ name, value: name }))),
+    );
+  if (feeds.some(({ subject }) => subject))
+    builder.addStringOption((option) =>
+      option
+        .setName(SUBJECT_OPTION)
+        .setDescription("Which one, where it has several to the same feed")
+        .setAutocomplete(true),
+    );
+  return builder;
 }
+
+/** What the channel is subscribed to, as far as it fits what is typed. */
+async function completeSubject(
+  interaction: AutocompleteInteraction,
+  services: FeedServices,
+): Promise<OfferedChoice[]> {
+  const { options, channelId } = interaction;
+  const chosen = options.get("channel")?.value;
+  const own = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, services);
+  const typed = options.getFocused().toLowerCase();
+  return own
+    .flatMap(({ subscription: { subject }, feed }) => {
+      if (subject === null || !feed.subject) return [];
+      const words = clean(feed.subject.words(subject, services).toString());
+      return [{ name: cut(words, LIMITS.choiceText), value: services.links.choiceValue(subject) }];
+    })
+    .filter(({ name }) => name.toLowerCase().includes(typed))
+    .slice(0, LIMITS.choices);
+}
+
+/** What the options that name something are completed with. */
+export const suggestionsOf = (
+  choices: readonly (SubjectChoice | undefined)[],
+): Readonly<Record<string, readonly Kind[]>> =>
+  Object.fromEntries(
+    choices.flatMap((each) => (each?.option ? [[each.option.name, each.option.kinds]] : [])),
+  );
 
 /** /subscribe, with a subcommand for each feed. */
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
@@ -83,13 +133,13 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
     .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
     .setContexts(InteractionContextType.Guild)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
-  for (const feed of feeds)
-    builder.addSubcommand(withOptions(ofChannel(feed.name, feed.description), [feed]));
+  for (const feed of feeds) builder.addSubcommand(ofFeed(feed));
   builder
     .addSubcommand(
-      withOptions(
+      withSettings(
         ofSubscription(ofChannel("edit", "Change what is announced in a subscribed channel"), feeds),
         feeds,
+        false,
       ).addBooleanOption((option) => option.setName("no-role").setDescription("Ping nobody any more")),
     )
     .addSubcommand((sub) =>
@@ -113,6 +163,8 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
   return {
     definition: builder.toJSON(),
     group: "This bot",
+    suggests: suggestionsOf(feeds.map(({ subject }) => subject)),
+    complete: (interaction, services) => completeSubject(interaction, { ...services, feeds }),
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);

@@ -2,9 +2,9 @@ import type { ChatInputCommandInteraction } from "discord.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
 import type { Health } from "../../src/storage/catalogue.js";
-import { channelMention, counted, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
+import { counted, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { described, type FeedServices, type SubscribeServices, say, serverOf } from "./handlers.js";
+import { described, type FeedServices, headline, type SubscribeServices, say, serverOf } from "./handlers.js";
 
 /** Subscriptions on one page of the list: each takes up to eight lines. */
 const PER_PAGE = 8;
@@ -26,7 +26,7 @@ export async function list(
 ): Promise<MessagePayload> {
   const { subscriptions, feeds, state } = services;
   const own = await subscriptionsOf(serverOf(interaction), services);
-  const read = await Promise.all(feeds.map((feed) => feed.lastRead(state)));
+  const read = (await Promise.all(feeds.map((feed) => feed.lastRead?.(state)))).flatMap((line) => line ?? []);
   if (own.length === 0) {
     const commands = join(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),
@@ -39,10 +39,11 @@ export async function list(
   const shown = own.slice((page - 1) * PER_PAGE, page * PER_PAGE);
   const entries = await Promise.all(
     shown.map(async ({ subscription, feed }) => [
-      feeds.length > 1
-        ? md`${channelMention(subscription.channelId)} · ${feed.name}`
-        : channelMention(subscription.channelId),
+      headline(subscription, feed, services),
       ...described(subscription, feed),
+      ...(subscription.subject !== null && feed.nowOf
+        ? [md`Now: ${await feed.nowOf(state, subscription)}`]
+        : []),
       ...(subscriptions.isFixed(subscription)
         ? [md`Set in the bot's environment; it cannot be removed by a command.`]
         : []),

@@ -141,12 +141,19 @@ export function createDeliver(deps: DeliverDeps) {
   };
 
   /** Pauses a channel that is closed to the bot: the delivery waits, with what is behind it, until it is resumed or a day has passed. */
-  const pause = async (id: string, waiting: Delivery, { guildId }: Subscription, error: unknown) => {
+  const pause = async (
+    id: string,
+    waiting: Delivery,
+    { guildId, userId, channelId }: Subscription,
+    error: unknown,
+  ) => {
     const left =
       problemOf(error) === "no-access" &&
       guildId !== null &&
       !(await isMember(rest, guildId).catch(() => true));
-    await commit(id, waiting);
+    // A person hears of it with their next command.
+    const hear = userId === null ? [] : [state.people.put(userId, { channelId, refusedAt: now() })];
+    await commit(id, waiting, hear);
     onDelivered(waiting.feed, "paused", now() - waiting.at);
     await complain(waiting.channelId, left ? "the bot is no longer in the server" : wordsFor(error), {
       paused: true,

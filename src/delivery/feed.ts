@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type * as z from "zod";
+import type { Charts } from "../charts/charts.js";
 import type { PollSettings } from "../config.js";
-import type { Directory } from "../directory/directory.js";
+import type { Directory, Kind } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { Explorer, ExplorerService } from "../explorer/service.js";
@@ -19,15 +20,21 @@ export interface Topic {
   /** Of the slash option (Discord: 100 characters, with the default behind it). */
   readonly description: string;
   readonly byDefault: boolean;
+  /** Whether every subscription has it. */
+  readonly isFixed?: boolean;
   /** In a list of what a channel is subscribed to, such as "outages". */
   readonly words: (subscription: Subscription) => string;
 }
 
-/** Something else that a subscription of a feed can be set to, typed as text. */
+/** Something else that a subscription of a feed can be set to, typed as text or chosen. */
 export interface FeedOption<Value = unknown> {
   readonly description: string;
   /** The longest text that may be typed. */
   readonly maxLength: number;
+  /** What is offered, where nothing else may be typed: words by what they stand for. */
+  readonly choices?: Readonly<Record<string, string>>;
+  /** Whether a new subscription must say it. */
+  readonly isRequired?: boolean;
   readonly byDefault: Value;
   readonly schema: z.ZodType<Value>;
   /** What a person typed; undefined where it cannot be read. */
@@ -36,10 +43,46 @@ export interface FeedOption<Value = unknown> {
   readonly problem: string;
 }
 
+/** Where things have their names. */
+export interface Named {
+  readonly names: Names;
+  readonly directory: Directory;
+}
+
+/** What each subscription of a feed is about, where that is one of many things. */
+export interface SubjectChoice {
+  /** The slash option that names it, and what it is completed with; missing where the other options say it. */
+  readonly option?: { readonly name: string; readonly description: string; readonly kinds: readonly Kind[] };
+  /** What the other options say, and what they are where it is given. */
+  of?(settings: Readonly<Record<string, unknown>>): string;
+  settings?(subject: string): Readonly<Record<string, unknown>> | undefined;
+  /** @throws {PersonError} where there is no such thing */
+  check?(subject: string, deps: AnswerDeps): Promise<void>;
+  /** In a list of subscriptions. */
+  words(subject: string, named: Named): Markdown;
+}
+
+/** How a person may watch something of a feed for themselves, in private. */
+export interface WatchChoice {
+  /** Of the subcommand of /watch. */
+  readonly name: string;
+  readonly description: string;
+  readonly subject: SubjectChoice;
+  /** What a button that leads to it offers besides: another subject, or the feed's first option as it would be typed. */
+  offered?(
+    subject: string,
+  ): readonly { readonly label: string; readonly id: string; readonly set?: string }[];
+  /** What such a watch is set to, where the person chooses nothing of it. */
+  readonly settings?: Readonly<Record<string, unknown>> & {
+    readonly topics: Readonly<Record<string, boolean>>;
+  };
+}
+
 /** What a feed answers a person with who subscribes. */
 export interface AnswerDeps {
   /** The explorer, for that person. */
   readonly explorer: Explorer;
+  readonly state: State;
   readonly names: Names;
   readonly renderer: Renderer;
   readonly now: number;
@@ -61,10 +104,16 @@ export interface FeedDefinition {
   readonly tagName: RegExp;
   /** A message as it would be announced now, for a drill. */
   sample(deps: AnswerDeps, subscription: Subscription, mark: string): Promise<View>;
+  /** Where each subscription is about one thing. */
+  readonly subject?: SubjectChoice;
+  /** Where people may watch something of it. */
+  readonly watch?: WatchChoice;
   /** What a new subscriber should know of what began before, and is not announced. */
-  standing(deps: AnswerDeps): Promise<readonly Markdown[]>;
-  /** When what it tells of was last read, for the list of subscriptions. */
-  lastRead(state: State): Promise<Markdown>;
+  standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
+  /** When what it tells of was last read, for the list of subscriptions; missing where each says for itself. */
+  lastRead?(state: State): Promise<Markdown>;
+  /** How what a subscription is about stands, and what was last told of it. */
+  nowOf?(state: State, subscription: Subscription): Promise<Markdown>;
 }
 
 /** An event's message, and what it shows of its subject. */
@@ -143,6 +192,7 @@ export interface FeedDeps {
   readonly renderer: Renderer;
   readonly directory: Directory;
   readonly names: Names;
+  readonly charts: Charts;
   /** For a feed's own requests to Discord. */
   readonly rest: REST;
   readonly log: Log;
@@ -185,8 +235,10 @@ export function optionOf<Value>(subscription: Subscription, name: string, option
   return result.success ? result.data : option.byDefault;
 }
 
+type DefaultSettings = Pick<Subscription, "topics" | "roleId" | "thread" | "publish">;
+
 /** What a subscription is set to where nobody says otherwise. */
-export const defaultsOf = ({ topics, options }: FeedDefinition) => ({
+export const defaultsOf = ({ topics, options }: FeedDefinition): DefaultSettings => ({
   topics: Object.fromEntries(Object.entries(topics).map(([name, { byDefault }]) => [name, byDefault])),
   ...Object.fromEntries(Object.entries(options).map(([name, { byDefault }]) => [name, byDefault])),
   roleId: null,

@@ -167,7 +167,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const doing = await Promise.all(own.map(({ channelId }) => subscriptions.health(channelId)));
     const left = own.filter((_, index) => now() - (doing[index]?.goneSince ?? now()) > LEFT_MS);
     for (const each of left) await subscriptions.removeChannel(each.channelId);
-    return own.filter((each, index) => !doing[index]?.paused && !left.includes(each));
+    return own.filter((each, index) => !each.isPaused && !doing[index]?.paused && !left.includes(each));
   };
 
   /** Deliveries by their ids: the writes that make them due, and what has them sent once that is committed. */

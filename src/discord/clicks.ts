@@ -5,11 +5,20 @@ import {
   type Message,
   MessageFlags,
   type ModalSubmitInteraction,
+  PermissionFlagsBits,
   type StringSelectMenuInteraction,
   TextInputStyle,
 } from "discord.js";
 import { MAX_SCREENS } from "../explorer/paging.js";
-import { type Address, withParameter } from "../screens/addresses.js";
+import {
+  type ActionName,
+  type Address,
+  isActionName,
+  isScreen,
+  placeAt,
+  type ScreenAddress,
+  withParameter,
+} from "../screens/addresses.js";
 import { StateError } from "../storage/store.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
@@ -29,7 +38,7 @@ export type Click = ButtonInteraction | StringSelectMenuInteraction | ModalSubmi
 export interface Followed {
   readonly to: Address;
   /** Where its way back leads. */
-  readonly back: Address | undefined;
+  readonly back: ScreenAddress | undefined;
   readonly refresh: boolean;
 }
 
@@ -48,6 +57,13 @@ function clickedOn(click: Click): Clicked {
     : clicked;
 }
 
+/** The action that a click is for, as far as its link's name tells; undefined where it opens a screen. */
+export function actionIn(click: Click): ActionName | undefined {
+  const [wire = ""] = clickedOn(click).link.split("?");
+  const place = placeAt(wire);
+  return place !== undefined && isActionName(place) ? place : undefined;
+}
+
 /** Whether a button opens the dialog for a page number. */
 export const opensDialog = (click: Click): click is ButtonInteraction =>
   click.isButton() && click.customId.startsWith(SLOT.jump);
@@ -55,6 +71,13 @@ export const opensDialog = (click: Click): click is ButtonInteraction =>
 /** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
 export const mayUpdate = (message: Message, userId: string): boolean =>
   message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
+
+/** Whether somebody may answer for an alert in a server: as holder of the role that it pings, or as who may manage the server. */
+export function mayAnswer({ member, memberPermissions }: Click, roleId: string | null): boolean {
+  if (memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
+  if (!member || roleId === null) return false;
+  return Array.isArray(member.roles) ? member.roles.includes(roleId) : member.roles.cache.has(roleId);
+}
 
 /** How many pages a message's list has, as its page button says ("3 / 12"). */
 function pagesOn(message: Message | null): number {
@@ -89,12 +112,13 @@ async function backFrom(
   slot: string,
   to: Address,
   links: Links,
-): Promise<Address | undefined> {
+): Promise<ScreenAddress | undefined> {
   if (slot === SLOT.back) return undefined;
   const onMessage = linksOn(message);
   const linkIn = async (wanted: string) => {
     const link = onMessage.find((id) => id.startsWith(wanted));
-    return link === undefined ? undefined : links.decode(link.slice(1));
+    const found = link === undefined ? undefined : await links.decode(link.slice(1));
+    return found && isScreen(found) ? found : undefined;
   };
   const current = await linkIn(SLOT.refresh);
   return current && isSameThing(current, to) ? linkIn(SLOT.back) : current;

@@ -1,9 +1,11 @@
 import type {
+  AutocompleteInteraction,
   ChatInputCommandInteraction,
   RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from "discord.js";
 import type { Kind } from "../directory/directory.js";
 import type { ScreenName } from "../screens/addresses.js";
+import type { OfferedChoice } from "./autocomplete.js";
 import type { MessagePayload } from "./message.js";
 
 /** A command as it is registered. */
@@ -38,6 +40,10 @@ export interface ReadingCommand {
 export interface ActingCommand<Services> {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
+  /** By option, what it is completed with. */
+  readonly suggests?: Readonly<Record<string, readonly Kind[]>>;
+  /** What is offered for its other options that are completed. */
+  complete?(interaction: AutocompleteInteraction, services: Services): Promise<readonly OfferedChoice[]>;
   /** @throws {PersonError} with a sentence for the person */
   run(interaction: ChatInputCommandInteraction, services: Services): Promise<MessagePayload>;
 }

@@ -8,14 +8,21 @@ import {
 import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
-import { type Address, namedAddress, parseAddress } from "../screens/addresses.js";
+import {
+  type ActionAddress,
+  isScreen,
+  namedAddress,
+  parseAddress,
+  type ScreenAddress,
+} from "../screens/addresses.js";
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { PersonError } from "../util/person-error.js";
+import { type Action, type Actions, targetOf } from "./action.js";
 import { createAge } from "./age.js";
 import { toChoices } from "./autocomplete.js";
-import { type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
+import { actionIn, type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
 import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
 import { DISCORD, explain, hasCode, kindOf } from "./errors.js";
 import { commandHelp } from "./help.js";
@@ -31,8 +38,11 @@ interface DispatchDeps<Services> {
   readonly commands: readonly Command<Services>[];
   /** What commands that change something work with. */
   readonly services: Services;
+  readonly actions: Actions;
   readonly explorer: ExplorerService;
   readonly screens: ScreenServices;
+  /** What a person is to be told beside the answer to their command, once; undefined where there is nothing. */
+  readonly afterword: (userId: string) => Promise<string | undefined>;
   /** Discord's id of each command by how it is called, once they are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly links: Links;
@@ -57,13 +67,25 @@ function givenIn(
 
 /** Takes each interaction to the screen it wants, and the screen back to the person. The one error boundary. */
 export function createDispatch<Services>(deps: DispatchDeps<Services>) {
-  const { commands, services, explorer, screens, commandPaths, links, renderer, onInteraction, log } = deps;
+  const {
+    commands,
+    services,
+    actions,
+    afterword,
+    explorer,
+    screens,
+    commandPaths,
+    links,
+    renderer,
+    onInteraction,
+    log,
+  } = deps;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (
     interaction: Answerable,
-    to: Address,
-    from?: { back: Address | undefined; refresh: boolean },
+    to: ScreenAddress,
+    from?: { back: ScreenAddress | undefined; refresh: boolean },
   ): Promise<MessagePayload> => {
     const options = from?.refresh ? { maxAgeMs: REFRESH_MS } : {};
     const bound = explorer.for({ person: interaction.user.id }, options);
@@ -95,7 +117,7 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     interaction: ChatInputCommandInteraction,
     definition: ReadingCommand | undefined,
     given: Record<string, string>,
-  ): Promise<Address> => {
+  ): Promise<ScreenAddress> => {
     const subcommand = interaction.options.getSubcommand(false) ?? "";
     const isBare = Object.keys(given).every((name) => name === PRIVATE_OPTION);
     const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
@@ -103,12 +125,25 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
     const isName = given.id !== undefined && !isWholeId(readId(given.id));
     const to = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
-    if (!to)
+    if (!to || !isScreen(to))
       throw new PersonError("That is no id that the explorer could know. Copy it whole, and try again.");
     return to;
   };
 
-  const command = (interaction: ChatInputCommandInteraction): Promise<string> => {
+  const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
+    const outcome = await run(interaction);
+    // It is no part of the answer, and costs none.
+    const word = await afterword(interaction.user.id).catch(() => undefined);
+    if (word !== undefined)
+      await interaction.followUp({
+        content: withMentions(word, commandPaths()),
+        flags: MessageFlags.Ephemeral,
+        allowedMentions: { parse: [] },
+      });
+    return outcome;
+  };
+
+  const run = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
     if (definition && "run" in definition)
       return reply(interaction, "private", definition.run(interaction, services));
@@ -118,11 +153,20 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     return reply(interaction, target, work);
   };
 
+  const act = ({ screen, parameters }: ActionAddress, click: Click): Promise<MessagePayload> => {
+    // An address's name and parameters belong together (Address); the lookup loses that.
+    const action = actions[screen] as Action<typeof screen>;
+    return action(parameters as never, click);
+  };
+
   /** A link was followed, from a message: its owner sees that message change, anybody else gets a copy. */
-  const follow = (click: Click): Promise<string> => {
-    const target = click.message && mayUpdate(click.message, click.user.id) ? "update" : "private";
-    const work = followed(click, links).then(({ to, ...from }) => open(click, to, from));
-    return reply(click, target, work);
+  const follow = async (click: Click): Promise<string> => {
+    const action = actionIn(click);
+    const own = click.message && mayUpdate(click.message, click.user.id) ? "update" : "private";
+    const work = followed(click, links).then(({ to, ...from }) =>
+      isScreen(to) ? open(click, to, from) : act(to, click),
+    );
+    return reply(click, action ? targetOf(action, click) : own, work);
   };
 
   const jump = async (button: ButtonInteraction): Promise<string> => {
@@ -142,9 +186,13 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
 
   const complete = async (interaction: AutocompleteInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
-    const kinds = definition && "opens" in definition ? definition.suggests : undefined;
-    const typed = interaction.options.getFocused();
-    await interaction.respond(kinds ? toChoices(screens.directory, kinds, typed, links) : []);
+    const { name, value: typed } = interaction.options.getFocused(true);
+    const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
+    const others =
+      definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
+    await interaction.respond(
+      kinds ? toChoices(screens.directory, kinds, typed, links) : [...((await others) ?? [])],
+    );
     return "answered";
   };
 

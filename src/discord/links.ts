@@ -1,4 +1,4 @@
-import { type Address, givenParameters, parseAddress, screenAt, wireOf } from "../screens/addresses.js";
+import { type Address, givenParameters, parseAddress, placeAt, wireOf } from "../screens/addresses.js";
 import { type IdKeys, keyOf } from "../storage/id-keys.js";
 import { KEY_MARK, packId, WHOLE_MARK } from "../text/ids.js";
 import { LIMITS } from "./limits.js";
@@ -93,8 +93,8 @@ function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
     encode,
     async decode(text) {
       const [wire = "", query = ""] = text.split(/\?(.*)/s);
-      const screen = screenAt(wire);
-      if (!screen) return undefined;
+      const place = placeAt(wire);
+      if (!place) return undefined;
       const given: Record<string, string> = {};
       for (const pair of query ? query.split("&") : []) {
         const [name = "", value = ""] = pair.split("=");
@@ -103,7 +103,7 @@ function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
         if (read === undefined) return undefined;
         given[name] = read;
       }
-      return parseAddress(screen, given);
+      return parseAddress(place, given);
     },
     customId(slot, address, mark = "") {
       const room = mark ? mark.length + "&m=".length : 0;

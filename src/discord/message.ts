@@ -10,7 +10,7 @@ import {
   ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
-import { type Address, withParameter } from "../screens/addresses.js";
+import { type ScreenAddress, withParameter } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
 import { type Markdown, md, timestamp } from "../text/markdown.js";
 import { clean, cut, cutEscaped } from "../text/plain.js";
@@ -43,7 +43,7 @@ export interface MessagePayload {
 /** Views as messages within Discord's limits, whatever the explorer returned. */
 export interface Renderer {
   /** A screen at its address: with a way to refresh it, to turn its pages, and back. */
-  screen(view: View, here: Address, back: Address | undefined): MessagePayload;
+  screen(view: View, here: ScreenAddress, back: ScreenAddress | undefined): MessagePayload;
   /** A message that is no screen: it only has links. */
   message(view: View): MessagePayload;
 }
@@ -59,7 +59,7 @@ interface RendererOptions {
 /** Renders views, with links made by `links`. */
 export function createRenderer(links: Links, options: RendererOptions = {}): Renderer {
   const { commands = () => new Map<string, string>(), pageOf = () => undefined } = options;
-  const render = (view: View, here?: Address, back?: Address) =>
+  const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) =>
     toMessage(
       view,
       toRows(
@@ -182,8 +182,8 @@ const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
 
 function toRows(
   view: View,
-  here: Address | undefined,
-  back: Address | undefined,
+  here: ScreenAddress | undefined,
+  back: ScreenAddress | undefined,
   links: Writer,
   page: string | undefined,
 ) {
@@ -238,7 +238,7 @@ const pageButton = (url: string): APIButtonComponentWithURL => ({
   emoji: { name: "🔗" },
 });
 
-function pagerRow({ page, pages }: { page: number; pages: number }, here: Address, links: Writer): Row {
+function pagerRow({ page, pages }: { page: number; pages: number }, here: ScreenAddress, links: Writer): Row {
   const leads = [
     ["⏮", 1],
     ["◀", page - 1],

@@ -41,6 +41,16 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
+/** A channel, and the one whose thread or forum's post it is, where it is one. */
+export async function withParent(rest: REST, channelId: string | null): Promise<readonly string[]> {
+  if (channelId === null) return [];
+  const channel = (await rest.get(Routes.channel(channelId)).catch(() => undefined)) as
+    | APIChannel
+    | undefined;
+  const parent = channel && "parent_id" in channel ? channel.parent_id : undefined;
+  return parent ? [channelId, parent] : [channelId];
+}
+
 /** What permissionsIn says of a member, whose roles are read over REST. */
 async function permissionsOf(rest: REST, place: Place, userId: string): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;

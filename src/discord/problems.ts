@@ -58,6 +58,7 @@ export function wordsFor(error: unknown): string {
   const words: Partial<Record<number | string, string>> = {
     [DISCORD.unknownChannel]: "the channel was deleted",
     [DISCORD.missingAccess]: "the bot cannot see the channel: grant it View Channel there",
+    [DISCORD.cannotWriteToPerson]: "Discord does not let the bot write to this person",
     [DISCORD.missingPermissions]: "the bot may not write there: grant it Send Messages and Embed Links",
     [DISCORD.tagRequired]: "the forum demands a tag: subscribe again, so that one is chosen",
     [DISCORD.tooManyThreads]: "the server has too many active threads",

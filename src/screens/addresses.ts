@@ -68,21 +68,54 @@ const screens = {
   help: screen("help", {}),
 } as const;
 
-type Screens = typeof screens;
+/** When an alert began, epoch ms. */
+const since = z.coerce.number().int().nonnegative();
+/** A feed by its name. */
+const feed = z.string().max(20);
+/** What a menu sets a watch to, as it would be typed. */
+const set = z.string().max(12).default("");
+
+/** What a button can do besides opening a screen: travels as screens do, and its names are for ever just the same. */
+const actions = {
+  /** "I'm on it", of an alert about a validator. */
+  acknowledge: screen("ack", { id, since }),
+  snooze: screen("snooze", { id, since, for: z.enum(["1h", "8h", "1d", "back"]) }),
+  /** Of a condition on the price. */
+  snoozePrice: screen("quiet", { id, for: z.enum(["1h", "8h", "1d"]) }),
+  /** Asks whether the person wants to be told of something, with what they would be told. */
+  offerWatch: screen("watch", { id, feed, set }),
+  startWatch: screen("watch-on", { id, feed, set }),
+  /** A person's watches, one of them chosen. */
+  watches: screen("watches", { id: id.optional(), feed: feed.optional() }),
+  changeWatch: screen("watch-set", { id, feed, to: z.enum(["pause", "resume", "remove"]) }),
+} as const;
+
+const places = { ...screens, ...actions };
+type Places = typeof places;
 
 /** The name of a screen. */
-export type ScreenName = keyof Screens;
-/** A screen's parameters, parsed. */
-export type ParametersOf<Name extends ScreenName> = z.infer<Screens[Name]["parameters"]>;
+export type ScreenName = keyof typeof screens;
+/** The name of an action. */
+export type ActionName = keyof typeof actions;
+type PlaceName = ScreenName | ActionName;
+/** A screen's or an action's parameters, parsed. */
+export type ParametersOf<Name extends PlaceName> = z.infer<Places[Name]["parameters"]>;
 
-/** A screen's name with its parameters. */
-export type Address = {
-  [Name in ScreenName]: { readonly screen: Name; readonly parameters: ParametersOf<Name> };
-}[ScreenName];
+type AddressOf<Names extends PlaceName> = {
+  [Name in Names]: { readonly screen: Name; readonly parameters: ParametersOf<Name> };
+}[Names];
 
-/** What each screen's parameters are where nothing else is said. */
+/** The name of a screen, or of an action, with its parameters. */
+export type Address = AddressOf<PlaceName>;
+export type ScreenAddress = AddressOf<ScreenName>;
+export type ActionAddress = AddressOf<ActionName>;
+
+/** Whether an address is a screen's. */
+export const isScreen = (to: Address): to is ScreenAddress => isScreenName(to.screen);
+
+/** What each place's parameters are where nothing else is said. */
 const defaults = new Map(
-  Object.entries(screens).map(([name, { parameters }]) => [
+  Object.entries(places).map(([name, { parameters }]) => [
     name,
     Object.fromEntries(
       Object.entries(parameters.shape).flatMap(([parameter, each]) => {
@@ -94,36 +127,41 @@ const defaults = new Map(
 );
 
 /** What has to be said of a screen's parameters: its id, and what is not default. */
-type Given<Name extends ScreenName> = Partial<ParametersOf<Name>> &
+type Given<Name extends PlaceName> = Partial<ParametersOf<Name>> &
   Pick<ParametersOf<Name>, Extract<keyof ParametersOf<Name>, "id">>;
 
 /** An address from a screen's name and its parameters, of which those not given are default. */
-export function address<Name extends ScreenName>(screen: Name, given: Given<Name>): Address {
+export function address<Name extends PlaceName>(screen: Name, given: Given<Name>): AddressOf<Name> {
   // TypeScript does not see that the name and its own parameters belong together.
-  return { screen, parameters: { ...defaults.get(screen), ...given } } as unknown as Address;
+  return { screen, parameters: { ...defaults.get(screen), ...given } } as unknown as AddressOf<Name>;
 }
 
 /** An address from text: a screen's name and its parameters as strings. Undefined where they do not parse. */
 export function parseAddress(screen: string, given: Readonly<Record<string, string>>): Address | undefined {
-  if (!isScreenName(screen)) return undefined;
-  const result = screens[screen].parameters.safeParse(given);
+  if (!isPlaceName(screen)) return undefined;
+  const result = places[screen].parameters.safeParse(given);
   return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
 }
 
 /** Where a name leads that was typed for a screen, where the screen's things have names; undefined where they have none. */
-export const namedAddress = (screen: ScreenName, name: string): Address | undefined =>
-  parseAddress("lookup", { id: name, of: screen });
+export function namedAddress(screen: ScreenName, name: string): ScreenAddress | undefined {
+  const to = parseAddress("lookup", { id: name, of: screen });
+  return to && isScreen(to) ? to : undefined;
+}
 
-/** The name by which a screen's addresses travel. */
-export const wireOf = (screen: ScreenName): string => screens[screen].wire;
+/** The name by which a screen's or an action's addresses travel. */
+export const wireOf = (place: PlaceName): string => places[place].wire;
 
 /** Every screen's name. */
 export const screenNames = Object.keys(screens).filter(isScreenName);
 
-const byWire = new Map(screenNames.map((screen) => [wireOf(screen), screen]));
+/** Every action's name. */
+export const actionNames = Object.keys(actions) as ActionName[];
 
-/** The screen with a name on the wire. */
-export const screenAt = (wire: string): ScreenName | undefined => byWire.get(wire);
+const byWire = new Map([...screenNames, ...actionNames].map((place) => [wireOf(place), place]));
+
+/** The screen or action with a name on the wire. */
+export const placeAt = (wire: string): PlaceName | undefined => byWire.get(wire);
 
 /** Whether a screen is of one thing, by its id. */
 export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
@@ -133,12 +171,25 @@ export function isScreenName(name: string): name is ScreenName {
   return Object.hasOwn(screens, name);
 }
 
+/** Whether there is an action of that name. */
+export function isActionName(name: string): name is ActionName {
+  return Object.hasOwn(actions, name);
+}
+
+function isPlaceName(name: string): name is PlaceName {
+  return Object.hasOwn(places, name);
+}
+
 /** The same screen with one parameter changed; undefined where the value is not one. */
-export function withParameter(from: Address, name: string, value: string | number): Address | undefined {
-  const shape: Readonly<Record<string, z.ZodType>> = screens[from.screen].parameters.shape;
+export function withParameter<From extends Address>(
+  from: From,
+  name: string,
+  value: string | number,
+): From | undefined {
+  const shape: Readonly<Record<string, z.ZodType>> = places[from.screen].parameters.shape;
   const result = shape[name]?.safeParse(value);
   return result?.success
-    ? ({ ...from, parameters: { ...from.parameters, [name]: result.data } } as Address)
+    ? ({ ...from, parameters: { ...from.parameters, [name]: result.data } } as From)
     : undefined;
 }
 

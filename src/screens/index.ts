@@ -1,6 +1,6 @@
 import { ExplorerError } from "../explorer/errors.js";
 import { PersonError } from "../util/person-error.js";
-import { type Address, type ScreenName, withParameter } from "./addresses.js";
+import { type ScreenAddress, type ScreenName, withParameter } from "./addresses.js";
 import { contract, contracts, token } from "./contracts.js";
 import { event, events } from "./events.js";
 import { help } from "./help.js";
@@ -49,7 +49,7 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
 /** A screen, and where it really is: a detour may have led elsewhere, and a list may have become shorter. */
 export interface Opened {
   readonly view: View;
-  readonly address: Address;
+  readonly address: ScreenAddress;
 }
 
 /** What is said where the explorer knows no such thing, by the screen that was wanted. */
@@ -73,7 +73,7 @@ const MISSING: Partial<Record<ScreenName, string>> = {
 };
 
 /** Loads the view at an address, and wherever it leads on to. */
-async function load(to: Address, context: ScreenContext): Promise<Opened> {
+async function load(to: ScreenAddress, context: ScreenContext): Promise<Opened> {
   // An address's name and parameters belong together (Address); the lookup loses that.
   const open = screens[to.screen] as Screen<ScreenName>;
   const view = await open(to.parameters as never, context);
@@ -91,7 +91,7 @@ async function load(to: Address, context: ScreenContext): Promise<Opened> {
  * @throws {PersonError} where there is no such thing
  * @throws {ExplorerError}
  */
-export async function openScreen(to: Address, context: ScreenContext): Promise<Opened> {
+export async function openScreen(to: ScreenAddress, context: ScreenContext): Promise<Opened> {
   try {
     return await load(to, context);
   } catch (error) {

@@ -4,7 +4,7 @@ import { shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
-import { type Address, address, type ParametersOf } from "./addresses.js";
+import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
 import { isPartyId } from "./parts.js";
 import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
 
@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
 };
 
 /** The screen of each kind of thing. */
-export const screenOf = ({ kind, entry: { id } }: Match): Address => {
+export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
   switch (kind) {
     case "validator":
       return address("validator", { id });
@@ -35,7 +35,7 @@ export const screenOf = ({ kind, entry: { id } }: Match): Address => {
 /** One thing that an id may be: its screen, and a request that fails where there is no such thing. */
 interface Guess {
   readonly what: string;
-  readonly to: Address;
+  readonly to: ScreenAddress;
   readonly exists: (context: ScreenContext) => Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ const SHAPES = { event: /^[0-9a-f]{64,}:\d+$/i, hex: /^[0-9a-f]{64,}$/i };
 
 /** What an id of that shape may be, the more particular first. */
 function guesses(id: string): Guess[] {
-  const guess = (what: string, to: Address, exists: Guess["exists"]): Guess => ({ what, to, exists });
+  const guess = (what: string, to: ScreenAddress, exists: Guess["exists"]): Guess => ({ what, to, exists });
   if (SHAPES.event.test(id))
     return [
       guess("ledger event", address("event", { id }), ({ explorer }) => explorer.event({ eventId: id })),
@@ -114,7 +114,11 @@ function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) 
 }
 
 /** One of several is wanted: a menu opens each. */
-const whichOne = (text: string, matches: readonly Match[], toScreen: (match: Match) => Address): View => ({
+const whichOne = (
+  text: string,
+  matches: readonly Match[],
+  toScreen: (match: Match) => ScreenAddress,
+): View => ({
   title: md`Which one do you mean?`,
   tone: "neutral",
   body: [

@@ -19,7 +19,7 @@ import {
 import { cut } from "../text/plain.js";
 import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
-import type { Attachment, Choice, Field, Menu, View } from "./view.js";
+import type { Attachment, Choice, Field, Link, Menu, View } from "./view.js";
 
 /** A stranger's word in a row: as much of it as leaves room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
@@ -133,6 +133,13 @@ export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role
   });
 }
 
+/** A button that asks whether the person wants to be told of something in private. */
+export const watchLink = (feed: string, id: string): Link => ({
+  label: "Watch",
+  emoji: "🔔",
+  to: address("offerWatch", { feed, id }),
+});
+
 /** The parties that JSON names, each by the field it stands in. */
 export const partiesIn = (value: unknown): { partyId: string; role: string }[] =>
   [...leavesOf(value)].flatMap(([path, leaf]) =>
@@ -173,13 +180,13 @@ export function jsonFields(name: string, value: unknown): Field[] {
  * The whole of what JSON fields have no room for, each under its name, as a file; nothing where they have room for all.
  * @param source what the values are of
  */
-export function restFile(
+export async function restFile(
   name: string,
   values: Readonly<Record<string, unknown>>,
   source: object,
-): readonly Attachment[] {
+): Promise<readonly Attachment[]> {
   const isCut = Object.values(values).some((value) => (jsonText(value)?.length ?? 0) > MAX_JSON);
-  const file = isCut ? jsonFile(name, values, source) : undefined;
+  const file = isCut ? await jsonFile(name, values, source) : undefined;
   return file ? [file] : [];
 }
 

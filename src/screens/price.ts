@@ -1,3 +1,4 @@
+import type { Charts } from "../charts/charts.js";
 import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
 import {
   bold,
@@ -10,7 +11,8 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { address } from "./addresses.js";
-import type { Attachment, Field, Screen, ScreenContext } from "./view.js";
+import { watchLink } from "./parts.js";
+import type { Attachment, Field, Screen } from "./view.js";
 
 /** Digits that say something of a price: more of them the smaller it is. */
 const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Number(price) >= 0.01 ? 4 : 8);
@@ -41,16 +43,21 @@ function changeFields(changes: ReadonlyMap<Span, number>, reported: string | nul
   return [{ name: "Change in 24 h, as reported", value, inline: true }, ...known];
 }
 
-async function pictureOf(
-  samples: readonly PriceSample[],
+/** A price as people read it. */
+export const usdText = (usd: string): string => `${fixed(usd, priceDigits(usd))} USD`;
+
+/** Prices over a span that ends now, as a picture; undefined where they are too few. */
+export async function pricePicture(
+  all: readonly PriceSample[],
   span: Span,
   now: number,
-  { charts }: ScreenContext,
+  charts: Charts,
 ): Promise<Attachment | undefined> {
+  const samples = samplesIn(all, span, now);
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last || samples.length < MIN_SAMPLES) return undefined;
   const prices = samples.map(([, usd]) => Number(usd));
-  const usd = (value: number | string) => `${fixed(String(value), priceDigits(String(value)))} USD`;
+  const usd = (value: number | string) => usdText(String(value));
   const content = await charts.price(samples, span, now);
   return (
     content && {
@@ -93,13 +100,13 @@ export const price: Screen<"price"> = async ({ over }, context) => {
   const reported = over === "1d" ? Number(change24h ?? 0) : 0;
   const change = usd === null ? 0 : (changes.get(over) ?? reported);
   const last: readonly PriceSample[] = usd === null ? [] : [[now, usd]];
-  const shown = [...samplesIn(history, over, now).filter(([at]) => at < now), ...last];
-  const picture = await pictureOf(shown, over, now, context);
+  const shown = [...history.filter(([at]) => at < now), ...last];
+  const picture = await pricePicture(shown, over, now, context.charts);
   return {
     title: md`Canton Coin, ${SPAN_NAMES[over]}`,
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
-      usd === null ? md`The explorer has no price at the moment.` : md`# ${fixed(usd, priceDigits(usd))} USD`,
+      usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
       join([sinceWhen(kept, over, now, picture !== undefined)], ""),
     ],
     fields: [
@@ -119,10 +126,13 @@ export const price: Screen<"price"> = async ({ over }, context) => {
         ],
       },
     ],
-    links: SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
-      label: SPAN_NAMES[span],
-      emoji: "📈",
-      to: address("price", { over: span }),
-    })),
+    links: [
+      ...SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
+        label: SPAN_NAMES[span],
+        emoji: "📈",
+        to: address("price", { over: span }),
+      })),
+      watchLink("price", "moves-5-24h"),
+    ],
   };
 };

@@ -28,7 +28,7 @@ import {
 import { cut } from "../text/plain.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
-import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu } from "./parts.js";
+import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu, watchLink } from "./parts.js";
 import type { Field, Screen, ScreenContext } from "./view.js";
 import { statusText, statusTone, tallyLines, tallyWords, untilWords, voteFields } from "./vote-parts.js";
 
@@ -131,7 +131,7 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
   const needed = neededFor(request, superValidators);
   const identity = request.identity ?? id;
   if (request.detail === "read") names.learn(identity, request.action);
-  const file = actionFile(request.action, identity, names);
+  const file = await actionFile(request.action, identity, names);
   return {
     title: md`${cut(names.voteRequest(request), 200)}`,
     tone: statusTone(request.status),
@@ -153,7 +153,10 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
         { partyId: request.requester ?? "", accountName: request.requesterName, role: "requested it" },
       ]),
     ],
-    links: [{ label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) }],
+    links: [
+      { label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) },
+      ...(isOver(request, Date.now()) ? [] : [watchLink("governance", identity)]),
+    ],
     explorerPage: { kind: "proposal", id: identity },
     parent: address("proposals", {}),
   };

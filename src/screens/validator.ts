@@ -18,7 +18,7 @@ import {
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
-import { activity, named, version } from "./parts.js";
+import { activity, named, version, watchLink } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** How much is used of how much; what is not known is not a number. */
@@ -160,6 +160,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
       ...(detail.sponsor === null || detail.sponsor === party
         ? []
         : [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]),
+      watchLink("validator", party),
     ],
     explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),

@@ -4,7 +4,7 @@ import type { Names } from "../directory/names.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import type { PriceHistory } from "../ledger/prices.js";
 import type { Markdown } from "../text/markdown.js";
-import type { Address, ParametersOf, ScreenName } from "./addresses.js";
+import type { Address, ParametersOf, ScreenAddress, ScreenName } from "./addresses.js";
 
 /** One colour for one meaning. */
 export type Tone = "neutral" | "good" | "bad" | "warning";
@@ -77,7 +77,7 @@ export interface View {
   /** What it shows, where the web explorer may have a page of it. */
   readonly explorerPage?: ExplorerPage;
   /** Where "back" leads for somebody who came from nowhere. */
-  readonly parent?: Address;
+  readonly parent?: ScreenAddress;
 }
 
 /** A command as people see it. */
@@ -108,7 +108,7 @@ export interface ScreenContext extends ScreenServices {
 
 /** A screen that turned out to be another one, with a word on why. */
 export interface Detour {
-  readonly to: Address;
+  readonly to: ScreenAddress;
   readonly note?: Markdown | undefined;
 }
 

@@ -36,6 +36,10 @@ const subscription = z.looseObject({
   thread: z.boolean(),
   /** Crossposts in announcement channels. */
   publish: z.boolean(),
+  /** Nothing is told until the person goes on with it. */
+  isPaused: z.boolean().exactOptional(),
+  /** Nothing is told until then, epoch ms. */
+  snoozedUntil: time.exactOptional(),
   // What only one feed knows stands beside these, and is read by that feed's own schema.
 });
 
@@ -150,6 +154,105 @@ const trackedVoteRequest = z.object({
   closedAt: time.exactOptional(),
 });
 
+/** The last reports of a validator that somebody watches. */
+const activity = z.object({
+  /** When it was last seen, epoch ms, as the newest reading said that told of it. */
+  seenAt: time,
+  active: z.boolean().nullable(),
+  version: z.string().nullable(),
+  readAt: time,
+  /** Between its reports, as far as readings saw them, in ms; the newest last. */
+  gaps: z.array(z.number()),
+});
+
+/** What a subscription to a validator must remember. */
+const validatorWatch = z.object({
+  /** A time last seen that one reading has found too old, and the next must confirm. */
+  unconfirmed: time.exactOptional(),
+  /** The time last seen that the open alert began with. */
+  alert: time.exactOptional(),
+  /** What most run while this one does not, and since when that is so. */
+  behind: z.object({ target: z.string(), since: time }).exactOptional(),
+  /** The version that was told last. */
+  toldVersion: z.string().exactOptional(),
+  traffic: z
+    .object({
+      readAt: time,
+      /** The threshold in percent that was told last, and one that a reading must confirm. */
+      told: z.number().exactOptional(),
+      unconfirmed: z.number().exactOptional(),
+      /** Goes up with each that is told. */
+      sequence: z.number(),
+    })
+    .exactOptional(),
+  /** When the explorer first said that there is no such validator. */
+  missingSince: time.exactOptional(),
+  /** The explorer no longer lists it: nothing is read of it any more. */
+  isGone: z.boolean().exactOptional(),
+});
+
+const alertPlace = {
+  channelId: z.string(),
+  /** Names its messages. */
+  subject: z.string(),
+  since: time,
+  endedAt: time.exactOptional(),
+  /** Goes up with whatever its message shows. */
+  revision: z.number(),
+};
+
+/** Something that is shown by one message in one channel, which is edited as it goes on. */
+const alert = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("silent"),
+    ...alertPlace,
+    validator: z.string(),
+    /** See Subscription's option, in ms. */
+    after: z.number(),
+    /** 1, and more with each limit passed. */
+    level: z.number(),
+    /** The subject of the alert that tells of it together with others. */
+    within: z.string().exactOptional(),
+    /** The end of a snooze after which it was told again. */
+    toldAgain: time.exactOptional(),
+    isGone: z.boolean().exactOptional(),
+  }),
+  z.object({
+    kind: z.literal("many"),
+    ...alertPlace,
+    silent: z.number(),
+    total: z.number(),
+    /** Those of the channel's own, and when each was back. */
+    members: z.array(z.object({ validator: z.string(), backAt: time.exactOptional() })),
+  }),
+  z.object({ kind: z.literal("hold"), ...alertPlace, newestAt: time }),
+]);
+
+/** What people said of an alert. */
+const response = z.object({
+  /** Goes up with whatever an alert's message shows of it. */
+  revision: z.number(),
+  /** The person; null where they had it forgotten. */
+  acknowledged: z.object({ by: z.string().nullable(), at: time }).exactOptional(),
+  /** Until when nothing more is told, epoch ms; null: until it is over. */
+  snoozed: z.object({ by: z.string().nullable(), at: time, until: time.nullable() }).exactOptional(),
+});
+
+/** What a subscription to the price must remember. */
+const priceWatch = z.object({
+  /** Whether it may be told: not while its condition has held all the time since it was. */
+  isArmed: z.boolean(),
+  told: z.object({ at: time, price: z.string() }).exactOptional(),
+});
+
+/** Somebody who watches something. */
+const person = z.object({
+  /** Of their direct messages. */
+  channelId: z.string(),
+  /** When Discord refused one, until they have been told. */
+  refusedAt: time.exactOptional(),
+});
+
 const entry = z.object({
   id: z.string(),
   name: z.string().nullable(),
@@ -227,6 +330,16 @@ const catalogue = {
     schema: z.object({ seenAt: time }),
     lives: "for ever: one for each validator",
   },
+  activity: { name: "activity", schema: activity, lives: "as long as somebody watches the validator" },
+  validatorWatches: {
+    name: "validator-watches",
+    schema: validatorWatch,
+    lives: "as long as its subscription",
+  },
+  alerts: { name: "alerts", schema: alert, lives: "until 30 days after it is over" },
+  responses: { name: "responses", schema: response, lives: "as long as its alert" },
+  priceWatches: { name: "price-watches", schema: priceWatch, lives: "as long as its subscription" },
+  people: { name: "people", schema: person, lives: "as long as they watch something" },
   progress: { name: "progress", schema: z.object({ completeAt: time }), lives: "for ever", last: true },
   prices: {
     name: "prices",
@@ -302,12 +415,16 @@ export type Subscription = DocumentOf<"subscriptions">;
 export type Health = DocumentOf<"health">;
 /** One event's message to one channel, recorded before it is sent. */
 export type Delivery = DocumentOf<"outbox">;
-/** A message that shows how others will be, and means nothing. */
-export type Drill = DocumentOf<"drills">;
 /** A message as it stands in a channel. */
 export type Announced = DocumentOf<"announced">;
 /** What is known of a vote request from one read to the next. */
 export type TrackedVoteRequest = DocumentOf<"voteRequests">;
+export type Activity = DocumentOf<"activity">;
+export type ValidatorWatch = DocumentOf<"validatorWatches">;
+export type Alert = DocumentOf<"alerts">;
+/** What people said of an alert. */
+export type Response = DocumentOf<"responses">;
+export type PriceWatch = DocumentOf<"priceWatches">;
 /** One thing by its id, as a list told of it. */
 export type Entry = DocumentOf<"tokens">;
 
@@ -317,6 +434,9 @@ const scoped = (feed: string, id: string): string => (feed === FIRST_FEED ? id :
 /** A subscription's id. */
 export const subscriptionId = (channelId: string, feed: string, subject: string | null): string =>
   scoped(feed, subject === null ? channelId : `${channelId}/${subject}`);
+
+/** An alert's id, and that of what people said of it. */
+export const alertId = (channelId: string, subject: string): string => `${channelId}/${subject}`;
 
 /** The id of an event's delivery to a channel. */
 export const deliveryId = (feed: string, eventId: string, channelId: string): string =>

@@ -2,6 +2,7 @@ import {
   channelMention as mentionChannel,
   chatInputApplicationCommandMention as mentionCommand,
   roleMention as mentionRole,
+  userMention as mentionUser,
   time,
 } from "@discordjs/formatters";
 import { shortId } from "./ids.js";
@@ -115,8 +116,10 @@ export const channelMention = (id: string): Markdown => trusted(mentionChannel(i
 export const commandMention = (name: string, id: string): Markdown => trusted(mentionCommand(name, id));
 export const roleMention = (id: string): Markdown => trusted(mentionRole(id));
 
-/** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date. */
-export function timestamp(ms: number | null, style: "R" | "f" | "d" = "R"): Markdown {
+export const userMention = (id: string): Markdown => trusted(mentionUser(id));
+
+/** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date, t time. */
+export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R"): Markdown {
   return trusted(ms === null ? "unknown" : time(Math.floor(ms / 1_000), style));
 }
 

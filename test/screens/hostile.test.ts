@@ -10,7 +10,13 @@ import { createRenderer } from "../../src/discord/message.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
-import { type Address, address, type ScreenName, screenNames, takesId } from "../../src/screens/addresses.js";
+import {
+  address,
+  type ScreenAddress,
+  type ScreenName,
+  screenNames,
+  takesId,
+} from "../../src/screens/addresses.js";
 import { openScreen } from "../../src/screens/index.js";
 import { createCache } from "../../src/storage/cache.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -88,7 +94,7 @@ describe("whatever the explorer returns", () => {
   });
   afterAll(() => sandbox.close());
 
-  const open = async (to: Address) => {
+  const open = async (to: ScreenAddress) => {
     const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
     const log = { warn: () => {} };
     const service = createExplorerService({
@@ -114,7 +120,7 @@ describe("whatever the explorer returns", () => {
     return createRenderer(createLinks(keys)).screen(view, at, undefined);
   };
 
-  const check = async (to: Address) => {
+  const check = async (to: ScreenAddress) => {
     let message: Awaited<ReturnType<typeof open>>;
     try {
       message = await open(to);

@@ -6,7 +6,7 @@ import {
   givenParameters,
   isScreenName,
   parseAddress,
-  screenAt,
+  placeAt,
   screenNames,
   takesId,
   wireOf,
@@ -104,15 +104,15 @@ describe("addresses", () => {
   });
 
   it("have a screen for every name on the wire, and back", () => {
-    for (const screen of screenNames) expect(screenAt(wireOf(screen))).toBe(screen);
+    for (const screen of screenNames) expect(placeAt(wireOf(screen))).toBe(screen);
     expect(screenNames.filter((screen) => wireOf(screen) !== screen)).toEqual([
       "voteRequest",
       "votes",
       "token",
       "contract",
     ]);
-    for (const name of ["voteRequest", "votes", "token", "contract"]) expect(screenAt(name)).toBeUndefined();
-    expect(screenAt("nothing")).toBeUndefined();
+    for (const name of ["voteRequest", "votes", "token", "contract"]) expect(placeAt(name)).toBeUndefined();
+    expect(placeAt("nothing")).toBeUndefined();
     expect(isScreenName("toString")).toBe(false);
     expect(screenNames.filter(takesId)).toEqual([
       "validator",

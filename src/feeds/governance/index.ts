@@ -8,17 +8,18 @@ import {
   identityOf,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
-import { isOpen, neededFor, votableUntil } from "../../ledger/vote-rules.js";
+import { isOpen, isOver, neededFor, votableUntil } from "../../ledger/vote-rules.js";
 import { FIRST_FEED } from "../../storage/catalogue.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
 import { beforeOf, eventId, type GovernanceEvent, keysOf, openingOf, readEvent, TOPIC_OF } from "./events.js";
 import { createMessages, outcomeKnown } from "./messages.js";
 import { createTrackedVoteRequests } from "./requests.js";
 import { createSnapshots, DETAIL_MS, type Snapshot } from "./snapshot.js";
 import { options, remindersOf, topics } from "./topics.js";
-import { toVoteRequest } from "./tracking.js";
+import { requestKey, toVoteRequest } from "./tracking.js";
 import { createGovernanceWatch, PROGRESS } from "./watch.js";
 
 /** Open requests that a new subscriber is shown. */
@@ -45,11 +46,32 @@ const definition: FeedDefinition = {
   topics,
   options,
   threads: true,
+  watch: {
+    name: "proposal",
+    description: "Be told in private of one vote request: changes, its deadline, its outcome",
+    subject: {
+      option: { name: "proposal", description: "Its title, or its id", kinds: ["proposal"] },
+      async check(id, { explorer }) {
+        const found = await ifAnswered(findVoteRequest(explorer, id));
+        if (found && isOver(found.data, Date.now()))
+          throw new PersonError("That vote request has ended: nothing more happens to it.");
+      },
+      words: (id, { names, directory }) => {
+        const title = directory.entry("proposal", id)?.name ?? null;
+        return md`${cut(names.voteRequest({ identity: id, title }), 100)}`;
+      },
+    },
+    settings: {
+      topics: { new: false, outcome: true, reminders: true, changes: true, votes: false },
+      before: [DAY],
+    },
+  },
   tagName: /govern|vote|proposal/i,
 
-  async sample({ explorer, names, renderer, now }, _, mark) {
+  async sample({ explorer, names, renderer, now }, { subject }, mark) {
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
-    const newest = rows.find((row) => isOpen(row, now)) ?? rows[0];
+    const chosen = subject === null ? undefined : rows.find((row) => identityOf(row) === subject);
+    const newest = chosen ?? rows.find((row) => isOpen(row, now)) ?? rows[0];
     const identity = newest && identityOf(newest);
     const found = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
     const request = found?.data ?? (newest ? fromExplorer(newest, null) : madeUp(now));
@@ -57,7 +79,11 @@ const definition: FeedDefinition = {
     return createMessages(renderer, names, () => now).sample({ request, needed, revision: 0 }, mark);
   },
 
-  async standing({ explorer, names, now }) {
+  async standing({ explorer, names, now }, { subject }) {
+    if (subject !== null) {
+      const request = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
+      return request ? [md`Voting ends ${timestamp(votableUntil(request), "f")}.`] : [];
+    }
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
     if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
     const open = rows.filter((row) => isOpen(row, now));
@@ -73,6 +99,14 @@ const definition: FeedDefinition = {
         ),
       ...(open.length > MAX_SHOWN ? [md`…and ${open.length - MAX_SHOWN} more`] : []),
     ];
+  },
+
+  async nowOf({ voteRequests }, { subject }) {
+    const known = subject === null ? undefined : await voteRequests.get(requestKey(subject));
+    if (!known) return md`not read yet`;
+    return known.phase === "open"
+      ? md`open, until ${timestamp(votableUntil(toVoteRequest(known)), "f")}`
+      : md`${known.phase}: ${known.status}`;
   },
 
   async lastRead({ progress }) {
@@ -106,7 +140,9 @@ export const governance: FeedModule = {
       subjectsOf: keysOf,
       begins: ({ kind }) => kind === "opened" || kind === "digest",
       wants: (subscription, event) =>
-        event.kind !== "reminder" || remindersOf(subscription).includes(beforeOf(event.reminder)),
+        (subscription.subject === null ||
+          (event.kind !== "digest" && event.key === requestKey(subscription.subject))) &&
+        (event.kind !== "reminder" || remindersOf(subscription).includes(beforeOf(event.reminder))),
       async render(event, mark) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);

@@ -1,19 +1,10 @@
 import * as z from "zod";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
 import type { Subscription } from "../../storage/catalogue.js";
+import { formatDuration, parseDuration } from "../../text/durations.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 
 const MAX_REMINDERS = 5;
-const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY } as const;
-
-const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
-
-/** One reminder time, such as "90m"; NaN where that is none. */
-function parseTime(text: string): number {
-  const [, count = "", unit = ""] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
-  return isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN;
-}
-
 /**
  * Reminder times in ms, the longest first, from what a person typed, such as "24h 6h" or "2d, 90m": up to five, each from
  * five minutes to thirty days. Undefined where it is none of that.
@@ -23,7 +14,7 @@ export function parseBefore(text: string): readonly number[] | undefined {
     .toLowerCase()
     .split(/[\s,;]/)
     .filter(Boolean);
-  const times = parts.map(parseTime);
+  const times = parts.map(parseDuration);
   const isGood =
     times.length > 0 &&
     times.length <= MAX_REMINDERS &&
@@ -32,14 +23,7 @@ export function parseBefore(text: string): readonly number[] | undefined {
 }
 
 /** Reminder times as parseBefore reads them. */
-export function formatBefore(before: readonly number[]): string {
-  return before
-    .map((ms) => {
-      if (ms % DAY === 0 && ms > DAY) return `${ms / DAY}d`;
-      return ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`;
-    })
-    .join(" ");
-}
+export const formatBefore = (before: readonly number[]): string => before.map(formatDuration).join(" ");
 
 const before: FeedOption<readonly number[]> = {
   description: "When to remind, before each deadline: 24h 6h, or 2d 90m",

@@ -17,7 +17,12 @@ const definition: FeedDefinition = {
   description: "Subscribe a channel to validators that join",
   thing: "group of newcomers",
   topics: {
-    joined: { description: "Validators that join", byDefault: true, words: () => "validators that join" },
+    joined: {
+      description: "Validators that join",
+      byDefault: true,
+      isFixed: true,
+      words: () => "validators that join",
+    },
   },
   options: {},
   threads: false,

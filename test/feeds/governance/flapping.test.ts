@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { startSandboxDiscord } from "../../../sandbox/discord/server.js";
 import { createRandom } from "../../../sandbox/explorer/random.js";
 import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { createCharts } from "../../../src/charts/charts.js";
 import { defaultsOf } from "../../../src/delivery/feed.js";
 import { createOutbox } from "../../../src/delivery/outbox.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
@@ -60,7 +61,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   const directory = createDirectory();
   const names = createNames({ directory, explorer: service.for("background"), state, log });
   const { feed, poll: pollFeed } = governance.create(
-    { explorer: service, state, renderer, directory, names, rest, log, now },
+    { explorer: service, state, renderer, charts: createCharts(log), directory, names, rest, log, now },
     60_000,
   );
   const outbox = createOutbox({

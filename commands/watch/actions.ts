@@ -1,0 +1,163 @@
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { Actions } from "../../src/discord/action.js";
+import { mayAnswer } from "../../src/discord/clicks.js";
+import { writeDirectly } from "../../src/discord/direct.js";
+import { withParent } from "../../src/discord/places.js";
+import { address, type ParametersOf } from "../../src/screens/addresses.js";
+import type { Menu } from "../../src/screens/view.js";
+import { md, timestamp } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { DAY, HOUR } from "../../src/util/units.js";
+import { type SubscribeServices, say } from "../subscribe/handlers.js";
+import { watchList } from "./list.js";
+import {
+  settingsFor,
+  startWatch,
+  titleOf,
+  toldOf,
+  type Watchable,
+  watchables,
+  watchesOf,
+} from "./watches.js";
+
+const SNOOZE_MS = { "1h": HOUR, "8h": 8 * HOUR, "1d": DAY } as const;
+
+type Offer = ParametersOf<"offerWatch">;
+
+/** What the buttons about people's watches do. */
+export function createWatchActions(
+  services: SubscribeServices,
+  feeds: readonly FeedDefinition[],
+): Pick<Actions, "offerWatch" | "startWatch" | "watches" | "changeWatch" | "snoozePrice"> {
+  const all = watchables(feeds);
+  const { renderer, subscriptions, state, rest } = services;
+
+  const watchableOf = ({ feed }: Pick<Offer, "feed">): Watchable => {
+    const found = all.find((each) => each.feed.name === feed);
+    if (!found) throw new PersonError("That can no longer be watched.");
+    return found;
+  };
+
+  /** What a watch from a button is set to: its defaults, and what its subject or the menu says. */
+  const settingsIn = (watchable: Watchable, { id, set }: Offer) => {
+    const { feed, watch } = watchable;
+    const [name, option] = Object.entries(feed.options)[0] ?? [];
+    const typed = watch.offered && set !== "" ? option?.parse(set) : undefined;
+    return {
+      ...settingsFor(watchable),
+      ...watch.subject.settings?.(id),
+      ...(name !== undefined && typed !== undefined ? { [name]: typed } : {}),
+    };
+  };
+
+  /** A menu of other values, where the watch offers some. */
+  const menuOf = ({ watch, feed }: Watchable, { id, set }: Offer): Menu[] => {
+    const offered = watch.offered?.(id) ?? [];
+    if (offered.length === 0) return [];
+    return [
+      {
+        placeholder: "Something else…",
+        choices: offered.map((each) => ({
+          label: each.label,
+          chosen: each.id === id && (each.set ?? "") === set,
+          to: address("offerWatch", { feed: feed.name, id: each.id, set: each.set ?? "" }),
+        })),
+      },
+    ];
+  };
+
+  const own = async (userId: string, feed: string, id: string) =>
+    (await watchesOf(userId, services, all)).find(
+      (each) => each.feed.name === feed && each.subscription.subject === id,
+    );
+
+  return {
+    async offerWatch(offer, { user }) {
+      const watchable = watchableOf(offer);
+      const settings = settingsIn(watchable, offer);
+      const existing = await own(user.id, offer.feed, offer.id);
+      const draft = {
+        ...watchable,
+        subscription: {
+          ...settings,
+          channelId: "",
+          feed: offer.feed,
+          subject: offer.id,
+          guildId: null,
+          userId: user.id,
+          forum: false,
+          tagId: null,
+          since: 0,
+        },
+      };
+      return renderer.message({
+        title: md`🔔 Watch this?`,
+        tone: "neutral",
+        body: [
+          md`**${titleOf(draft, services)}**`,
+          md`You would be told, in a direct message, of: ${toldOf(draft)}`,
+          ...(existing ? [md`-# You watch it already; this changes what you are told.`] : []),
+        ],
+        menus: menuOf(watchable, offer),
+        links: [{ label: "Watch", emoji: "🔔", to: address("startWatch", offer) }],
+        readings: [],
+      });
+    },
+
+    async startWatch(offer, click) {
+      const watchable = watchableOf(offer);
+      return startWatch(click, services, all, watchable, settingsIn(watchable, offer), offer.id);
+    },
+
+    watches: ({ feed, id }, { user }) => watchList(user.id, services, all, { feed, id }),
+
+    async changeWatch({ feed, id, to }, click) {
+      const { user } = click;
+      const found = await own(user.id, feed, id);
+      if (!found) return watchList(user.id, services, all, { note: md`That is removed already.` });
+      const { subscription } = found;
+      const title = titleOf(found, services);
+      if (to === "remove") {
+        await subscriptions.remove(subscription);
+        const left = await watchesOf(user.id, services, all);
+        if (left.length === 0) await state.commit([state.people.delete(user.id)]);
+        return watchList(user.id, services, all, { note: md`Removed: ${title}` });
+      }
+      const { isPaused, ...others } = subscription;
+      if (to === "pause") await subscriptions.put({ ...others, isPaused: true });
+      else {
+        // What paused it may be that Discord refused a message: it is tried.
+        const again = say(services, md`🔔 You hear of this again`, [title], "neutral");
+        await writeDirectly(rest, subscription.channelId, again, click.id);
+        await subscriptions.put(others);
+        await subscriptions.setHealth(subscription.channelId, {});
+      }
+      return watchList(user.id, services, all, { feed, id });
+    },
+
+    async snoozePrice({ id, for: span }, click) {
+      const places = await withParent(rest, click.channelId);
+      const found = await Promise.all(
+        places.map((channelId) => subscriptions.get({ channelId, feed: "price", subject: id })),
+      );
+      const subscription = found.find((each) => each !== undefined);
+      if (!subscription)
+        throw new PersonError("This is no alert of mine any more: nobody watches the price like that here.");
+      if (
+        subscription.userId !== null
+          ? subscription.userId !== click.user.id
+          : !mayAnswer(click, subscription.roleId)
+      )
+        throw new PersonError(
+          "Only holders of the role that is pinged, and those who may manage the server, can snooze this.",
+        );
+      const snoozedUntil = Date.now() + SNOOZE_MS[span];
+      await subscriptions.put({ ...subscription, snoozedUntil });
+      const words =
+        feeds.find(({ name }) => name === subscription.feed)?.subject?.words(id, services) ?? md`${id}`;
+      return say(services, md`💤 Snoozed`, [
+        md`${words}: nothing more is told before ${timestamp(snoozedUntil, "f")}.`,
+      ]);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import type { AutocompleteInteraction, ChatInputCommandInteraction } from "discord.js";
+import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
+import { requestDrill } from "../../src/delivery/drill.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { OfferedChoice } from "../../src/discord/autocomplete.js";
+import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { LIMITS } from "../../src/discord/limits.js";
+import type { MessagePayload } from "../../src/discord/message.js";
+import { md } from "../../src/text/markdown.js";
+import { clean, cut } from "../../src/text/plain.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { chosenSettings, chosenSubject } from "../subscribe/choice.js";
+import { answerDeps, type SubscribeServices, say } from "../subscribe/handlers.js";
+import { suggestionsOf } from "../subscribe/index.js";
+import { addRequired, addSettings } from "../subscribe/options.js";
+import { watchList } from "./list.js";
+import {
+  forget,
+  settingsFor,
+  startWatch,
+  titleOf,
+  type Watch,
+  type Watchable,
+  watchables,
+  watchesOf,
+} from "./watches.js";
+
+/** The option that says which watch is meant. */
+const WATCH_OPTION = "watch";
+
+function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder {
+  const builder = new SlashCommandSubcommandBuilder().setName(watch.name).setDescription(watch.description);
+  addRequired(builder, watch.subject, watch.settings ? {} : feed.options);
+  return watch.settings ? builder : addSettings(builder, [feed], true);
+}
+
+/** A watch by what it is of, unique among a person's. */
+const keyOf = ({ feed, subscription: { subject } }: Watch): string => `${feed.name}/${subject}`;
+
+/** /watch: what somebody is told of in private. */
+export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
+  const all = watchables(feeds);
+  const builder = new SlashCommandBuilder()
+    .setName("watch")
+    .setDescription("Be told in private: of a validator, the price, a vote request")
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
+    .setContexts(
+      InteractionContextType.Guild,
+      InteractionContextType.BotDM,
+      InteractionContextType.PrivateChannel,
+    );
+  for (const each of all) builder.addSubcommand(subcommandOf(each));
+  builder
+    .addSubcommand((sub) => sub.setName("list").setDescription("What you watch: pause, change or remove it"))
+    .addSubcommand((sub) =>
+      sub
+        .setName("test")
+        .setDescription("Send yourself a drill: an alert as it would be")
+        .addStringOption((option) =>
+          option.setName(WATCH_OPTION).setDescription("Of which watch (the newest)").setAutocomplete(true),
+        ),
+    )
+    .addSubcommand((sub) =>
+      sub.setName("forget").setDescription("End all you watch, and delete what I know of you"),
+    );
+
+  const start = async (
+    interaction: ChatInputCommandInteraction,
+    services: SubscribeServices,
+    watchable: Watchable,
+  ): Promise<MessagePayload> => {
+    const { feed, watch } = watchable;
+    const settings = watch.settings
+      ? settingsFor(watchable)
+      : chosenSettings(interaction, feed, settingsFor(watchable));
+    const subject = await chosenSubject(interaction, watch.subject, settings, services);
+    return startWatch(interaction, services, all, watchable, settings, subject ?? "");
+  };
+
+  const test = async (interaction: ChatInputCommandInteraction, services: SubscribeServices) => {
+    const { state, renderer, links } = services;
+    const own = await watchesOf(interaction.user.id, services, all);
+    const typed = interaction.options.getString(WATCH_OPTION);
+    const key = typed === null ? null : ((await links.readChoice(typed)) ?? typed).replace(/^!/, "");
+    const chosen = key === null ? own.at(-1) : own.find((each) => keyOf(each) === key);
+    if (!chosen)
+      throw new PersonError(
+        own.length === 0
+          ? "You watch nothing yet: `/watch validator`, `/watch price` and `/watch proposal` begin."
+          : "You watch nothing like that. `/watch list` shows what you watch.",
+      );
+    const { subscription, feed } = chosen;
+    const deps = answerDeps(interaction, services);
+    await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
+    return say(services, md`A drill is on its way`, [titleOf(chosen, services)]);
+  };
+
+  const complete = async (
+    interaction: AutocompleteInteraction,
+    services: SubscribeServices,
+  ): Promise<OfferedChoice[]> => {
+    const typed = interaction.options.getFocused().toLowerCase();
+    const own = await watchesOf(interaction.user.id, services, all);
+    return own
+      .map((each) => ({
+        name: cut(clean(titleOf(each, services).toString()), LIMITS.choiceText),
+        value: services.links.choiceValue(keyOf(each)),
+      }))
+      .filter(({ name }) => name.toLowerCase().includes(typed));
+  };
+
+  return {
+    definition: builder.toJSON(),
+    group: "This bot",
+    suggests: suggestionsOf(all.map(({ watch }) => watch.subject)),
+    complete,
+    async run(interaction, services) {
+      const name = interaction.options.getSubcommand();
+      const watchable = all.find(({ watch }) => watch.name === name);
+      if (watchable) return start(interaction, services, watchable);
+      if (name === "list") return watchList(interaction.user.id, services, all, {});
+      if (name === "test") return test(interaction, services);
+      if (name !== "forget") throw new PersonError(OTHER_VERSION);
+      const count = await forget(interaction.user.id, services);
+      return say(services, md`Forgotten`, [md`${count} watches ended. I keep nothing of you any more.`]);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { ActionName, ParametersOf } from "../screens/addresses.js";
+import type { Click } from "./clicks.js";
+import type { MessagePayload } from "./message.js";
+import type { Target } from "./reply.js";
+
+/** What pressing a button does, other than opening a screen, and what it answers. @throws {PersonError} */
+export type Action<Name extends ActionName> = (
+  parameters: ParametersOf<Name>,
+  click: Click,
+) => Promise<MessagePayload>;
+
+/** Every action. */
+export type Actions = { readonly [Name in ActionName]: Action<Name> };
+
+/** Those whose answer is for the person alone; that of the others is what the message that was clicked becomes. */
+const PRIVATE: ReadonlySet<ActionName> = new Set<ActionName>(["snoozePrice", "offerWatch"]);
+
+/** Where an action's answer goes, known before its work is done. */
+export function targetOf(action: ActionName, click: Click): Target {
+  // Chosen from the menu of an offer, which is private already.
+  if (action === "offerWatch" && click.isStringSelectMenu()) return "update";
+  return PRIVATE.has(action) ? "private" : "update";
+}

@@ -1,0 +1,47 @@
+import { type APIDMChannel, DiscordAPIError, type REST, Routes } from "discord.js";
+import { PersonError } from "../util/person-error.js";
+import { DISCORD, hasCode } from "./errors.js";
+import type { MessagePayload } from "./message.js";
+import { postMessage } from "./post.js";
+
+/** Discord takes a message within this, or it is given up, in ms. */
+const SEND_MS = 8_000;
+
+const REFUSED =
+  "Discord does not let me write to you. Allow direct messages from this server's members (the server's menu → Privacy Settings), or add me to your account, and try again.";
+
+/** Whether Discord says that a person takes no direct messages of the bot. */
+export const isUnwilling = (error: unknown): boolean =>
+  hasCode(error, DISCORD.cannotWriteToPerson) || hasCode(error, DISCORD.noMutualServer);
+
+/** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} where Discord does not let the bot */
+export async function openDirectMessages(rest: REST, userId: string): Promise<string> {
+  try {
+    const channel = (await rest.post(Routes.userChannels(), {
+      body: { recipient_id: userId },
+    })) as APIDMChannel;
+    return channel.id;
+  } catch (error) {
+    if (hasCode(error, DISCORD.openingTooFast))
+      throw new PersonError(
+        "Discord limits how fast I may begin to write to people, and many are beginning at the moment. Please try again in a few minutes.",
+      );
+    if (error instanceof DiscordAPIError && error.status < 500) throw new PersonError(REFUSED);
+    throw error;
+  }
+}
+
+/** Writes to a person. @throws {PersonError} where they take no direct messages */
+export async function writeDirectly(
+  rest: REST,
+  channelId: string,
+  payload: MessagePayload,
+  nonce: string,
+): Promise<void> {
+  try {
+    await postMessage(rest, channelId, { payload, nonce }, AbortSignal.timeout(SEND_MS));
+  } catch (error) {
+    if (isUnwilling(error)) throw new PersonError(REFUSED);
+    throw error;
+  }
+}

@@ -1,0 +1,205 @@
+import * as z from "zod";
+import type { Feed, FeedDefinition, FeedModule, Publisher, SubjectChoice } from "../../delivery/feed.js";
+import type { Explorer } from "../../explorer/service.js";
+import type { PriceSample } from "../../ledger/prices.js";
+import { address } from "../../screens/addresses.js";
+import { pricePicture, usdText } from "../../screens/price.js";
+import type { View } from "../../screens/view.js";
+import { type PriceWatch, type Subscription, subscriptionId } from "../../storage/catalogue.js";
+import type { State } from "../../storage/state.js";
+import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { DAY } from "../../util/units.js";
+import {
+  conditionOf,
+  isBelievable,
+  judge,
+  options,
+  percentChange,
+  settingsOf,
+  subjectOf,
+} from "./conditions.js";
+
+/** The name of this feed. */
+export const PRICE_FEED = "price";
+
+const event = z.object({
+  channelId: z.string(),
+  /** The condition, as it is named. */
+  subject: z.string(),
+  from: z.string(),
+  to: z.string(),
+  at: z.number(),
+});
+type PriceEvent = z.infer<typeof event>;
+
+/** A condition in words, such as "above 0.16 USD". */
+function conditionWords(subject: string): string {
+  const settings = settingsOf(subject);
+  if (!settings) return subject;
+  const { when, value, over } = settings;
+  return when === "moves" ? `moves by ${value} % over ${over}` : `${when} ${value} USD`;
+}
+
+const subject: SubjectChoice = {
+  of: subjectOf,
+  settings: settingsOf,
+  words: (of) => md`${conditionWords(of)}`,
+};
+
+/** What the button under the price offers: moves, of which the first is the default. */
+const MOVES = ["moves-5-24h", "moves-2-1h", "moves-5-1h", "moves-10-24h", "moves-20-24h"] as const;
+
+const SNOOZES = [
+  ["1 hour", "1h"],
+  ["8 hours", "8h"],
+  ["1 day", "1d"],
+] as const;
+
+function viewOf({ subject: of, from, to, at }: PriceEvent, mark: string): View {
+  const title = md`Canton Coin: ${conditionWords(of)}`;
+  return {
+    title,
+    tone: Number(to) < Number(from) ? "bad" : "good",
+    notification: md`Canton Coin: from ${usdText(from)} to ${usdText(to)} (${percentChange(from, to)})`,
+    body: [
+      md`# ${usdText(to)}`,
+      md`From ${usdText(from)} to ${usdText(to)}: **${percentChange(from, to)}**, at ${timestamp(at, "f")}.`,
+    ],
+    menus: [
+      {
+        placeholder: "Snooze…",
+        choices: SNOOZES.map(([label, span]) => ({
+          label,
+          emoji: "💤",
+          to: address("snoozePrice", { id: of, for: span }),
+        })),
+      },
+    ],
+    links: [{ label: "Price", emoji: "📈", to: address("price", {}), mark }],
+    readings: [],
+  };
+}
+
+const watchId = ({ channelId, subject: of }: Subscription): string =>
+  subscriptionId(channelId, PRICE_FEED, of);
+
+const definition: FeedDefinition = {
+  name: PRICE_FEED,
+  description: "Announce in a channel when the price passes a limit, or moves",
+  thing: "price alert",
+  topics: {
+    price: { description: "The price", byDefault: true, isFixed: true, words: () => "the price" },
+  },
+  options,
+  threads: false,
+  tagName: /price|market|coin/i,
+  subject,
+  watch: {
+    name: "price",
+    description: "Be told in private when the price passes a limit, or moves",
+    subject,
+    offered: () => MOVES.map((id) => ({ id, label: conditionWords(id) })),
+  },
+
+  async sample({ explorer, now }, subscription, mark) {
+    const { data } = await explorer.price({});
+    const to = data.price ?? "0.15";
+    const of = subscription.subject ?? subjectOf({ ...conditionOf(subscription) });
+    return viewOf({ channelId: "", subject: of, from: String(Number(to) * 0.95), to, at: now }, mark);
+  },
+
+  async standing({ explorer }, subscription) {
+    const { price } = (await explorer.price({})).data;
+    const { when, value, repeat } = conditionOf(subscription);
+    const usd = Number(price);
+    const holds =
+      price !== null && ((when === "above" && usd >= value) || (when === "below" && usd <= value));
+    return [
+      price === null ? md`The explorer has no price at the moment.` : md`Now: **${usdText(price)}**`,
+      ...(holds
+        ? [md`It is ${when} that already: you hear of it once it has come back, and passes it again.`]
+        : []),
+      repeat === "once"
+        ? md`Told once, and then no more.`
+        : md`Told every time: once it has come back by 1 %, and an hour has passed.`,
+    ];
+  },
+
+  async nowOf(state, subscription) {
+    const { repeat } = conditionOf(subscription);
+    const told = (await state.priceWatches.get(watchId(subscription)))?.told;
+    if (!told) return md`not told yet`;
+    return repeat === "once"
+      ? md`told ${timestamp(told.at)}, at ${usdText(told.price)}; done`
+      : md`last told ${timestamp(told.at)}, at ${usdText(told.price)}`;
+  },
+};
+
+/** The usual price of the last day, which one wrong sample does not change. */
+function usual(samples: readonly PriceSample[], now: number): string | undefined {
+  const recent = samples.filter(([at]) => at > now - DAY && at <= now).map(([, usd]) => usd);
+  return recent.toSorted((a, b) => Number(a) - Number(b))[Math.floor(recent.length / 2)];
+}
+
+function createPoll(explorer: Explorer, state: State, now: () => number) {
+  return async (publisher: Publisher) => {
+    const all = (await publisher.subscriptions()).filter((each) => each.subject !== null);
+    const memories = await state.priceWatches.list();
+    const ids = new Set(all.map(watchId));
+    const old = [...memories.keys()].filter((id) => !ids.has(id)).map((id) => state.priceWatches.delete(id));
+    const due = all.filter(({ snoozedUntil = 0 }) => snoozedUntil <= now());
+    const reading = due.length > 0 ? await explorer.price({}) : undefined;
+    const samples = (await state.prices.get("samples")) ?? [];
+    const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
+    if (!isBelievable(price, updateTimestamp, usual(samples, now()), now())) {
+      if (old.length > 0) await state.commit(old);
+      return due.length === 0 ? ("done" as const) : ("partial" as const);
+    }
+    const before = samples.at(-1)?.[1];
+    const events: PriceEvent[] = [];
+    const changed = new Map<string, PriceWatch>();
+    for (const subscription of due) {
+      const id = watchId(subscription);
+      const memory = memories.get(id);
+      const judged = judge(conditionOf(subscription), memory, price, samples, before, now());
+      if (judged.memory !== memory) changed.set(id, judged.memory);
+      const { channelId, subject: of } = subscription;
+      if (judged.from !== undefined && of !== null)
+        events.push({ channelId, subject: of, from: judged.from, to: price, at: now() });
+    }
+    const { writes, release } = await publisher.prepare(events);
+    const memoryWrites = [...changed].map(([id, memory]) => state.priceWatches.put(id, memory));
+    const batch = [...old, ...writes, ...memoryWrites];
+    if (batch.length > 0) await state.commit(batch);
+    release();
+    return "done" as const;
+  };
+}
+
+/** Tells of the price where it passes a limit, or moves. */
+export const price: FeedModule = {
+  definition,
+  pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
+
+  create({ explorer, state, renderer, charts, now }) {
+    const feed: Feed<PriceEvent> = {
+      definition,
+      readEvent: (json) => event.safeParse(json).data,
+      idOf: ({ subject: of, at }) => `${of}:${at}`,
+      topicOf: () => "price",
+      channelOf: ({ channelId }) => channelId,
+      // Nothing that follows is about it.
+      subjectsOf: () => [],
+      begins: () => true,
+      wants: (subscription, { subject: of }) => subscription.subject === of,
+      async render(each, mark) {
+        const view = viewOf(each, mark);
+        const samples = (await state.prices.get("samples")) ?? [];
+        const picture = await pricePicture([...samples, [each.at, each.to]], "1d", each.at, charts);
+        const title: Markdown = view.title;
+        return { payload: renderer.message({ ...view, picture }), title: title.toString(), revision: 0 };
+      },
+    };
+    return { feed, poll: createPoll(explorer.for("background", { maxAgeMs: 0 }), state, now) };
+  },
+};

@@ -1,0 +1,101 @@
+import * as z from "zod";
+import type { Alert as Loudness } from "../../delivery/feed.js";
+import type { TopicName } from "./topics.js";
+
+const time = z.number();
+const place = { channelId: z.string() };
+const one = { ...place, validator: z.string() };
+/** An alert's: when the validator was last seen before it. */
+const alert = { ...one, since: time };
+/** Whether somebody is on it already, or it can wait: it comes without a ping. */
+const calm = { isCalm: z.boolean().default(false) };
+
+const event = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("silent"), ...alert }),
+  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...calm }),
+  /** A snooze is over, and it is silent still. */
+  z.object({ kind: z.literal("again"), ...alert, until: time, ...calm }),
+  z.object({ kind: z.literal("back"), ...alert, at: time }),
+  /** The explorer no longer lists it. */
+  z.object({ kind: z.literal("gone"), ...alert }),
+  z.object({ kind: z.literal("many"), ...place, since: time }),
+  z.object({ kind: z.literal("hold"), ...place, since: time }),
+  z.object({
+    kind: z.literal("version"),
+    ...one,
+    target: z.string(),
+    running: z.string().nullable(),
+  }),
+  z.object({ kind: z.literal("traffic"), ...one, percent: z.number(), sequence: z.number() }),
+]);
+
+/** Something to be told of a watched validator, or of all of a channel's, to one channel. */
+export type ValidatorEvent = z.infer<typeof event>;
+
+/** An event from JSON; undefined where it is none. */
+export const readEvent = (json: unknown): ValidatorEvent | undefined => event.safeParse(json).data;
+
+/** Names a silence's messages; so do the two below for what concerns all of a channel's. */
+export const silenceOf = (validator: string, since: number): string => `${validator}/${since}`;
+export const manySubject = (since: number): string => `many/${since}`;
+export const holdSubject = (since: number): string => `hold/${since}`;
+
+/** What an event's message is about, where anything follows. */
+export function subjectOf(event: ValidatorEvent): string | undefined {
+  switch (event.kind) {
+    case "many":
+      return manySubject(event.since);
+    case "hold":
+      return holdSubject(event.since);
+    case "version":
+    case "traffic":
+      return undefined;
+    default:
+      return silenceOf(event.validator, event.since);
+  }
+}
+
+/** Whether it begins a message that is kept up to date. */
+export const begins = ({ kind }: ValidatorEvent): boolean =>
+  kind === "silent" || kind === "many" || kind === "hold";
+
+/** The id of the event that begins a subject's message. */
+export const beginningOf = (subject: string): string => `${subject}:begins`;
+
+/** The same event always has the same id. */
+export function eventId(event: ValidatorEvent): string {
+  const subject = subjectOf(event);
+  if (subject !== undefined && begins(event)) return beginningOf(subject);
+  switch (event.kind) {
+    case "worse":
+      return `${subject}:worse:${event.level}`;
+    case "again":
+      return `${subject}:again:${event.until}`;
+    case "version":
+      return `${event.validator}:version:${event.target}`;
+    case "traffic":
+      return `${event.validator}:traffic:${event.sequence}`;
+    default:
+      return `${subject}:${event.kind}`;
+  }
+}
+
+/** What must be noticed pings; what need not be makes no sound. */
+export function loudnessOf(event: ValidatorEvent): Loudness {
+  switch (event.kind) {
+    case "worse":
+    case "again":
+      return event.isCalm ? "normal" : "ping";
+    case "back":
+    case "hold":
+      return "silent";
+    case "version":
+      return "normal";
+    default:
+      return "ping";
+  }
+}
+
+/** The topic of each kind of event. */
+export const topicOf = ({ kind }: ValidatorEvent): TopicName =>
+  kind === "version" || kind === "traffic" ? kind : "silent";

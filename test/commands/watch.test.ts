@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../sandbox/discord/errors.js";
+import type { Message, User } from "../../sandbox/discord/world.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("/watch", () => {
+  let harness: Harness;
+  const world = () => harness.discord.world;
+  const people = () => harness.discord.people;
+  const ledger = () => harness.explorer.ledger;
+  const general = () => harness.discord.channels.general;
+  const ask = (command: string, given: Record<string, string | boolean> = {}, user: User = people().ana) =>
+    harness.discord.driver.ask({ user, channel: general() }, command, given);
+  const inPrivate = (user: User = people().ana) => world().read(world().directChannel(user));
+  const until = (pattern: RegExp, after = 0, user: User = people().ana): Promise<Message> =>
+    world().until(
+      () =>
+        inPrivate(user)
+          .slice(after)
+          .find((message) => pattern.test(textOf(message))),
+      String(pattern),
+      15_000,
+    );
+  const report = (...except: unknown[]) => {
+    for (const each of [...ledger().validators])
+      if (!except.includes(each)) ledger().setValidatorActive(each, true);
+  };
+  const readings = async (path: string, count: number) => {
+    const read = () => harness.explorer.requests.filter((each) => each.path.endsWith(path)).length;
+    const before = read();
+    await world().until(() => read() >= before + count, `${count} readings of ${path}`, 20_000);
+  };
+  const watched = () => ledger().validators.find(({ isSv, party }) => !isSv && party.name);
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ WATCH_POLL_SECONDS: "1", GOVERNANCE_POLL_SECONDS: "1" }) });
+    report();
+  });
+  afterAll(() => harness.close());
+
+  it("opens the direct messages when a watch is made, and says there what will be told", async () => {
+    const answer = await ask("/watch validator", { validator: watched()?.party.id ?? "", after: "1h" });
+    expect(answer.visibleTo).toBe(people().ana.id);
+    expect(textOf(answer)).toMatch(
+      /Watching.*silence of more than 1h, an old version.*I have written to you/,
+    );
+    const [first] = inPrivate();
+    expect(textOf(first as Message)).toMatch(/You will hear of this here.*silence of more than 1h/);
+    expect(textOf(await ask("/watch list"))).toMatch(
+      /What you watch: 1 of 20.*validator: .*silence of more than 1h/,
+    );
+  });
+
+  it("tells in private of a silence, and the person may say that they are on it", async () => {
+    const before = inPrivate().length;
+    const quiet = watched();
+    harness.pass(70 * MINUTE);
+    report(quiet);
+    const card = await until(/went silent/, before);
+    expect(card.pings).toEqual([]);
+    const place = { user: people().ana, channel: world().directChannel(people().ana) };
+    await harness.discord.driver.click(place, card, "I'm on it");
+    expect(textOf(card)).toContain(`<@${people().ana.id}> is on it`);
+    expect(textOf(await ask("/watch list"))).toContain("🔴 silent");
+    report();
+    await until(/Seen again/, before);
+  });
+
+  it("tells of the price, with its chart, and can be snoozed", async () => {
+    const { price } = ledger();
+    ledger().setPrice(price);
+    const answer = await ask("/watch price", { when: "above", value: `$${(price * 1.1).toFixed(4)}` });
+    expect(textOf(answer)).toMatch(/above 0\.1\d+ USD.*Now: /);
+    await readings("get-price", 2);
+    const before = inPrivate().length;
+    ledger().setPrice(price * 1.2);
+    const alert = await until(/Canton Coin: from .* to /, before);
+    expect(alert.content).toMatch(/\(\+20\.00 %\)/);
+    const place = { user: people().ana, channel: world().directChannel(people().ana) };
+    const snoozed = await harness.discord.driver.choose(place, alert, "8 hours");
+    expect(textOf(snoozed)).toMatch(/Snoozed.*nothing more is told before/);
+    expect(textOf(await ask("/watch list"))).toMatch(/💤 snoozed.*last told/);
+    expect((await ask("/watch price", { when: "above", value: "soon" })).content).toContain("`0.16`");
+  });
+
+  it("tells of one vote request: its changes, its deadline and its outcome, and of no other", async () => {
+    const request = ledger().openVoteRequest({
+      title: "Mine",
+      motion: "feature",
+      lastsMs: 30 * HOUR,
+      effectiveInMs: null,
+    });
+    await readings("vote-requests", 3);
+    const { contractId } = request;
+    expect(textOf(await ask("/watch proposal", { proposal: contractId }))).toMatch(
+      /Watching.*proposal: .*changes/,
+    );
+    const before = inPrivate().length;
+    ledger().openVoteRequest({ title: "Another", motion: "feature" });
+    ledger().castVote(request, true);
+    request.voteBefore += HOUR;
+    await until(/Changed: .*Voting ends/, before);
+    ledger().closeVoteRequest(request, "Rejected");
+    await until(/Closed: .*Rejected/, before);
+    expect(
+      inPrivate()
+        .slice(before)
+        .every((message) => !textOf(message).includes("Another")),
+    ).toBe(true);
+  });
+
+  it("is offered under a validator, the price and a vote request, with its defaults", async () => {
+    const { driver } = harness.discord;
+    const ben = { user: people().ben, channel: general() };
+    const validator = await driver.ask(ben, "/validator show", { validator: watched()?.party.id ?? "" });
+    const offer = await driver.click(ben, validator, "Watch");
+    expect(offer.visibleTo).toBe(people().ben.id);
+    expect(textOf(offer)).toMatch(/Watch this\?.*silence of more than 45m/);
+    await driver.choose(ben, offer, "3h");
+    expect(textOf(offer)).toContain("silence of more than 3h");
+    await driver.click(ben, offer, "Watch");
+    expect(textOf(offer)).toMatch(/Watching.*silence of more than 3h/);
+    const price = await driver.ask(ben, "/price");
+    const moves = await driver.click(ben, price, "Watch");
+    expect(textOf(moves)).toContain("moves by 5 % over 24h");
+    await driver.click(ben, moves, "Watch");
+    expect(textOf(await ask("/watch list", {}, people().ben))).toMatch(/2 of 20/);
+  });
+
+  it("is paused, resumed and removed from its list", async () => {
+    const { driver } = harness.discord;
+    const ben = { user: people().ben, channel: general() };
+    const list = await driver.ask(ben, "/watch list");
+    await driver.choose(ben, list, "validator");
+    await driver.click(ben, list, "Pause");
+    expect(textOf(list)).toContain("⏸️ paused");
+    await driver.click(ben, list, "Resume");
+    expect(textOf(list)).not.toContain("⏸️ paused");
+    await driver.click(ben, list, "Remove");
+    expect(textOf(list)).toMatch(/Removed: validator.*price/);
+  });
+
+  it("sends a drill to the person who asks for one", async () => {
+    const before = inPrivate().length;
+    expect(textOf(await ask("/watch test"))).toContain("A drill is on its way");
+    expect((await until(/🧪 DRILL/, before)).content).toContain("🧪 DRILL");
+  });
+
+  it("says so where Discord lets nobody be written to, at once and with the next command", async () => {
+    const { olga } = { olga: world().addUser("Closed") };
+    harness.discord.guild.members.set(olga.id, []);
+    world().refusing.add(olga.id);
+    const id = watched()?.party.id ?? "";
+    expect((await ask("/watch validator", { validator: id }, olga)).content).toContain(
+      "does not let me write to you",
+    );
+    expect(textOf(await ask("/watch list", {}, olga))).toContain("Nothing yet");
+    world().refusing.delete(olga.id);
+    await ask("/watch validator", { validator: id }, olga);
+    world().refusing.add(olga.id);
+    const quiet = watched();
+    harness.pass(50 * MINUTE);
+    report(quiet);
+    const { driver } = harness.discord;
+    const asked: ReturnType<typeof driver.type>[] = [];
+    const told = async () => {
+      const next = driver.type({ user: olga, channel: general() }, "/network");
+      asked.push(next);
+      await driver.answered(next);
+      return asked
+        .flatMap(({ messages }) => messages)
+        .find((message) => textOf(message).includes("what you watch is paused"));
+    };
+    expect((await world().until(told, "the word beside an answer", 15_000)).visibleTo).toBe(olga.id);
+    const paused = async () => textOf(await ask("/watch list", {}, olga)).includes("All of it is paused");
+    await world().until(paused, "the pause", 15_000);
+    report();
+    world().refusing.delete(olga.id);
+    const place = { user: olga, channel: general() };
+    const list = await harness.discord.driver.ask(place, "/watch list");
+    await harness.discord.driver.choose(place, list, "validator");
+    await harness.discord.driver.click(place, list, "Resume");
+    expect(textOf(list)).not.toContain("paused");
+  });
+
+  it("says that many are opening direct messages, where Discord limits that", async () => {
+    harness.discord.trap({
+      method: "POST",
+      path: /users\/@me\/channels/,
+      times: 1,
+      error: new DiscordError(400, 40_003, "You are opening direct messages too fast."),
+    });
+    const late = world().addUser("Late");
+    harness.discord.guild.members.set(late.id, []);
+    const answer = await ask("/watch price", { when: "moves", value: "5%" }, late);
+    expect(answer.content).toContain("in a few minutes");
+  });
+
+  it("has room for twenty, and forgets all of them", async () => {
+    harness.discord.limits.enforced = false;
+    for (let value = 1; value <= 20; value += 1)
+      await ask("/watch price", { when: "below", value: `0.0${10 + value}` }, people().owner);
+    const more = await ask("/watch price", { when: "below", value: "0.099" }, people().owner);
+    expect(more.content).toContain("as many as one person may");
+    expect(textOf(await ask("/watch forget", {}, people().owner))).toMatch(/Forgotten.*20 watches ended/);
+    expect(textOf(await ask("/watch list", {}, people().owner))).toContain("0 of 20");
+    expect(world().refusals.filter(({ body }) => !/5000[7]|40003/.test(JSON.stringify(body)))).toEqual([]);
+  });
+});

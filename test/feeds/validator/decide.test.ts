@@ -1,0 +1,188 @@
+import { describe, expect, it } from "vitest";
+import {
+  behindWhat,
+  judge,
+  judgeTraffic,
+  judgeVersion,
+  levelOf,
+  manyAt,
+  trafficLeft,
+} from "../../../src/feeds/validator/decide.js";
+import { surveyVersions } from "../../../src/ledger/versions.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const ago = (ms: number) => NOW - ms;
+
+describe("a silence", () => {
+  it.each([
+    [44 * MINUTE, 45 * MINUTE, 0],
+    [46 * MINUTE, 45 * MINUTE, 1],
+    [6 * HOUR + 1, 45 * MINUTE, 2],
+    [DAY + 1, 45 * MINUTE, 3],
+    [8 * HOUR, 7 * HOUR, 1],
+    [DAY + 1, 7 * HOUR, 2],
+    [DAY + 1, DAY, 1],
+  ])("of %d ms, with a limit of %d ms, has passed %d limits", (silent, after, level) => {
+    expect(levelOf(silent, after)).toBe(level);
+  });
+
+  const of = (more: Partial<Parameters<typeof judge>[0]>) =>
+    judge({
+      seenAt: ago(50 * MINUTE),
+      afterMs: 45 * MINUTE,
+      unconfirmed: undefined,
+      open: undefined,
+      onHold: false,
+      now: NOW,
+      ...more,
+    });
+  it.each([
+    ["is unconfirmed at first", {}, { kind: "unconfirmed" }],
+    [
+      "is called where the next reading has the same time",
+      { unconfirmed: ago(50 * MINUTE) },
+      { kind: "silent", level: 1 },
+    ],
+    ["is not called where the time has moved", { unconfirmed: ago(60 * MINUTE) }, { kind: "unconfirmed" }],
+    ["is not called on hold", { unconfirmed: ago(50 * MINUTE), onHold: true }, { kind: "nothing" }],
+    ["goes on", { open: { since: ago(50 * MINUTE), level: 1 } }, { kind: "nothing" }],
+    [
+      "is worse",
+      { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 } },
+      { kind: "worse", level: 2 },
+    ],
+    [
+      "is not worse on hold",
+      { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 }, onHold: true },
+      { kind: "nothing" },
+    ],
+    [
+      "is over with a newer time, however old that is",
+      { open: { since: ago(7 * HOUR), level: 2 } },
+      { kind: "back" },
+    ],
+    ["is over on hold too", { open: { since: ago(7 * HOUR), level: 2 }, onHold: true }, { kind: "back" }],
+    ["is none within the limit", { seenAt: ago(45 * MINUTE) }, { kind: "nothing" }],
+  ])("%s", (_, given, verdict) => {
+    expect(of(given)).toEqual(verdict);
+  });
+});
+
+describe("many silences", () => {
+  const alive = (count: number) => Array.from({ length: count }, (_, index) => ago(index * 1_000));
+  const silent = (count: number, at = ago(50 * MINUTE)) =>
+    Array.from({ length: count }, (_, index) => at - index * 1_000);
+  it.each([
+    ["are one event from a tenth and five on", [...alive(45), ...silent(5)], { silent: 5, total: 50 }],
+    ["are not with four", [...alive(20), ...silent(4)], undefined],
+    ["are not with less than a tenth", [...alive(100), ...silent(8)], undefined],
+    [
+      "count nobody who went silent an hour before",
+      [...alive(45), ...silent(4), ...silent(9, ago(2 * HOUR))],
+      undefined,
+    ],
+  ])("%s", (_, seen, many) => {
+    expect(manyAt(ago(50 * MINUTE), seen, NOW)).toEqual(many);
+  });
+
+  it("count nobody as silent who reported a few minutes ago", () => {
+    const seen = [...silent(1, ago(21 * MINUTE)), ...Array.from({ length: 40 }, () => ago(9 * MINUTE))];
+    expect(manyAt(ago(21 * MINUTE), seen, NOW)).toBeUndefined();
+  });
+});
+
+describe("a version", () => {
+  const running = (...versions: string[]) =>
+    surveyVersions(versions.map((version) => ({ active: true, version })));
+  it.each([
+    [
+      "is behind what 60 % run",
+      "0.4.15",
+      running("0.4.16", "0.4.16", "0.4.16", "0.4.15", "0.4.15"),
+      "0.4.16",
+    ],
+    [
+      "is behind nothing where fewer run the same",
+      "0.4.15",
+      running("0.4.16", "0.4.16", "0.4.15", "0.4.14"),
+      undefined,
+    ],
+    ["is not behind where it is newer", "0.4.17", running("0.4.16", "0.4.16", "0.4.16"), undefined],
+    ["is not known to be behind where it is none", "latest", running("0.4.16"), undefined],
+    ["is not behind while nobody is known", "0.4.15", running(), undefined],
+  ])("%s", (_, own, survey, target) => {
+    expect(behindWhat(own, survey)).toBe(target);
+  });
+
+  it("is told of a day after it fell behind, once for each target", () => {
+    let memory: Parameters<typeof judgeVersion>[1] = {};
+    const told: string[] = [];
+    const at = (hours: number, target: string | undefined) => {
+      const judged = judgeVersion(target, memory, NOW + hours * HOUR);
+      memory = judged.memory;
+      if (judged.tell) told.push(`${hours}: ${judged.tell}`);
+    };
+    for (const [hours, target] of [
+      [0, "1.1"],
+      [23, "1.1"],
+      [24, "1.1"],
+      [48, "1.1"],
+      // It caught up for a moment.
+      [49, undefined],
+      [50, "1.1"],
+      [80, "1.1"],
+      // The network moves, and it stays.
+      [81, "1.2"],
+      [104, "1.2"],
+      [105, "1.2"],
+    ] as const)
+      at(hours, target);
+    expect(told).toEqual(["24: 1.1", "105: 1.2"]);
+  });
+});
+
+describe("traffic", () => {
+  const left = (more: Partial<Parameters<typeof trafficLeft>[0]>) =>
+    trafficLeft({ isSv: false, consumed: "85", limit: "100", purchased: "100", ...more });
+  it.each([
+    ["left", {}, 15],
+    ["overdrawn", { consumed: "120" }, 0],
+    ["of a super validator", { isSv: true }, undefined],
+    ["of whom nobody knows what it is", { isSv: null }, undefined],
+    ["while a purchase is under way", { limit: "90" }, undefined],
+    ["that is not known", { consumed: null }, undefined],
+    ["never bought", { purchased: "0", limit: "0" }, undefined],
+  ])("%s", (_, given, share) => {
+    expect(left(given)).toEqual(share === undefined ? undefined : expect.closeTo(share, 6));
+  });
+
+  it("is told of in the second reading, at each limit once, and again after it rose by five points", () => {
+    let memory: Parameters<typeof judgeTraffic>[1];
+    const told: string[] = [];
+    for (const [reading, share] of [
+      30,
+      19,
+      19,
+      18,
+      9,
+      9,
+      8,
+      12,
+      9,
+      16,
+      9,
+      9,
+      30,
+      15,
+      15,
+      undefined,
+      15,
+    ].entries()) {
+      const judged = judgeTraffic(share, memory, NOW);
+      memory = judged.memory;
+      if (judged.tell) told.push(`${reading}: ${judged.tell}`);
+    }
+    expect(told).toEqual(["2: 20", "5: 10", "11: 10", "14: 20"]);
+  });
+});

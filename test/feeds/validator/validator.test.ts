@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message, User } from "../../../sandbox/discord/world.js";
+import type { Validator } from "../../../sandbox/explorer/model.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+const SILENT_SOUND = 4_096;
+
+describe("a validator that a channel watches", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let role: string;
+  let watched: Validator;
+  const quiet = new Set<Validator>();
+  const world = () => harness.discord.world;
+  const nameOf = (validator: Validator) => validator.party.name ?? "";
+
+  /** Time passes; all that are not quiet report at its end. */
+  const pass = (ms: number) => {
+    harness.pass(ms);
+    report();
+  };
+  const report = () => {
+    const { ledger } = harness.explorer;
+    for (const each of [...ledger.validators]) if (!quiet.has(each)) ledger.setValidatorActive(each, true);
+  };
+  const polls = async (count: number) => {
+    const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
+    const before = read();
+    await world().until(() => read() >= before + count, `${count} readings`, 20_000);
+  };
+  const told = () => world().read(channel);
+  const until = (pattern: RegExp, after = 0): Promise<Message> =>
+    world().until(
+      () =>
+        told()
+          .slice(after)
+          .find((message) => pattern.test(textOf(message))),
+      String(pattern),
+      20_000,
+    );
+  const ask = (command: string, given: Record<string, string | boolean> = {}, user?: User) =>
+    harness.discord.driver.ask(
+      { user: user ?? harness.discord.people.owner, channel: harness.discord.channels.general },
+      command,
+      given,
+    );
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ WATCH_POLL_SECONDS: "1" }) });
+    const { guild, people } = harness.discord;
+    channel = world().addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+    role = world().addRole(guild, "Operators", 0n, { mentionable: true }).id;
+    guild.members.get(people.ben.id)?.push(role);
+    const { validators } = harness.explorer.ledger;
+    watched = validators.find(({ isSv, party }) => !isSv && party.name) as Validator;
+    report();
+  });
+  afterAll(() => harness.close());
+
+  it("is subscribed to by its id, and says how it stands", async () => {
+    const answer = await ask("/subscribe validator", {
+      validator: watched.party.id,
+      channel: channel.id,
+      role,
+    });
+    expect(textOf(answer)).toMatch(/Subscribed.*silence of more than 45m.*Last seen/);
+    const bad = await ask("/subscribe validator", {
+      validator: watched.party.id,
+      channel: channel.id,
+      after: "5m",
+    });
+    expect(bad.content).toContain("`20m` to `24h`");
+    expect(
+      (await ask("/subscribe validator", { validator: `${watched.party.id.slice(0, -3)}000` })).content,
+    ).toContain("No validator");
+    await polls(2);
+    expect(told()).toEqual([]);
+  });
+
+  it("is silent after two readings, told once, with the role's ping in the content", async () => {
+    quiet.add(watched);
+    pass(50 * MINUTE);
+    const card = await until(/Silent/);
+    expect(card.content).toMatch(new RegExp(`^<@&${role}> ${nameOf(watched)} went silent: last seen <t:`));
+    expect(card.pings).toEqual(["@Operators"]);
+    expect(textOf(card)).toMatch(/Explorer says.*Version.*Data from/);
+    await polls(3);
+    expect(told()).toHaveLength(1);
+  });
+
+  it("is taken on by one of those who may, and all see who", async () => {
+    const { driver, people } = harness.discord;
+    const [card] = told();
+    if (!card) throw new Error("No card");
+    const refused = await driver.click({ user: people.ana, channel }, card, "I'm on it");
+    expect(refused.content).toContain(`Only holders of <@&${role}>`);
+    const presses = [people.ben, people.owner].map((user) =>
+      driver.press({ user, channel }, card, "I'm on it"),
+    );
+    await Promise.all(presses.map((each) => driver.answered(each)));
+    const who = /<@(\d+)> is on it/.exec(textOf(card))?.[1];
+    expect([people.ben.id, people.owner.id]).toContain(who);
+    expect(textOf(card).match(/is on it/g)).toHaveLength(1);
+    expect(told()).toHaveLength(1);
+  });
+
+  it("is told of again after six hours, without a ping where somebody is on it, and when it is back, without a sound", async () => {
+    pass(6 * HOUR);
+    const worse = await until(/Still silent/);
+    expect(worse.pings).toEqual([]);
+    expect(worse.flags & SILENT_SOUND).toBe(0);
+    quiet.delete(watched);
+    report();
+    const back = await until(/Back: .*Seen again/);
+    expect(back.flags & SILENT_SOUND).toBe(SILENT_SOUND);
+    expect(back.pings).toEqual([]);
+    const [card] = told();
+    await world().until(() => textOf(card as Message).includes("Back"), "the card's edit");
+    expect(harness.discord.driver.components(card as Message).map(({ label }) => label)).toEqual(["Details"]);
+    expect(told()).toHaveLength(3);
+  });
+
+  it("is not called silent while the explorer itself is behind: the channel hears of that once, and of its end", async () => {
+    const before = told().length;
+    harness.pass(50 * MINUTE);
+    const hold = await until(/alerts are on hold/, before);
+    expect(hold.content).toMatch(/^⏸ The explorer's newest data is 5\d min old; alerts are on hold\.$/);
+    expect(hold.flags & SILENT_SOUND).toBe(SILENT_SOUND);
+    await polls(3);
+    report();
+    await world().until(() => textOf(hold).includes("Alerts are on again"), "the end of the hold");
+    await polls(2);
+    expect(told()).toHaveLength(before + 1);
+  });
+
+  it("is one of many that go silent together: one message, one ping", async () => {
+    const before = told().length;
+    const { validators } = harness.explorer.ledger;
+    for (const each of [watched, ...validators.slice(-8)]) quiet.add(each);
+    pass(50 * MINUTE);
+    const many = await until(/validators went silent/, before);
+    expect(many.content).toMatch(
+      /\d+ of 45 validators went silent at about <t:\d+:t>: probably the network or the explorer\./,
+    );
+    expect(many.content).toContain(`Of yours: ${nameOf(watched)}.`);
+    expect(many.pings).toEqual(["@Operators"]);
+    quiet.clear();
+    report();
+    await world().until(() => textOf(many).includes("Back: all of yours"), "its edit");
+    expect(told()).toHaveLength(before + 1);
+  });
+
+  it("is not called silent by an error, a missing row or a stale answer", async () => {
+    const before = told().length;
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /validators/, times: 4 });
+    await polls(2);
+    harness.explorer.mood = (answer, path) =>
+      path.endsWith("/v1/validators")
+        ? {
+            content: (answer as { content: { validator: string }[] }).content.filter(
+              ({ validator }) => validator !== watched.party.id,
+            ),
+            last: true,
+          }
+        : answer;
+    pass(50 * MINUTE);
+    harness.explorer.injectFault({ kind: "status", status: 404 }, { path: /validators\/.+::/, times: 20 });
+    await polls(3);
+    harness.explorer.mood = undefined;
+    harness.explorer.clearFaults();
+    expect(told()).toHaveLength(before);
+  });
+
+  it("is snoozed until a time, and told again after it", { timeout: 60_000 }, async () => {
+    const before = told().length;
+    quiet.add(watched);
+    pass(50 * MINUTE);
+    const card = await until(/Silent/, before);
+    const { driver, people } = harness.discord;
+    await driver.choose({ user: people.ben, channel }, card, "8 hours");
+    expect(textOf(card)).toMatch(/Snoozed by <@\d+> until/);
+    pass(6.5 * HOUR);
+    await polls(3);
+    expect(told()).toHaveLength(before + 1);
+    pass(2 * HOUR);
+    const again = await until(/Still silent/, before);
+    expect(again.pings).toEqual(["@Operators"]);
+    quiet.delete(watched);
+    report();
+    await until(/Seen again/, before);
+  });
+
+  it("sends a drill the way it would tell of a silence, and leaves the state as it was", async () => {
+    const before = told().length;
+    await ask("/subscribe test", { channel: channel.id });
+    const drill = await until(/DRILL/, before);
+    expect(drill.content).toMatch(new RegExp(`^<@&${role}> 🧪 DRILL: ${nameOf(watched)} went silent`));
+    expect(drill.pings).toEqual(["@Operators"]);
+    const pressed = await harness.discord.driver.click(
+      { user: harness.discord.people.owner, channel },
+      drill,
+      "I'm on it",
+    );
+    expect(pressed.content).toContain("it was a drill");
+    expect(textOf(await ask("/subscribe list"))).toMatch(
+      new RegExp(`validator.*${nameOf(watched)}.*Now: 🟢`),
+    );
+    expect(world().refusals).toEqual([]);
+  });
+});
