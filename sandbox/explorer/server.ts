@@ -37,7 +37,8 @@ export interface SandboxExplorer {
   close(): Promise<void>;
 }
 
-class Refused extends Error {
+/** A request that is answered with an error. */
+export class Refused extends Error {
   constructor(readonly status: number) {
     super(`Answered ${status}`);
   }
@@ -93,9 +94,11 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-type Handler = (query: Query, parameters: Readonly<Record<string, string | undefined>>) => unknown;
+/** Answers a request to one path. */
+export type Handler = (query: Query, parameters: Readonly<Record<string, string | undefined>>) => unknown;
 
-function routes(ledger: Ledger): Readonly<Record<string, Handler>> {
+/** What each path answers, by its pattern. */
+export function routes(ledger: Ledger): Readonly<Record<string, Handler>> {
   const partyAt = (id: string | undefined) => found(ledger.parties.find((each) => each.id === id));
   const validatorAt = (id: string | undefined) => ledger.validators.find((each) => each.party.id === id);
   return {

@@ -1,0 +1,50 @@
+import { StateError, type Store, type Write } from "../src/storage/store.js";
+
+/** The state of all processes, in memory: it keeps what was committed, and nothing else. */
+export class MemoryStore implements Store {
+  readonly #collections = new Map<string, Map<string, string>>();
+  /** Whether it takes no commits. */
+  isFull = false;
+  commits = 0;
+
+  #of(collection: string): Map<string, string> {
+    const held = this.#collections.get(collection) ?? new Map<string, string>();
+    this.#collections.set(collection, held);
+    return held;
+  }
+
+  /** Documents by collection. */
+  sizes(): Record<string, number> {
+    return Object.fromEntries([...this.#collections].map(([name, held]) => [name, held.size]));
+  }
+
+  async get(collection: string, id: string): Promise<string | undefined> {
+    return this.#of(collection).get(id);
+  }
+
+  async *pages(collection: string) {
+    yield [...this.#of(collection)].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  async collections(): Promise<string[]> {
+    return [...this.#collections.keys()];
+  }
+
+  async commit(writes: readonly Write[]): Promise<boolean> {
+    if (this.isFull) throw new StateError("The disk is full");
+    this.commits += 1;
+    const holds = writes.every(
+      (write) => write.op !== "expect" || this.#of(write.collection).get(write.id) === write.text,
+    );
+    if (!holds) return false;
+    for (const write of writes) {
+      const held = this.#of(write.collection);
+      if (write.op === "delete") held.delete(write.id);
+      else if (write.op === "put" || (write.op === "add" && !held.has(write.id)))
+        held.set(write.id, write.text);
+    }
+    return true;
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,235 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { REST, type RESTOptions } from "discord.js";
+import findMyWay from "find-my-way";
+import { Gateway } from "../sandbox/discord/gateway.js";
+import { RateLimits } from "../sandbox/discord/rate-limits.js";
+import { createRest } from "../sandbox/discord/rest.js";
+import { World } from "../sandbox/discord/world.js";
+import { Ledger } from "../sandbox/explorer/ledger.js";
+import { createRandom, type Random } from "../sandbox/explorer/random.js";
+import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
+import { ExplorerError } from "../src/explorer/errors.js";
+import { HOUR, SECOND } from "../src/util/units.js";
+import type { Owner, VirtualClock } from "./clock.js";
+import { type History, VALIDATORS, windowAt } from "./history.js";
+
+const TOKEN = "simulated-token";
+
+/** A process of the bot, as the world around it deals with it. */
+export interface SimulatedProcess extends Owner {
+  /** Set when it is to be killed: at its next request or write, before or after that has had its effect. */
+  doom: { readonly afterEffect: boolean } | undefined;
+  readonly onDeath: () => void;
+}
+
+/** What surrounds the bot: the explorer and Discord of the sandbox, called directly, and what goes wrong with them. */
+export class Surroundings {
+  readonly discord: World;
+  readonly ledger: Ledger;
+  readonly random: Random;
+  requests = { explorer: 0, discord: 0 };
+  readonly #clock: VirtualClock;
+  readonly #history: History;
+  readonly #explorer = findMyWay();
+  readonly #rest: ReturnType<typeof createRest>;
+
+  constructor(clock: VirtualClock, history: History, seed: number) {
+    this.#clock = clock;
+    this.#history = history;
+    this.random = createRandom(seed + 1_000_003);
+    const now = () => clock.now;
+    this.discord = new World(now);
+    this.ledger = new Ledger({
+      seed,
+      now,
+      lively: false,
+      size: {
+        validators: VALIDATORS,
+        parties: 80,
+        voteRequests: 0,
+        superValidators: 9,
+        updates: 2,
+        tokens: 1,
+      },
+    });
+    for (const [index, validator] of this.ledger.validators.entries()) {
+      validator.party.name = `Node ${index}`;
+      validator.active = true;
+    }
+    for (const [path, handler] of Object.entries(routes(this.ledger)))
+      this.#explorer.on("GET", path, () => {}, handler);
+    this.#rest = createRest({
+      world: this.discord,
+      gateway: new Gateway(this.discord, TOKEN),
+      interactions: new Map(),
+      token: TOKEN,
+      traps: [],
+      limits: new RateLimits(),
+      origin: () => "",
+      onRequest: () => {},
+    });
+  }
+
+  /**
+   * Something that a process does to the world: takes a moment, and may be the last that it does.
+   * @returns a promise that a dead process never hears of again
+   */
+  async touch<T>(process: SimulatedProcess, work: () => Promise<T>, ms = 0): Promise<T> {
+    const never = new Promise<T>(() => {});
+    if (process.isDead) return never;
+    const { doom } = process;
+    if (doom && !doom.afterEffect) {
+      process.onDeath();
+      return never;
+    }
+    if (ms > 0) await this.#clock.delay(ms / 2);
+    if (process.isDead) return never;
+    const result = await work();
+    if (doom) process.onDeath();
+    if (ms > 0) await this.#clock.delay(ms / 2);
+    return process.isDead ? never : result;
+  }
+
+  /** When each validator last reported, as far as the explorer tells. */
+  #bringUpToDate(): void {
+    const { now } = this.#clock;
+    const told = windowAt(this.#history.lags, now)?.from ?? now;
+    for (const [index, validator] of this.ledger.validators.entries()) {
+      const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? index);
+      if (/^Node/.test(validator.party.name ?? ""))
+        validator.lastActiveAt = this.#history.lastReport(number, told);
+      else validator.lastActiveAt = told - 60 * SECOND;
+      validator.active = told - validator.lastActiveAt < HOUR;
+    }
+  }
+
+  /** What the explorer answers. @throws {ExplorerError} */
+  ask(process: SimulatedProcess, path: string, query: Readonly<Record<string, unknown>> = {}) {
+    const fault = windowAt(this.#history.explorerFaults, this.#clock.now) as
+      | History["explorerFaults"][number]
+      | undefined;
+    const work = async () => {
+      this.requests.explorer += 1;
+      if (fault?.kind === "error") throw new ExplorerError("failing", "Simulated");
+      if (fault?.kind === "slow") {
+        await this.#clock.delay(10 * SECOND);
+        throw new ExplorerError("slow", "Simulated");
+      }
+      if (fault?.kind === "garbage") throw new ExplorerError("unreadable", "Simulated");
+      if (fault?.kind === "later-pages" && Number(query.page ?? 0) > 0)
+        throw new ExplorerError("failing", "Simulated");
+      if (path === "validators" || path.startsWith("validators/")) this.#bringUpToDate();
+      this.ledger.priceAt = this.#clock.now - 20 * SECOND;
+      const found = this.#explorer.find("GET", `/v1/${path}`);
+      if (!found) throw new ExplorerError("missing", "Simulated");
+      const text = Object.fromEntries(
+        Object.entries(query).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, String(value)]],
+        ),
+      );
+      try {
+        const answer = (found.store as Handler)(text, found.params);
+        const json: unknown = JSON.parse(
+          JSON.stringify(answer, (_, each) => (typeof each === "bigint" ? String(each) : each)),
+        );
+        if (fault?.kind === "empty" && typeof json === "object" && json !== null && "content" in json)
+          return { json: { ...json, content: [], totalElements: 0, totalCount: 0, last: true }, bytes: 100 };
+        return { json, bytes: 1_000 };
+      } catch (error) {
+        if (error instanceof Refused)
+          throw new ExplorerError(error.status === 404 ? "missing" : "rejected", "Simulated");
+        throw error;
+      }
+    };
+    return this.touch(process, work, this.random.int(20, 200));
+  }
+
+  /** Discord's REST API as a process sees it. */
+  restFor(process: SimulatedProcess): REST {
+    const makeRequest = (async (url: string, init: RequestInit) => {
+      const fault = windowAt(this.#history.discordFaults, this.#clock.now) as
+        | History["discordFaults"][number]
+        | undefined;
+      const isHit = fault !== undefined && this.random.chance(0.7);
+      const { signal } = init;
+      const work = async () => {
+        this.requests.discord += 1;
+        if (isHit && fault?.kind === "error") return this.#answer(500, "{}", {});
+        if (isHit && fault?.kind === "slow") await this.#clock.delay(this.random.int(1, 20) * SECOND);
+        if (signal?.aborted) throw abortError();
+        const answer = await this.#call(url, init);
+        if (isHit && fault?.kind === "lost")
+          throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+        return answer;
+      };
+      const aborted = new Promise<never>((_, reject) => {
+        signal?.addEventListener("abort", () => reject(abortError()), { once: true });
+      });
+      return Promise.race([this.touch(process, work, this.random.int(40, 300)), aborted]);
+    }) as unknown as RESTOptions["makeRequest"];
+    return new REST({
+      api: "http://discord/api",
+      retries: 0,
+      timeout: 8_000,
+      offset: 0,
+      rejectOnRateLimit: () => true,
+      handlerSweepInterval: 0,
+      hashSweepInterval: 0,
+      makeRequest,
+    }).setToken(TOKEN);
+  }
+
+  #answer(status: number, text: string, headers: Record<string, string>) {
+    return {
+      status,
+      ok: status < 300,
+      statusText: "",
+      headers: new Headers({ "content-type": "application/json", ...headers }),
+      body: null,
+      bodyUsed: false,
+      json: async () => JSON.parse(text) as unknown,
+      text: async () => text,
+      arrayBuffer: async () => new TextEncoder().encode(text).buffer,
+    };
+  }
+
+  /** One request to the sandbox's Discord, without a socket. */
+  #call(url: string, init: RequestInit) {
+    type Answer = ReturnType<Surroundings["answerOf"]>;
+    return new Promise<Answer>((resolve, reject) => {
+      const { pathname, search } = new URL(url);
+      const headers = Object.fromEntries(
+        Object.entries((init.headers ?? {}) as Record<string, string>).map(([name, value]) => [
+          name.toLowerCase(),
+          value,
+        ]),
+      );
+      const request = {
+        method: init.method ?? "GET",
+        url: `${pathname}${search}`,
+        headers,
+        async *[Symbol.asyncIterator]() {
+          if (typeof init.body === "string") yield Buffer.from(init.body);
+        },
+      };
+      let status = 200;
+      let given: Record<string, string> = {};
+      const response = {
+        writeHead: (code: number, more: Record<string, string> = {}) => {
+          status = code;
+          given = more;
+          return response;
+        },
+        end: (text = "") => resolve(this.answerOf(status, String(text), given)),
+        destroy: () => reject(new Error("socket hang up")),
+      };
+      this.#rest.lookup(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    });
+  }
+
+  answerOf(status: number, text: string, headers: Record<string, string>) {
+    return this.#answer(status, text || "{}", headers);
+  }
+}
+
+const abortError = () => Object.assign(new Error("This operation was aborted"), { name: "AbortError" });
