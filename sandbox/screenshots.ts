@@ -17,6 +17,7 @@ const place = await makeStack({
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
+    WATCH_POLL_SECONDS: "2",
     EXPLORER_REQUESTS_PER_MINUTE: "6000",
   }),
 });

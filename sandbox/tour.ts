@@ -6,6 +6,7 @@ const place = await makeStack({
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
+    WATCH_POLL_SECONDS: "2",
     // The sandbox has no limit, and a tour should not wait for one.
     EXPLORER_REQUESTS_PER_MINUTE: "1200",
   }),

@@ -74,6 +74,8 @@ export class Ledger {
   readonly startedAt: number;
   price = 0.1523;
   priceAt: number;
+  /** Whether validators report by themselves. */
+  reports = true;
   readonly #priceYesterday = 0.1478;
   readonly #lively: boolean;
   #movedAt: number;
@@ -166,6 +168,23 @@ export class Ledger {
     else validator.lastActiveAt = Math.min(validator.lastActiveAt, this.now() - 2 * HOUR);
   }
 
+  /** Most of the active validators run a version that is newer than any before. */
+  spreadVersion(): string {
+    const newest = [...this.validators.map((each) => each.version)].sort((a, b) =>
+      a.localeCompare(b, "en", { numeric: true }),
+    );
+    const next = (newest.at(-1) ?? "0.0.0").replace(/\d+$/, (patch) => String(Number(patch) + 1));
+    for (const each of this.validators) if (this.random.chance(0.8)) each.version = next;
+    return next;
+  }
+
+  /** A validator has used most of its traffic. */
+  drainTraffic(validator: Validator): void {
+    validator.trafficUsed = Math.round(
+      validator.trafficBought * (validator.trafficUsed < validator.trafficBought * 0.8 ? 0.85 : 0.95),
+    );
+  }
+
   setPrice(price: number): void {
     this.price = Number(price.toFixed(6));
     this.priceAt = this.now();
@@ -183,7 +202,10 @@ export class Ledger {
       const expected = Math.min(elapsed / everyMs, 200);
       return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0);
     };
-    const active = this.validators.filter((each) => each.active);
+    const active = this.reports ? this.validators.filter((each) => each.active) : [];
+    // Where hours have passed at once, all of them reported meanwhile.
+    for (const each of active)
+      if (now - each.lastActiveAt > 12 * MINUTE) each.lastActiveAt = now - random.int(0, 10 * MINUTE);
     for (let each = times(2_000); each > 0 && active.length > 0; each -= 1) this.#report(random.pick(active));
     for (let each = times(15_000); each > 0; each -= 1) this.#addUpdate(now);
     for (let each = times(5 * MINUTE); each > 0; each -= 1) this.#toggle();

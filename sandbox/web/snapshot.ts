@@ -63,6 +63,8 @@ export interface ShownRequest {
 }
 
 export interface ShownLedger {
+  /** Whether validators report by themselves. */
+  readonly reports: boolean;
   readonly price: number;
   readonly motions: readonly string[];
   readonly requests: readonly ShownRequest[];
@@ -97,6 +99,9 @@ export type Turn =
   | { readonly do: "vote"; readonly id: string; readonly accept: boolean }
   | { readonly do: "close"; readonly id: string; readonly status: string }
   | { readonly do: "validator"; readonly id: string; readonly active: boolean }
+  | { readonly do: "reports"; readonly on: boolean }
+  | { readonly do: "version" }
+  | { readonly do: "traffic"; readonly id: string }
   | { readonly do: "price"; readonly percent: number }
   | { readonly do: "pass"; readonly hours: number }
   | { readonly do: "explorer"; readonly mood: ExplorerMood }

@@ -103,6 +103,7 @@ export function snapshotOf(
       price: explorer.ledger.price,
       motions: Object.keys(MOTIONS),
       requests: requestsOf(place),
+      reports: explorer.ledger.reports,
       validators: [...down, ...up].map(({ party, active }) => ({
         id: party.id,
         name: party.name ?? party.id.split("::")[0] ?? party.id,

@@ -93,6 +93,17 @@ export async function turn(place: Stack, levers: Levers, wish: Turn): Promise<Ou
       if (validator) ledger.setValidatorActive(validator, wish.active);
       break;
     }
+    case "reports":
+      ledger.reports = wish.on;
+      break;
+    case "version":
+      ledger.spreadVersion();
+      break;
+    case "traffic": {
+      const validator = ledger.validators.find(({ party }) => party.id === wish.id);
+      if (validator) ledger.drainTraffic(validator);
+      break;
+    }
     case "price":
       ledger.setPrice(ledger.price * (1 + wish.percent / 100));
       break;

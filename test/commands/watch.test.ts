@@ -123,7 +123,7 @@ describe("/watch", () => {
     expect(textOf(offer)).toMatch(/Watching.*silence of more than 3h/);
     const price = await driver.ask(ben, "/price");
     const moves = await driver.click(ben, price, "Watch");
-    expect(textOf(moves)).toContain("moves by 5 % over 24h");
+    expect(textOf(moves)).toContain("moved by 5 % over 24h");
     await driver.click(ben, moves, "Watch");
     expect(textOf(await ask("/watch list", {}, people().ben))).toMatch(/2 of 20/);
   });

@@ -127,16 +127,22 @@ export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
       <h2>The price</h2>
       <p class="buttons">
         <strong>${ledger.price} USD</strong> ${button("+5 %", () => turn({ do: "price", percent: 5 }), "Raise the price by 5 %")}
+        ${button("+25 %", () => turn({ do: "price", percent: 25 }), "Raise the price by 25 %")}
         ${button("−5 %", () => turn({ do: "price", percent: -5 }), "Lower the price by 5 %")}
       </p>
     </section>
     <section>
       <h2>Validators</h2>
+      <p class="buttons">
+        ${button(ledger.reports ? "All go silent" : "All report again", () => turn({ do: "reports", on: !ledger.reports }))}
+        ${button("A new version spreads", () => turn({ do: "version" }))}
+      </p>
       <ul>
         ${ledger.validators.map(
           ({ id, name, active }) => html`<li class="across">
             <span>${active ? "🟢" : "🔴"} ${name}</span>
             ${button(active ? "Take down" : "Bring up", () => turn({ do: "validator", id, active: !active }), `${active ? "Take down" : "Bring up"} ${name}`)}
+            ${button("Use up traffic", () => turn({ do: "traffic", id }), `Use up the traffic of ${name}`)}
           </li>`,
         )}
       </ul>

@@ -37,7 +37,7 @@ function conditionWords(subject: string): string {
   const settings = settingsOf(subject);
   if (!settings) return subject;
   const { when, value, over } = settings;
-  return when === "moves" ? `moves by ${value} % over ${over}` : `${when} ${value} USD`;
+  return when === "moves" ? `moved by ${value} % over ${over}` : `${when} ${value} USD`;
 }
 
 const subject: SubjectChoice = {
@@ -88,7 +88,13 @@ const definition: FeedDefinition = {
   description: "Announce in a channel when the price passes a limit, or moves",
   thing: "price alert",
   topics: {
-    price: { description: "The price", byDefault: true, isFixed: true, words: () => "the price" },
+    price: {
+      description: "The price",
+      byDefault: true,
+      isFixed: true,
+      words: (subscription) =>
+        `the price when it is ${conditionWords(subscription.subject ?? "")}, ${conditionOf(subscription).repeat === "once" ? "once" : "every time"}`,
+    },
   },
   options,
   threads: false,

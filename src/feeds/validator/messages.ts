@@ -62,14 +62,20 @@ const snoozeMenu = (validator: string, since: number): Menu => ({
   })),
 });
 
-function responseLines({ response, now }: Known): Markdown[] {
+/** Who is on it, and until when it is quiet; of an alert that is over, who was on it. */
+function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   const { acknowledged, snoozed } = response ?? {};
   const who = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
+  const since = acknowledged && timestamp(acknowledged.at, "f");
   return [
     ...(acknowledged
-      ? [md`🙋 ${who(acknowledged.by)} is on it, since ${timestamp(acknowledged.at, "f")}.`]
+      ? [
+          isOver
+            ? md`🙋 ${who(acknowledged.by)} was on it, from ${since}.`
+            : md`🙋 ${who(acknowledged.by)} is on it, since ${since}.`,
+        ]
       : []),
-    ...(snoozed && isSnoozed(response, now)
+    ...(snoozed && !isOver && isSnoozed(response, now)
       ? [
           md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it is back` : timestamp(snoozed.until, "f")}.`,
         ]
@@ -111,7 +117,7 @@ export function silenceView(alert: Silent, known: Known, mark: string): View {
         : isBack
           ? md`Was silent for ${roughly(endedAt - since)}: from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
           : md`Last seen ${timestampWithAge(since)}.`,
-      ...responseLines(known),
+      ...responseLines(known, endedAt !== undefined),
     ],
     fields: fieldsOf(known),
     menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],

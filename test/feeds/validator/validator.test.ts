@@ -191,6 +191,27 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
+  it("is told of where little of its traffic is left, and a day after it fell behind what most run, without a ping", {
+    timeout: 60_000,
+  }, async () => {
+    const before = told().length;
+    await ask("/subscribe edit", { channel: channel.id, traffic: true });
+    watched.trafficUsed = watched.trafficBought * 0.85;
+    const traffic = await until(/Little traffic left/, before);
+    expect(textOf(traffic)).toContain("Less than 20 %");
+    for (const each of harness.explorer.ledger.validators)
+      each.version = each === watched ? "0.4.1" : "0.9.9";
+    // What the others run is read at the start, and every half hour.
+    await harness.restart();
+    await polls(3);
+    pass(25 * HOUR);
+    const version = await until(/Old version/, before);
+    expect(textOf(version)).toMatch(/It runs .*0\.4\.1.* and most run .*0\.9\.9/);
+    expect(version.pings).toEqual([]);
+    await polls(2);
+    expect(told()).toHaveLength(before + 2);
+  });
+
   it("sends a drill the way it would tell of a silence, and leaves the state as it was", async () => {
     const before = told().length;
     await ask("/subscribe test", { channel: channel.id });
