@@ -86,11 +86,12 @@ export function judge({ history, watches, newcomers, governance, messages, down 
         const cards = own.filter(
           ({ content }) => content.includes(`${name} went silent`) && content.includes(stamp),
         );
+        // Those that were called silent a little later stand in the message, and not in what it notified with.
         const many = own.filter(
-          ({ content, at }) =>
+          ({ content, text, at }) =>
             /validators went silent at about/.test(content) &&
-            new RegExp(`(: |, )${name}[,.]`).test(content) &&
-            at > since &&
+            new RegExp(`(🔴|🟢) ${name}(?!\\d)`, "u").test(text) &&
+            at > since - HOUR &&
             at < next + DAY,
         );
         const within = many.filter(({ content }) => {

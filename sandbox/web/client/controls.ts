@@ -142,7 +142,7 @@ export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
           ({ id, name, active }) => html`<li class="across">
             <span>${active ? "🟢" : "🔴"} ${name}</span>
             ${button(active ? "Take down" : "Bring up", () => turn({ do: "validator", id, active: !active }), `${active ? "Take down" : "Bring up"} ${name}`)}
-            ${button("Use up traffic", () => turn({ do: "traffic", id }), `Use up the traffic of ${name}`)}
+            ${button("Use up traffic", () => turn({ do: "traffic", id }), `Use up traffic of ${name}`)}
           </li>`,
         )}
       </ul>
