@@ -28,6 +28,15 @@ export type Happening =
   | { readonly at: number; readonly kind: "join"; readonly name: string }
   | { readonly at: number; readonly kind: "price"; readonly price: number };
 
+/** The end of a process: at its next request or write, or at its next message, before or after that has had its effect. */
+export interface Kill {
+  readonly at: number;
+  /** How long until the next one starts, in ms. */
+  readonly downMs: number;
+  readonly afterEffect: boolean;
+  readonly atMessage: boolean;
+}
+
 /** All that a seed decides: what happens on the ledger, and what goes wrong. */
 export interface History {
   readonly startAt: number;
@@ -37,8 +46,8 @@ export interface History {
   readonly lags: readonly Window[];
   readonly explorerFaults: readonly FaultWindow<ExplorerFault>[];
   readonly discordFaults: readonly FaultWindow<DiscordFault>[];
-  /** When a process is killed, at its next request or write, and how long until the next one starts. */
-  readonly kills: readonly { readonly at: number; readonly downMs: number; readonly afterEffect: boolean }[];
+  /** When processes are killed. */
+  readonly kills: readonly Kill[];
   /** When a second process runs. */
   readonly doubles: readonly Window[];
   /** When the bot's clock is wrong, and by how much. */
@@ -177,6 +186,7 @@ export function createHistory(seed: number, days: number): History {
       at: from,
       downMs: random.pick([5_000, MINUTE, 20 * MINUTE]),
       afterEffect: random.chance(0.5),
+      atMessage: random.chance(0.5),
     })),
     doubles: windows(random, startAt, days, 0.3, HOUR, 6 * HOUR),
     jumps: windows(random, startAt, days, 0.2, 10 * MINUTE, 3 * HOUR).map((window) => ({

@@ -127,7 +127,7 @@ export async function simulate(clock: VirtualClock, seed: number, days: number):
   for (const kill of history.kills)
     clock.after(kill.at - startAt, () => {
       downMs = kill.downMs;
-      main.doom = { afterEffect: kill.afterEffect };
+      main.doom = kill;
     });
   for (const { from, to } of history.doubles)
     clock.after(from - startAt, () => {

@@ -11,14 +11,14 @@ import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
 import { HOUR, SECOND } from "../src/util/units.js";
 import type { Owner, VirtualClock } from "./clock.js";
-import { type History, VALIDATORS, windowAt } from "./history.js";
+import { type History, type Kill, VALIDATORS, windowAt } from "./history.js";
 
 const TOKEN = "simulated-token";
 
 /** A process of the bot, as the world around it deals with it. */
 export interface SimulatedProcess extends Owner {
-  /** Set when it is to be killed: at its next request or write, before or after that has had its effect. */
-  doom: { readonly afterEffect: boolean } | undefined;
+  /** Set when it is to be killed. */
+  doom: Pick<Kill, "afterEffect" | "atMessage"> | undefined;
   readonly onDeath: () => void;
 }
 
@@ -74,10 +74,10 @@ export class Surroundings {
    * Something that a process does to the world: takes a moment, and may be the last that it does.
    * @returns a promise that a dead process never hears of again
    */
-  async touch<T>(process: SimulatedProcess, work: () => Promise<T>, ms = 0): Promise<T> {
+  async touch<T>(process: SimulatedProcess, work: () => Promise<T>, ms = 0, isMessage = false): Promise<T> {
     const never = new Promise<T>(() => {});
     if (process.isDead) return never;
-    const { doom } = process;
+    const doom = process.doom?.atMessage && !isMessage ? undefined : process.doom;
     if (doom && !doom.afterEffect) {
       process.onDeath();
       return never;
@@ -165,7 +165,8 @@ export class Surroundings {
       const aborted = new Promise<never>((_, reject) => {
         signal?.addEventListener("abort", () => reject(abortError()), { once: true });
       });
-      return Promise.race([this.touch(process, work, this.random.int(40, 300)), aborted]);
+      const isMessage = init.method === "POST" && url.endsWith("/messages");
+      return Promise.race([this.touch(process, work, this.random.int(40, 300), isMessage), aborted]);
     }) as unknown as RESTOptions["makeRequest"];
     return new REST({
       api: "http://discord/api",
