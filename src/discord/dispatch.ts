@@ -24,7 +24,7 @@ import { createAge } from "./age.js";
 import { toChoices } from "./autocomplete.js";
 import { actionIn, type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
 import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
-import { DISCORD, explain, hasCode, kindOf } from "./errors.js";
+import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
 import { withMentions } from "./mentions.js";
@@ -174,8 +174,7 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
       await showPageDialog(button, links);
       return "answered";
     } catch (error) {
-      if (hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged))
-        throw error;
+      if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
       await button.reply({
         content: withMentions(explain(error, log, button.id), commandPaths()),
         flags: MessageFlags.Ephemeral,
@@ -230,7 +229,7 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
         log.debug({ interaction: id }, "Another process answered first");
         return "duplicate";
       }
-      if (hasCode(error, DISCORD.unknownInteraction)) {
+      if (isTooLate(error)) {
         log.warn({ interaction: id }, "An answer came too late for Discord");
         return "late";
       }

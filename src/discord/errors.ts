@@ -44,6 +44,8 @@ export const DISCORD = {
   unknownChannel: RESTJSONErrorCodes.UnknownChannel,
   unknownMessage: RESTJSONErrorCodes.UnknownMessage,
   unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
+  /** Of an interaction whose token has expired: it can be answered for 15 minutes. */
+  unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,
   missingAccess: RESTJSONErrorCodes.MissingAccess,
   missingPermissions: RESTJSONErrorCodes.MissingPermissions,
   cannotWriteToPerson: RESTJSONErrorCodes.CannotSendMessagesToThisUser,
@@ -59,6 +61,10 @@ export const DISCORD = {
   alreadyCrossposted: RESTJSONErrorCodes.ThisMessageWasAlreadyCrossposted,
   cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,
 } as const;
+
+/** Whether an error says that an interaction can no longer be answered. */
+export const isTooLate = (error: unknown): boolean =>
+  hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.unknownWebhook);
 
 /** Whether an error is Discord's answer with this JSON error code (`DISCORD`). */
 export const hasCode = (error: unknown, code: number): boolean =>

@@ -7,7 +7,7 @@ import {
 } from "discord.js";
 import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
-import { DISCORD, hasCode } from "./errors.js";
+import { DISCORD, hasCode, isTooLate } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 
 /** An interaction that wants an answer. */
@@ -99,8 +99,7 @@ export async function answer(
   try {
     await send(interaction, target, result.value);
   } catch (error) {
-    if (hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.alreadyAcknowledged))
-      throw error;
+    if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
     try {
       // Discord is stricter with pictures' addresses than anything it says of them.
       await send(interaction, target, withoutPictures(result.value));
