@@ -1,5 +1,5 @@
 import type { ChatInputCommandInteraction } from "discord.js";
-import { defaultsOf, type FeedDefinition, type SubjectChoice } from "../../src/delivery/feed.js";
+import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from "../../src/delivery/feed.js";
 import type { Directory, Kind } from "../../src/directory/directory.js";
 import type { Links } from "../../src/discord/links.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
@@ -104,7 +104,7 @@ export function chosenSettings(
   const old = { ...defaultsOf(feed), ...before };
   const flag = (name: string, otherwise: boolean) => options.getBoolean(name) ?? otherwise;
   const topics = Object.keys(feed.topics).map(
-    (name) => [name, flag(name, old.topics[name] ?? false)] as const,
+    (name) => [name, flag(name, hasTopic(old, feed, name))] as const,
   );
   const texts = Object.entries(feed.options).flatMap(([name, option]) => {
     const typed = options.getString(name);

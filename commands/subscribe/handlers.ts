@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
 import { requestDrill } from "../../src/delivery/drill.js";
-import type { AnswerDeps, FeedDefinition } from "../../src/delivery/feed.js";
+import { type AnswerDeps, type FeedDefinition, hasTopic } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
 import type { Names } from "../../src/directory/names.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
@@ -86,9 +86,9 @@ const check = (
 
 /** What a subscription announces, in words. */
 export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
-  const { topics, roleId, thread, publish, forum } = subscription;
+  const { roleId, thread, publish, forum } = subscription;
   const names = Object.entries(feed.topics)
-    .filter(([name]) => topics[name])
+    .filter(([name]) => hasTopic(subscription, feed, name))
     .map(([, { words }]) => words(subscription));
   return [
     md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,

@@ -1,4 +1,4 @@
-import { defaultsOf, type FeedDefinition, type WatchChoice } from "../../src/delivery/feed.js";
+import { defaultsOf, type FeedDefinition, hasTopic, type WatchChoice } from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { alertId, type Subscription } from "../../src/storage/catalogue.js";
@@ -53,7 +53,7 @@ export const titleOf = ({ watch, subscription: { subject } }: Watch, named: Subs
 export const toldOf = ({ feed, subscription }: Watch): Markdown =>
   join(
     Object.entries(feed.topics)
-      .filter(([name]) => subscription.topics[name])
+      .filter(([name]) => hasTopic(subscription, feed, name))
       .map(([, { words }]) => md`${words(subscription)}`),
     ", ",
   );

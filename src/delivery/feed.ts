@@ -235,6 +235,13 @@ export function optionOf<Value>(subscription: Subscription, name: string, option
   return result.success ? result.data : option.byDefault;
 }
 
+/** Whether a subscription has a topic on: one that is newer than the subscription stands at its default. */
+export const hasTopic = (
+  { topics }: Pick<Subscription, "topics">,
+  definition: FeedDefinition,
+  name: string,
+): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
+
 type DefaultSettings = Pick<Subscription, "topics" | "roleId" | "thread" | "publish">;
 
 /** What a subscription is set to where nobody says otherwise. */

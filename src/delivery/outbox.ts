@@ -9,7 +9,7 @@ import { lazy } from "../util/single-flight.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { createDeliver, type OnDelivered } from "./deliver.js";
 import { drillEventId, drillOf } from "./drill.js";
-import type { Feed } from "./feed.js";
+import { type Feed, hasTopic } from "./feed.js";
 import { createSender } from "./send.js";
 import type { Subscriptions } from "./subscriptions.js";
 import { createWaiting } from "./waiting.js";
@@ -199,7 +199,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         const only = feed.channelOf?.(event);
         for (const subscription of only === undefined ? listeners : (byChannel.get(only) ?? [])) {
           const { channelId, subject } = subscription;
-          if (!subscription.topics[feed.topicOf(event)] || !feed.wants(subscription, event)) continue;
+          const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
+          if (!isOn || !feed.wants(subscription, event)) continue;
           const id = deliveryId(name, feed.idOf(event), channelId);
           // For the channel, where several of its subscriptions want the same.
           const isShared = deliveries.has(id);

@@ -149,6 +149,8 @@ const trackedVoteRequest = z.object({
   voteSequence: z.number(),
   /** Goes up with each change announced. */
   changeSequence: z.number(),
+  /** The ways in which enough had voted, as far as that was told or was so at first; missing where nobody looked yet. */
+  decided: z.array(z.enum(["yes", "no"])).exactOptional(),
   /** Reminders that are done, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
   closedAt: time.exactOptional(),

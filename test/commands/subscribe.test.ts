@@ -41,7 +41,7 @@ describe("/subscribe", () => {
     const reply = await ask("governance", { before: "2d 90m", votes: true });
     expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
     expect(textOf(reply)).toMatch(
-      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), votes/,
+      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), decisions, votes/,
     );
     expect(textOf(reply)).toContain("An old question");
   });
@@ -53,7 +53,7 @@ describe("/subscribe", () => {
     expect(textOf(await ask("edit", { votes: false }))).toContain("No change");
     const list = textOf(await ask("list"));
     expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
-    expect(list).toMatch(/new vote requests, outcomes"?\\n/);
+    expect(list).toMatch(/new vote requests, outcomes, decisions"?\\n/);
     expect(list).toMatch(/last read completely/);
     expect(list).toContain("environment");
   });

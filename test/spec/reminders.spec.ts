@@ -166,6 +166,7 @@ describe("the topics", () => {
       ["new", true, "new vote requests"],
       ["outcome", true, "outcomes"],
       ["reminders", true, "reminders (24h 6h before each deadline)"],
+      ["decided", true, "decisions"],
       ["changes", false, "changes"],
       ["votes", false, "votes"],
     ]);

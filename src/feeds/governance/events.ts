@@ -37,6 +37,14 @@ const event = z.discriminatedUnion("kind", [
     /** Who has not been seen voting, where that is known. */
     absent: z.array(z.string()).readonly().nullable(),
   }),
+  /** Enough have voted one way. */
+  z.object({
+    kind: z.literal("decided"),
+    key: z.string(),
+    way: z.enum(["yes", "no"]),
+    votes: z.number(),
+    needed: z.number(),
+  }),
   z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
 ]);
 
@@ -57,6 +65,7 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
   changed: "changes",
   vote: "votes",
   reminder: "reminders",
+  decided: "decided",
   closed: "outcome",
 };
 
@@ -76,6 +85,8 @@ export function eventId(event: GovernanceEvent): string {
     case "changed":
     case "vote":
       return `${event.key}:${event.kind}:${event.sequence}`;
+    case "decided":
+      return `${event.key}:decided:${event.way}`;
     case "reminder":
       return `${event.key}:reminder:${event.reminder}`;
   }

@@ -214,6 +214,20 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           const body = [when, ...tally, ...absent];
           return message({ ...shared, title: md`Still open: ${title}`, tone: "warning", body });
         }
+        case "decided": {
+          const until = request.targetEffectiveAt;
+          const body = [
+            md`Enough ${event.way} votes are in: **${event.votes}** of about ${event.needed} needed.`,
+            event.way === "no"
+              ? md`With so many it is rejected.`
+              : until === null
+                ? md`It takes effect at once.`
+                : md`Yes votes count at ${timestampWithAge(until)}; until then votes can still change.`,
+            ...tally,
+          ];
+          const tone = event.way === "yes" ? "good" : "bad";
+          return message({ ...shared, title: md`Enough ${event.way} votes: ${title}`, tone, body });
+        }
         case "closed": {
           const known = outcomeKnown(event.status);
           const tone = known ? statusTone(event.status) : "warning";

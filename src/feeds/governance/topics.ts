@@ -51,6 +51,11 @@ export const topics = {
     byDefault: true,
     words: (subscription) => `reminders (${formatBefore(remindersOf(subscription))} before each deadline)`,
   },
+  decided: {
+    description: "When enough have voted yes, or no",
+    byDefault: true,
+    words: () => "decisions",
+  },
   changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
   votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },
 } as const satisfies Readonly<Record<string, Topic>>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
-import { isOpen, isOver, statusGroup, type Tally } from "../../ledger/vote-rules.js";
+import { decidedBy, isOpen, isOver, neededFor, statusGroup, type Tally } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 
 /** What is announced when it changes. */
@@ -63,6 +63,23 @@ export function firstSeen(
     reminded: [],
     ...(open ? {} : { closedAt: now }),
   };
+}
+
+/**
+ * Which way enough have voted, where that was not told before. What was so when it was first looked at is not told.
+ * @returns the request with that kept
+ */
+export function decide(request: TrackedVoteRequest): {
+  readonly next: TrackedVoteRequest;
+  readonly way?: "yes" | "no";
+  readonly needed?: number;
+} {
+  const needed = neededFor(request, undefined);
+  const way = decidedBy(request, needed);
+  const { decided } = request;
+  if (decided && (way === undefined || decided.includes(way))) return { next: request };
+  const next = { ...request, decided: [...(decided ?? []), ...(way ? [way] : [])] };
+  return decided && way && needed !== undefined ? { next, way, needed } : { next };
 }
 
 /** What a row changes. */

@@ -13,7 +13,7 @@ import { createClosings } from "./closings.js";
 import type { GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
-import { compare, firstSeen, keyOf } from "./tracking.js";
+import { compare, decide, firstSeen, keyOf } from "./tracking.js";
 
 /** Where it is kept when the list was last read as far as it can bring news. */
 export const PROGRESS = "governance";
@@ -129,13 +129,14 @@ export function createGovernanceWatch({
       if (!before) {
         const first = firstSeen(row, now(), lastAt === undefined);
         if (!first) continue;
-        learnt.set(key, first);
+        learnt.set(key, decide(first).next);
         if (lastAt === undefined) continue;
         if (first.phase === "open") events.push({ kind: "opened", key, row });
         else if ((row.createdAt ?? lastAt) > lastAt - MISSED_MS) events.push({ kind: "missed", key, row });
         continue;
       }
-      const { next, changedFrom, closed } = compare(before, row, whole, now());
+      const { next: compared, changedFrom, closed } = compare(before, row, whole, now());
+      const { next, way, needed = 0 } = decide(compared);
       if (JSON.stringify(next) !== JSON.stringify(before))
         learnt.set(key, closed ? { ...next, closedAt: now() } : next);
       if (changedFrom)
@@ -147,6 +148,7 @@ export function createGovernanceWatch({
           to: next.terms,
         });
       if (closed) events.push({ kind: "closed", key, status: next.status });
+      else if (way) events.push({ kind: "decided", key, way, votes: next[way] ?? 0, needed });
     }
     return { learnt, events: toDigest(events, lastAt ?? null, told) };
   };

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { DAY } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("a vote request that enough have voted on", () => {
+  let harness: Harness;
+  const told = () => harness.discord.world.read(harness.discord.channels.governance);
+  const about = (pattern: RegExp) => told().filter((message) => pattern.test(textOf(message)));
+  const until = (pattern: RegExp) =>
+    harness.discord.world.until(() => about(pattern)[0], String(pattern), 15_000);
+  const polls = async (count: number) => {
+    const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = read();
+    await harness.discord.world.until(() => read() > before + count, `${count} polls`);
+  };
+  const open = (title: string): VoteRequest =>
+    harness.explorer.ledger.openVoteRequest({
+      title,
+      motion: "feature",
+      lastsMs: DAY,
+      effectiveInMs: 2 * DAY,
+    });
+  const vote = (request: VoteRequest, accept: boolean, count: number) => {
+    for (let votes = 0; votes < count; votes += 1) harness.explorer.ledger.castVote(request, accept);
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      env: ({ channels }) => ({
+        GOVERNANCE_CHANNEL_ID: channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+      }),
+    });
+    await polls(2);
+  });
+  afterAll(() => harness.close());
+
+  it("is told once for each way, with when the votes count, and nobody is pinged", async () => {
+    const request = open("Decided motion");
+    await until(/New vote request.*Decided motion/);
+    // The requester's own is one of them.
+    vote(request, true, 7);
+    await polls(2);
+    expect(about(/"title":"Enough yes votes/)).toEqual([]);
+    vote(request, true, 1);
+    const decided = await until(/"title":"Enough yes votes/);
+    expect(textOf(decided)).toMatch(/\*\*9\*\* of about 9 needed.*Yes votes count at <t:\d+:f>/);
+    expect(decided.pings).toEqual([]);
+    // One turns, and turns back.
+    const [first] = request.ballots;
+    if (!first) throw new Error("No ballot");
+    harness.explorer.ledger.castVote(request, false, first.voter);
+    await polls(2);
+    harness.explorer.ledger.castVote(request, true, first.voter);
+    await polls(2);
+    expect(about(/"title":"Enough yes votes/)).toHaveLength(1);
+  });
+
+  it("is told of enough no votes, which reject it", async () => {
+    const request = open("Refused motion");
+    await until(/New vote request.*Refused motion/);
+    vote(request, false, 9);
+    expect(textOf(await until(/"title":"Enough no votes.*Refused motion/))).toContain("With so many it is rejected.");
+  });
+
+  it("is not told where that was so before anybody watched it, nor again after a restart", async () => {
+    await harness.restart();
+    await polls(3);
+    expect(about(/"title":"Enough (yes|no) votes/)).toHaveLength(2);
+  });
+});
