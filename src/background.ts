@@ -116,8 +116,9 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const pollJob = ({ feed, poll, pollMs }: RunningFeed & { readonly pollMs: number }) => {
     const { name } = feed.definition;
     const publisher: Publisher = {
-      subscriptions: async () =>
-        (await subscriptions.all()).filter((each) => each.feed === name && !each.isPaused),
+      subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
+      isHeard: async ({ isPaused, channelId }) =>
+        !isPaused && !(await subscriptions.health(channelId)).paused,
       prepare: (events) => outbox.prepare(feed, events),
       touch: (subjects) => upkeep.touch(name, subjects),
     };
@@ -128,6 +129,11 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
         try {
           outcome = await poll(publisher);
         } catch (err) {
+          if (err instanceof StateError) {
+            // Nobody knows whether it was written: what waits, and what is shown, is looked at anew.
+            outbox.reread();
+            upkeep.touch(name);
+          }
           // Each later poll brings the same news: one that fails is no cause for alarm, and its breaker says what is.
           if (!(err instanceof ExplorerError)) throw err;
           log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
 import { createActions, createCommands } from "../commands/index.js";
-import { refusalOf } from "../commands/watch/watches.js";
+import { tellRefusal } from "../commands/watch/watches.js";
 import { createBackground } from "./background.js";
 import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
@@ -160,7 +160,7 @@ export async function startBot(
     commands,
     services,
     actions: createActions(services, definitions),
-    afterword: (userId) => refusalOf(userId, services),
+    afterword: (userId, say) => tellRefusal(userId, say, services),
     explorer,
     screens: {
       directory,

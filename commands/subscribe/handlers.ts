@@ -132,9 +132,10 @@ async function save(
   const { subscriptions } = services;
   const { channel } = place;
   const settings = chosenSettings(interaction, feed, before);
-  const subject =
-    (await chosenSubject(interaction, feed.subject, settings, services)) ?? before?.subject ?? null;
   const deps = answerDeps(interaction, services);
+  const wanted = await chosenSubject(interaction, feed.subject, settings, services);
+  const checked = wanted === null ? null : ((await feed.subject?.check?.(wanted, deps)) ?? wanted);
+  const subject = checked ?? before?.subject ?? null;
   const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
     throw new PersonError(
@@ -143,7 +144,6 @@ async function save(
   }
   await check(interaction, services, place, settings);
   if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
-  if (subject !== null && subject !== existing?.subject) await feed.subject?.check?.(subject, deps);
   const subscription: Subscription = {
     ...settings,
     channelId: channel.id,
@@ -154,17 +154,17 @@ async function save(
     forum: channel.type === ChannelType.GuildForum,
     tagId: tagFor(place, feed),
     since: existing?.since || Date.now(),
+    savedAt: Date.now(),
   };
-  // A condition is what a subscription is about: another one is another subscription.
-  if (existing && existing.subject !== subject) await subscriptions.remove(existing);
-  await subscriptions.put(subscription);
-  await subscriptions.setHealth(channel.id, {
-    ...(await subscriptions.health(channel.id)),
-    paused: false,
-  });
+  const other = subject === before?.subject ? undefined : await subscriptions.get(subscription);
+  if (before && other)
+    throw new PersonError(`<#${channel.id}> is subscribed to that already: edit or remove that one.`);
+  const health = { ...(await subscriptions.health(channel.id)), paused: false };
+  // A condition is what a subscription is about: another one takes its place.
+  await subscriptions.put(subscription, before, [subscriptions.healthWrite(channel.id, health)]);
   const title = !existing
     ? md`Subscribed`
-    : isDeepStrictEqual(existing, subscription)
+    : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
       ? md`No change: these are the settings already`
       : md`Subscription changed`;
   const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
@@ -181,7 +181,7 @@ export function headline(
   feed: FeedDefinition,
   named: SubscribeServices,
 ): Markdown {
-  const of = subject === null ? undefined : feed.subject?.words(subject, named);
+  const of = subject === null ? undefined : feed.subject?.nameOf(subject, named);
   return of
     ? md`${channelMention(channelId)} · ${feed.name} · **${of}**`
     : md`${channelMention(channelId)} · ${feed.name}`;
@@ -203,11 +203,17 @@ export async function subscribe(
 /** A channel's subscriptions, with their feeds. */
 export async function subscriptionsIn(
   channelId: string,
+  guildId: string | null,
   { subscriptions, feeds }: Pick<FeedServices, "subscriptions" | "feeds">,
 ): Promise<readonly Chosen[]> {
   return (await subscriptions.all()).flatMap((subscription) => {
     const feed = feeds.find(({ name }) => name === subscription.feed);
-    return feed && subscription.channelId === channelId ? [{ subscription, feed }] : [];
+    // The environment's does not say whose it is; a person's is nobody else's.
+    const isOurs =
+      subscription.channelId === channelId &&
+      subscription.userId === null &&
+      (subscription.guildId === null || subscription.guildId === guildId);
+    return feed && isOurs ? [{ subscription, feed }] : [];
   });
 }
 
@@ -216,20 +222,19 @@ export async function subscriptionsIn(
  * @throws {PersonError} where there is none, or where there are several and none is named
  */
 async function chosenIn(
-  { options }: ChatInputCommandInteraction,
+  { options, guildId }: ChatInputCommandInteraction,
   services: FeedServices,
   channelId: string,
 ): Promise<Chosen> {
   const wanted = options.getString(FEED_OPTION);
   const typed = options.getString(SUBJECT_OPTION);
   const subject = typed === null ? null : readId((await services.links.readChoice(typed)) ?? typed);
-  const own = (await subscriptionsIn(channelId, services)).filter(
+  const own = (await subscriptionsIn(channelId, guildId, services)).filter(
     ({ subscription, feed }) =>
       (wanted === null || feed.name === wanted) &&
       (subject === null ||
         subscription.subject === subject ||
-        (subscription.subject !== null &&
-          feed.subject?.words(subscription.subject, services).toString() === subject)),
+        (subscription.subject !== null && feed.subject?.nameOf(subscription.subject, services) === subject)),
   );
   const [only, ...others] = own;
   if (!only) {
@@ -303,6 +308,8 @@ export async function test(
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
   await check(interaction, services, place, subscription);
+  if ((await services.subscriptions.health(channel.id)).paused)
+    throw new PersonError(`<#${channel.id}> is paused: \`/subscribe resume\` resumes it.`);
   const deps = answerDeps(interaction, services);
   await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
   return say(services, md`A drill is on its way`, [

@@ -103,15 +103,15 @@ async function completeSubject(
   interaction: AutocompleteInteraction,
   services: FeedServices,
 ): Promise<OfferedChoice[]> {
-  const { options, channelId } = interaction;
+  const { options, channelId, guildId } = interaction;
   const chosen = options.get("channel")?.value;
-  const own = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, services);
+  const own = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, guildId, services);
   const typed = options.getFocused().toLowerCase();
   return own
     .flatMap(({ subscription: { subject }, feed }) => {
       if (subject === null || !feed.subject) return [];
-      const words = clean(feed.subject.words(subject, services).toString());
-      return [{ name: cut(words, LIMITS.choiceText), value: services.links.choiceValue(subject) }];
+      const name = clean(feed.subject.nameOf(subject, services));
+      return [{ name: cut(name, LIMITS.choiceText), value: services.links.choiceValue(subject) }];
     })
     .filter(({ name }) => name.toLowerCase().includes(typed))
     .slice(0, LIMITS.choices);

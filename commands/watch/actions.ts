@@ -5,6 +5,7 @@ import { writeDirectly } from "../../src/discord/direct.js";
 import { withParent } from "../../src/discord/places.js";
 import { address, type ParametersOf } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
+import type { Subscription } from "../../src/storage/catalogue.js";
 import { md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { DAY, HOUR } from "../../src/util/units.js";
@@ -39,13 +40,17 @@ export function createWatchActions(
   };
 
   /** What a watch from a button is set to: its defaults, and what its subject or the menu says. */
-  const settingsIn = (watchable: Watchable, { id, set }: Offer) => {
+  const settingsIn = (watchable: Watchable, { id, set }: Offer, existing?: Subscription) => {
     const { feed, watch } = watchable;
     const [name, option] = Object.entries(feed.options)[0] ?? [];
-    const typed = watch.offered && set !== "" ? option?.parse(set) : undefined;
+    const typed = watch.offered && set !== "" && !watch.subject.of ? option?.parse(set) : undefined;
+    const said = watch.subject.settings?.(id);
+    if (watch.subject.of && (!said || watch.subject.of(said) !== id))
+      throw new PersonError("That can no longer be watched.");
     return {
       ...settingsFor(watchable),
-      ...watch.subject.settings?.(id),
+      ...existing,
+      ...said,
       ...(name !== undefined && typed !== undefined ? { [name]: typed } : {}),
     };
   };
@@ -74,8 +79,8 @@ export function createWatchActions(
   return {
     async offerWatch(offer, { user }) {
       const watchable = watchableOf(offer);
-      const settings = settingsIn(watchable, offer);
       const existing = await own(user.id, offer.feed, offer.id);
+      const settings = settingsIn(watchable, offer, existing?.subscription);
       const draft = {
         ...watchable,
         subscription: {
@@ -106,7 +111,9 @@ export function createWatchActions(
 
     async startWatch(offer, click) {
       const watchable = watchableOf(offer);
-      return startWatch(click, services, all, watchable, settingsIn(watchable, offer), offer.id);
+      const existing = await own(click.user.id, offer.feed, offer.id);
+      const settings = settingsIn(watchable, offer, existing?.subscription);
+      return startWatch(click, services, all, watchable, settings, offer.id);
     },
 
     watches: ({ feed, id }, { user }) => watchList(user.id, services, all, { feed, id }),
@@ -127,7 +134,7 @@ export function createWatchActions(
       if (to === "pause") await subscriptions.put({ ...others, isPaused: true });
       else {
         // What paused it may be that Discord refused a message: it is tried.
-        const again = say(services, md`🔔 You hear of this again`, [title], "neutral");
+        const again = say(services, md`🔔 You hear of this again`, [md`${title}`], "neutral");
         await writeDirectly(rest, subscription.channelId, again, click.id);
         await subscriptions.put(others);
         await subscriptions.setHealth(subscription.channelId, {});
@@ -153,8 +160,7 @@ export function createWatchActions(
         );
       const snoozedUntil = Date.now() + SNOOZE_MS[span];
       await subscriptions.put({ ...subscription, snoozedUntil });
-      const words =
-        feeds.find(({ name }) => name === subscription.feed)?.subject?.words(id, services) ?? md`${id}`;
+      const words = feeds.find(({ name }) => name === subscription.feed)?.subject?.nameOf(id, services) ?? id;
       return say(services, md`💤 Snoozed`, [
         md`${words}: nothing more is told before ${timestamp(snoozedUntil, "f")}.`,
       ]);

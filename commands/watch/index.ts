@@ -7,7 +7,8 @@ import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { md } from "../../src/text/markdown.js";
+import { readId } from "../../src/text/ids.js";
+import { counted, md } from "../../src/text/markdown.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { chosenSettings, chosenSubject } from "../subscribe/choice.js";
@@ -71,18 +72,23 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
     watchable: Watchable,
   ): Promise<MessagePayload> => {
     const { feed, watch } = watchable;
-    const settings = watch.settings
+    const typed = watch.settings
       ? settingsFor(watchable)
       : chosenSettings(interaction, feed, settingsFor(watchable));
-    const subject = await chosenSubject(interaction, watch.subject, settings, services);
-    return startWatch(interaction, services, all, watchable, settings, subject ?? "");
+    const subject = (await chosenSubject(interaction, watch.subject, typed, services)) ?? "";
+    const own = await watchesOf(interaction.user.id, services, all);
+    const before = own.find((each) => each.feed === feed && each.subscription.subject === subject);
+    // What is not named stays as it is.
+    const settings =
+      before && !watch.settings ? chosenSettings(interaction, feed, before.subscription) : typed;
+    return startWatch(interaction, services, all, watchable, settings, subject);
   };
 
   const test = async (interaction: ChatInputCommandInteraction, services: SubscribeServices) => {
     const { state, renderer, links } = services;
     const own = await watchesOf(interaction.user.id, services, all);
     const typed = interaction.options.getString(WATCH_OPTION);
-    const key = typed === null ? null : ((await links.readChoice(typed)) ?? typed).replace(/^!/, "");
+    const key = typed === null ? null : readId((await links.readChoice(typed)) ?? typed);
     const chosen = key === null ? own.at(-1) : own.find((each) => keyOf(each) === key);
     if (!chosen)
       throw new PersonError(
@@ -91,9 +97,11 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
           : "You watch nothing like that. `/watch list` shows what you watch.",
       );
     const { subscription, feed } = chosen;
+    const { paused } = await services.subscriptions.health(subscription.channelId);
+    if (paused) throw new PersonError("What you watch is paused: resume it in `/watch list`.");
     const deps = answerDeps(interaction, services);
     await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
-    return say(services, md`A drill is on its way`, [titleOf(chosen, services)]);
+    return say(services, md`A drill is on its way`, [md`${titleOf(chosen, services)}`]);
   };
 
   const complete = async (
@@ -104,7 +112,7 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
     const own = await watchesOf(interaction.user.id, services, all);
     return own
       .map((each) => ({
-        name: cut(clean(titleOf(each, services).toString()), LIMITS.choiceText),
+        name: cut(clean(titleOf(each, services)), LIMITS.choiceText),
         value: services.links.choiceValue(keyOf(each)),
       }))
       .filter(({ name }) => name.toLowerCase().includes(typed));
@@ -123,7 +131,9 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
       if (name === "test") return test(interaction, services);
       if (name !== "forget") throw new PersonError(OTHER_VERSION);
       const count = await forget(interaction.user.id, services);
-      return say(services, md`Forgotten`, [md`${count} watches ended. I keep nothing of you any more.`]);
+      return say(services, md`Forgotten`, [
+        md`${counted(count, "watch", "watches")} ended. I keep nothing of you any more.`,
+      ]);
     },
   };
 }

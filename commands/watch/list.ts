@@ -3,7 +3,7 @@ import { address } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import type { SubscribeServices } from "../subscribe/handlers.js";
-import { titleOf, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
+import { MAX_WATCHES, titleOf, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
 
 /** Which of a person's watches is shown. */
 interface Shown {
@@ -23,12 +23,12 @@ async function linesOf(each: Watch, services: SubscribeServices): Promise<Markdo
   ];
 }
 
-const changes = ({ feed, subscription: { subject, isPaused } }: Watch): Link[] => {
+const changes = ({ feed, subscription: { subject, isPaused } }: Watch, isRefused: boolean): Link[] => {
   const id = subject ?? "";
   const to = (what: "pause" | "resume" | "remove") =>
     address("changeWatch", { feed: feed.name, id, to: what });
   return [
-    isPaused
+    isPaused || isRefused
       ? { label: "Resume", emoji: "▶️", to: to("resume") }
       : { label: "Pause", emoji: "⏸️", to: to("pause") },
     { label: "Remove", emoji: "🗑️", to: to("remove") },
@@ -51,7 +51,7 @@ export async function watchList(
   const shown = chosen ? [chosen] : own;
   const lines = await Promise.all(shown.map((each) => linesOf(each, services)));
   const view: View = {
-    title: chosen ? md`What you watch` : md`What you watch: ${own.length} of 20`,
+    title: chosen ? md`What you watch` : md`What you watch: ${own.length} of ${MAX_WATCHES}`,
     tone: "neutral",
     body: [
       ...(note ? [note, md``] : []),
@@ -73,20 +73,14 @@ export async function watchList(
       {
         placeholder: "Pause, change or remove…",
         choices: own.map((each) => ({
-          label: titleOf(each, services).toString(),
+          label: titleOf(each, services),
           chosen: each === chosen,
           to: address("watches", { feed: each.feed.name, id: each.subscription.subject ?? "" }),
         })),
       },
     ],
-    links: chosen ? (paused ? [resumeAll(chosen), ...changes(chosen).slice(1)] : changes(chosen)) : [],
+    links: chosen ? changes(chosen, paused === true) : [],
     readings: [],
   };
   return renderer.message(view);
 }
-
-const resumeAll = ({ feed, subscription: { subject } }: Watch): Link => ({
-  label: "Resume",
-  emoji: "▶️",
-  to: address("changeWatch", { feed: feed.name, id: subject ?? "", to: "resume" }),
-});

@@ -1,13 +1,13 @@
 import { defaultsOf, type FeedDefinition, hasTopic, type WatchChoice } from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { alertId, type Subscription } from "../../src/storage/catalogue.js";
+import { type Subscription, subscriptionId } from "../../src/storage/catalogue.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { answerDeps, type SubscribeServices, say } from "../subscribe/handlers.js";
 
 /** The most things that a person may watch. */
-const MAX_WATCHES = 20;
+export const MAX_WATCHES = 20;
 
 /** Something that people can watch: a feed, and how. */
 export interface Watchable {
@@ -46,8 +46,8 @@ export async function watchesOf(
 }
 
 /** What is watched, in words. */
-export const titleOf = ({ watch, subscription: { subject } }: Watch, named: SubscribeServices): Markdown =>
-  md`${watch.name}: ${subject === null ? "" : watch.subject.words(subject, named)}`;
+export const titleOf = ({ watch, subscription: { subject } }: Watch, named: SubscribeServices): string =>
+  `${watch.name}: ${subject === null ? "" : watch.subject.nameOf(subject, named)}`;
 
 /** What is told of it, in words. */
 export const toldOf = ({ feed, subscription }: Watch): Markdown =>
@@ -72,10 +72,12 @@ export async function startWatch(
   all: readonly Watchable[],
   watchable: Watchable,
   settings: ReturnType<typeof settingsFor>,
-  subject: string,
+  wanted: string,
 ): Promise<MessagePayload> {
   const { subscriptions, state, rest, renderer } = services;
   const { feed, watch } = watchable;
+  const deps = answerDeps(person, services);
+  const subject = (await watch.subject.check?.(wanted, deps)) ?? wanted;
   const { id: userId } = person.user;
   const own = await watchesOf(userId, services, all);
   const before = own.find(
@@ -85,8 +87,6 @@ export async function startWatch(
     throw new PersonError(
       `You watch ${own.length} things, as many as one person may. \`/watch list\` removes what you no longer need.`,
     );
-  const deps = answerDeps(person, services);
-  if (!before) await watch.subject.check?.(subject, deps);
   const known = await state.people.get(userId);
   const channelId = known?.channelId ?? (await openDirectMessages(rest, userId));
   const { snoozedUntil, isPaused, ...fresh } = { ...before, ...settings };
@@ -100,6 +100,7 @@ export async function startWatch(
     forum: false,
     tagId: null,
     since: before?.since ?? Date.now(),
+    savedAt: Date.now(),
   };
   const made: Watch = { ...watchable, subscription };
   const lines = [
@@ -110,9 +111,10 @@ export async function startWatch(
   ];
   const first = say(services, md`🔔 You will hear of this here`, lines, "neutral");
   await writeDirectly(rest, channelId, first, person.id);
-  await state.commit([state.people.put(userId, { channelId })]);
-  await subscriptions.put(subscription);
-  await subscriptions.setHealth(channelId, {});
+  await subscriptions.put(subscription, undefined, [
+    state.people.put(userId, { channelId }),
+    subscriptions.healthWrite(channelId, {}),
+  ]);
   return renderer.message({
     title: before ? md`Watch changed` : md`Watching`,
     tone: "good",
@@ -121,51 +123,58 @@ export async function startWatch(
   });
 }
 
-/** That Discord refused a message for a person, once; undefined where it did not. */
-export async function refusalOf(
+const REFUSED =
+  "Discord did not let me write to you, so what you watch is paused. Allow direct messages from a server that we share, and resume it in `/watch list`.";
+
+/** Tells a person once that Discord refused a message for them, where it did. */
+export async function tellRefusal(
   userId: string,
+  say: (word: string) => Promise<void>,
   { state }: Pick<SubscribeServices, "state">,
-): Promise<string | undefined> {
+): Promise<void> {
   const person = await state.people.get(userId);
-  if (person?.refusedAt === undefined) return undefined;
+  if (person?.refusedAt === undefined) return;
+  await say(REFUSED);
   const { refusedAt, ...known } = person;
   await state.commit([state.people.expect(userId, person), state.people.put(userId, known)]);
-  return "Discord did not let me write to you, so what you watch is paused. Allow direct messages from a server that we share, and resume it in `/watch list`.";
 }
 
-/** Deletes all that is kept of a person. */
+/** Deletes all that is kept of a person. @returns how much they watched */
 export async function forget(userId: string, services: SubscribeServices): Promise<number> {
   const { state, subscriptions } = services;
   const own = (await subscriptions.all()).filter((each) => each.userId === userId);
   const known = await state.people.get(userId);
   const channels = new Set([...own.map(({ channelId }) => channelId), ...(known ? [known.channelId] : [])]);
-  for (const channelId of channels) {
-    await subscriptions.removeChannel(channelId);
-    const alerts = [...(await state.alerts.list())].filter(([, each]) => each.channelId === channelId);
-    await state.commit(
-      alerts.flatMap(([, { subject }]) => {
-        const id = alertId(channelId, subject);
-        return [state.alerts.delete(id), state.responses.delete(id)];
-      }),
-    );
-    const waiting = [...(await state.outbox.list())].filter(([, each]) => each.channelId === channelId);
-    await state.commit(waiting.map(([id]) => state.outbox.delete(id)));
-  }
-  // What they said of other channels' alerts stays said, by somebody.
-  for (const [id, response] of await state.responses.list()) {
-    const { acknowledged, snoozed } = response;
-    if (acknowledged?.by !== userId && snoozed?.by !== userId) continue;
-    const unnamed = <Said extends { readonly by: string | null }>(said: Said): Said =>
-      said.by === userId ? { ...said, by: null } : said;
-    await state.commit([
-      state.responses.expect(id, response),
-      state.responses.put(id, {
-        revision: response.revision + 1,
-        ...(acknowledged ? { acknowledged: unnamed(acknowledged) } : {}),
-        ...(snoozed ? { snoozed: unnamed(snoozed) } : {}),
-      }),
-    ]);
-  }
-  await state.commit([state.people.delete(userId)]);
+  const isTheirs = ({ channelId }: { readonly channelId: string }) => channels.has(channelId);
+  const alerts = [...(await state.alerts.list())].filter(([, each]) => isTheirs(each));
+  const waiting = [...(await state.outbox.list())].filter(([, each]) => isTheirs(each));
+  const drills = [...(await state.drills.list())].filter(([, each]) => isTheirs(each));
+  const ids = own.map(({ channelId, feed, subject }) => subscriptionId(channelId, feed, subject));
+  for (const channelId of channels) await subscriptions.removeChannel(channelId);
+  await state.commit([
+    state.people.delete(userId),
+    ...ids.flatMap((id) => [state.validatorWatches.delete(id), state.priceWatches.delete(id)]),
+    ...alerts.flatMap(([id]) => [state.alerts.delete(id), state.responses.delete(id)]),
+    ...waiting.map(([id]) => state.outbox.delete(id)),
+    ...drills.map(([id]) => state.drills.delete(id)),
+  ]);
+  for (const id of (await state.responses.list()).keys()) await forgetResponse(userId, id, services);
   return own.length;
+}
+
+/** What somebody said of a channel's alert stays said, by nobody in particular. */
+async function forgetResponse(userId: string, id: string, { state }: SubscribeServices): Promise<void> {
+  const unnamed = <Said extends { readonly by: string | null }>(said: Said): Said =>
+    said.by === userId ? { ...said, by: null } : said;
+  for (;;) {
+    const response = await state.responses.get(id);
+    const { acknowledged, snoozed } = response ?? {};
+    if (!response || (acknowledged?.by !== userId && snoozed?.by !== userId)) return;
+    const next = {
+      revision: response.revision + 1,
+      ...(acknowledged ? { acknowledged: unnamed(acknowledged) } : {}),
+      ...(snoozed ? { snoozed: unnamed(snoozed) } : {}),
+    };
+    if (await state.commit([state.responses.expect(id, response), state.responses.put(id, next)])) return;
+  }
 }

@@ -114,7 +114,7 @@ export function createDeliver(deps: DeliverDeps) {
     sent: Arrived,
   ) => {
     const { channelId } = delivery;
-    if (!(await subscriptions.recipient(delivery))) {
+    if ((await subscriptions.recipients(delivery)).length === 0) {
       // Removed meanwhile: nothing is kept of it.
       await commit(id, undefined);
       return;
@@ -152,7 +152,8 @@ export function createDeliver(deps: DeliverDeps) {
       guildId !== null &&
       !(await isMember(rest, guildId).catch(() => true));
     // A person hears of it with their next command.
-    const hear = userId === null ? [] : [state.people.put(userId, { channelId, refusedAt: now() })];
+    const person = userId === null ? undefined : await state.people.get(userId);
+    const hear = userId && person ? [state.people.put(userId, { channelId, refusedAt: now() })] : [];
     await commit(id, waiting, hear);
     onDelivered(waiting.feed, "paused", now() - waiting.at);
     await complain(waiting.channelId, left ? "the bot is no longer in the server" : wordsFor(error), {
@@ -214,7 +215,10 @@ export function createDeliver(deps: DeliverDeps) {
 
   return async (id: string, delivery: Delivery): Promise<void> => {
     const feed = feedOf(delivery);
-    const subscription = await subscriptions.recipient(delivery);
+    const recipients = feed ? await subscriptions.recipients(delivery) : [];
+    const wanting = recipients.filter((each) => feed?.wants(each, delivery.event));
+    const [subscription] = wanting.length > 0 ? wanting : recipients;
+    const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);
     if (!feed || !subscription || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
@@ -245,7 +249,7 @@ export function createDeliver(deps: DeliverDeps) {
       await commit(id, current);
       sending = true;
       const alert = feed.alertOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
-      const message = { rendered, known, alert };
+      const message = { rendered, known, alert, roleIds };
       const sent = await sender.send(id, current, subscription, message, deadline);
       await record(id, feed, current, subscription, sent);
     } catch (error) {

@@ -56,10 +56,10 @@ export interface SubjectChoice {
   /** What the other options say, and what they are where it is given. */
   of?(settings: Readonly<Record<string, unknown>>): string;
   settings?(subject: string): Readonly<Record<string, unknown>> | undefined;
-  /** @throws {PersonError} where there is no such thing */
-  check?(subject: string, deps: AnswerDeps): Promise<void>;
-  /** In a list of subscriptions. */
-  words(subject: string, named: Named): Markdown;
+  /** The subject as it is kept: a thing may have several ids. @throws {PersonError} where there is no such thing */
+  check?(subject: string, deps: AnswerDeps): Promise<string>;
+  /** What it is called, as text that may be a stranger's. */
+  nameOf(subject: string, named: Named): string;
 }
 
 /** How a person may watch something of a feed for themselves, in private. */
@@ -201,7 +201,10 @@ export interface FeedDeps {
 
 /** Where a feed publishes its events, and finds out who is subscribed. */
 export interface Publisher {
+  /** All of them, also those that nothing is sent to for now. */
   subscriptions(): Promise<readonly Subscription[]>;
+  /** Whether something would be sent now: not while it is paused, or its channel is. */
+  isHeard(subscription: Subscription): Promise<boolean>;
   /**
    * The writes that make events' deliveries due, for the subscriptions that want them.
    * @returns also what makes them be sent, to be called once the writes are committed

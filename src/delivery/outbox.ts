@@ -53,6 +53,8 @@ export interface Outbox {
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
   /** Takes up the drills that were asked for. */
   takeUpDrills(): Promise<void>;
+  /** Reads what waits anew: a commit may have been written, or not. */
+  reread(): void;
   /** Sends what is due, soon. */
   wake(): void;
   /** Whether nothing waits to be sent at this moment. */
@@ -79,7 +81,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
-  const load = lazy(async () => {
+  const read = async () => {
     const waiting = createWaiting();
     for (const [id, delivery] of [...(await outbox.list())].sort(([, a], [, b]) => a.order - b.order)) {
       orders = Math.max(orders, delivery.order);
@@ -89,7 +91,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       else waiting.hold(id, { ...delivery, event });
     }
     return waiting;
-  });
+  };
+  let load = lazy(read);
   const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
     await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]);
     const waiting = await load();
@@ -223,6 +226,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         await state.commit([state.drills.delete(id), ...writes]);
         release();
       }
+    },
+    reread() {
+      load = lazy(read);
+      wake();
     },
     wake,
     idle: () => serving.size === 0,

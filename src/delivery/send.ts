@@ -56,7 +56,13 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
       rendered: { payload, title, revision },
       known,
       alert,
-    }: { rendered: Rendered; known: Announced | undefined; alert: Alert },
+      roleIds,
+    }: {
+      rendered: Rendered;
+      known: Announced | undefined;
+      alert: Alert;
+      roleIds: readonly string[];
+    },
     deadline: number,
   ): Promise<Sent> => {
     const left = Math.min(deadline, lease.validUntil()) - now();
@@ -65,7 +71,7 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     const post: Post = {
       payload,
       nonce: markOf(id),
-      roleId: alert === "ping" ? subscription.roleId : null,
+      roleIds: alert === "ping" ? roleIds : [],
       isSilent: alert === "silent",
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };

@@ -10,9 +10,14 @@ export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject
 export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
-  /** Whom a delivery is for; with no subject of its own, any subscription of its channel to its feed, rather one with a role. */
-  recipient(delivery: SubscriptionKey): Promise<Subscription | undefined>;
-  put(subscription: Subscription): Promise<void>;
+  /** Whom a delivery is for; with no subject of its own, all subscriptions of its channel to its feed. */
+  recipients(delivery: SubscriptionKey): Promise<readonly Subscription[]>;
+  /**
+   * Keeps a subscription as it is from now on.
+   * @param replaces one that it takes the place of
+   * @param more what belongs to it
+   */
+  put(subscription: Subscription, replaces?: Subscription, more?: readonly Write[]): Promise<void>;
   /** Forgets a subscription and which messages it was sent. */
   remove(key: SubscriptionKey): Promise<void>;
   /** Forgets all of a channel. */
@@ -77,14 +82,17 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
   return {
     all,
     get,
-    async recipient(key) {
+    async recipients(key) {
       const exact = await get(key);
-      if (exact || key.subject !== null) return exact;
-      const own = (await all()).filter((each) => each.channelId === key.channelId && each.feed === key.feed);
-      return own.find(({ roleId }) => roleId !== null) ?? own[0];
+      if (exact || key.subject !== null) return exact ? [exact] : [];
+      return (await all()).filter((each) => each.channelId === key.channelId && each.feed === key.feed);
     },
-    async put(subscription) {
-      await state.commit([stored.put(idOf(subscription), subscription)]);
+    async put(subscription, replaces, more = []) {
+      await state.commit([
+        ...(replaces && idOf(replaces) !== idOf(subscription) ? [stored.delete(idOf(replaces))] : []),
+        stored.put(idOf(subscription), subscription),
+        ...more,
+      ]);
     },
     async remove(key) {
       const { channelId, feed } = key;

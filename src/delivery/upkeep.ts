@@ -110,6 +110,21 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     await state.commit([announced.expect(id, document), announced.put(id, next)]);
   };
 
+  /** Shows for the last time what a message is about. */
+  const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
+    const { subject, channelId } = document;
+    const beginning = deliveryId(document.feed, lasting.beginningOf(subject), channelId);
+    const payload = await lasting.current(subject, markOf(beginning), channelId);
+    await pacer.turn(channelId, "edit");
+    await editWhereItStands(document, payload).catch((err: unknown) =>
+      log.debug(
+        { err, channel: channelId, message: document.messageId },
+        "An announcement could not be edited",
+      ),
+    );
+    await state.commit([announced.expect(id, document), announced.delete(id)]);
+  };
+
   /** Opens the thread under a message, or publishes it: one step, which is done for good or tried again later. */
   const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
@@ -168,6 +183,11 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     const state = await lasting?.stateOf(document.subject, document.channelId);
     const endedAt = state?.endedAt ?? null;
     if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
+    // What nobody knows of any more is shown as over, once, and forgotten.
+    if (lasting && !state && !document.todo)
+      return stands
+        ? { channelId: document.channelId, final: true, work: () => retire(id, document, lasting) }
+        : "forget";
     if (stands) follow(id, document, state);
     const subject = stands ? state : undefined;
     const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);

@@ -58,10 +58,13 @@ function clickedOn(click: Click): Clicked {
 }
 
 /** The action that a click is for, as far as its link's name tells; undefined where it opens a screen. */
-export function actionIn(click: Click): ActionName | undefined {
-  const [wire = ""] = clickedOn(click).link.split("?");
-  const place = placeAt(wire);
-  return place !== undefined && isActionName(place) ? place : undefined;
+export function actionIn(
+  click: Click,
+): { readonly name: ActionName; readonly isOfNews: boolean } | undefined {
+  const [wire = "", query = ""] = clickedOn(click).link.split("?");
+  const name = placeAt(wire);
+  if (name === undefined || !isActionName(name)) return undefined;
+  return { name, isOfNews: query.split("&").includes("on=news") };
 }
 
 /** Whether a button opens the dialog for a page number. */

@@ -41,8 +41,8 @@ interface DispatchDeps<Services> {
   readonly actions: Actions;
   readonly explorer: ExplorerService;
   readonly screens: ScreenServices;
-  /** What a person is to be told beside the answer to their command, once; undefined where there is nothing. */
-  readonly afterword: (userId: string) => Promise<string | undefined>;
+  /** Says what a person is to be told beside the answer to their command, where there is something. */
+  readonly afterword: (userId: string, say: (word: string) => Promise<void>) => Promise<void>;
   /** Discord's id of each command by how it is called, once they are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly links: Links;
@@ -133,13 +133,17 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
     const outcome = await run(interaction);
     // It is no part of the answer, and costs none.
-    const word = await afterword(interaction.user.id).catch(() => undefined);
-    if (word !== undefined)
-      await interaction.followUp({
-        content: withMentions(word, commandPaths()),
-        flags: MessageFlags.Ephemeral,
-        allowedMentions: { parse: [] },
-      });
+    const say = async (word: string) => {
+      const content = withMentions(word, commandPaths());
+      const flags = MessageFlags.Ephemeral;
+      await interaction.followUp({ content, flags, allowedMentions: { parse: [] } });
+    };
+    await afterword(interaction.user.id, say).catch((err: unknown) =>
+      log.debug(
+        { err, interaction: interaction.id },
+        "A person could not be told that they cannot be written to",
+      ),
+    );
     return outcome;
   };
 
@@ -162,11 +166,12 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   /** A link was followed, from a message: its owner sees that message change, anybody else gets a copy. */
   const follow = async (click: Click): Promise<string> => {
     const action = actionIn(click);
-    const own = click.message && mayUpdate(click.message, click.user.id) ? "update" : "private";
+    const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
+    const own = isOwn ? "update" : "private";
     const work = followed(click, links).then(({ to, ...from }) =>
       isScreen(to) ? open(click, to, from) : act(to, click),
     );
-    return reply(click, action ? targetOf(action, click) : own, work);
+    return reply(click, action ? targetOf(action.name, click, isOwn, action.isOfNews) : own, work);
   };
 
   const jump = async (button: ButtonInteraction): Promise<string> => {

@@ -15,22 +15,23 @@ export interface Post {
   readonly payload: MessagePayload;
   /** A second message with the same one within minutes is not created (Discord: 25 characters). */
   readonly nonce: string;
-  /** The one role it notifies. */
-  readonly roleId?: string | null;
+  /** The roles it notifies. */
+  readonly roleIds?: readonly string[];
   /** Whether it arrives without a sound. */
   readonly isSilent?: boolean;
   /** The message it replies to, if that is still there. */
   readonly replyTo?: string | undefined;
 }
 
-function body({ payload, nonce, roleId, isSilent, replyTo }: Post) {
+function body({ payload, nonce, roleIds = [], isSilent, replyTo }: Post) {
   // The mention stands in the content: one inside an embed notifies nobody.
-  const content = [roleId ? `<@&${roleId}>` : "", payload.content ?? ""].filter(Boolean).join(" ");
+  const mentions = roleIds.map((id) => `<@&${id}>`);
+  const content = [...mentions, payload.content ?? ""].filter(Boolean).join(" ");
   return {
     ...(content ? { content } : {}),
     embeds: payload.embeds,
     components: payload.components,
-    allowed_mentions: { parse: [], roles: roleId ? [roleId] : [] },
+    allowed_mentions: { parse: [], roles: [...roleIds] },
     nonce,
     enforce_nonce: true,
     ...(isSilent ? { flags: MessageFlags.SuppressNotifications } : {}),

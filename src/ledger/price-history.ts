@@ -47,7 +47,8 @@ export function createPriceHistory(state: State, log: Pick<Log, "warn">, now = D
 export async function samplePrice(explorer: Explorer, state: State): Promise<void> {
   const { data, fetchedAt, problem } = await explorer.price({});
   const { price, updateTimestamp } = data;
-  if (problem || price === null) return;
+  // A zero is no price (docs/ledger.md).
+  if (problem || !(Number(price) > 0) || price === null) return;
   if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
   const before = (await state.prices.get(ID)) ?? [];
   const later = before.filter(([at]) => at < fetchedAt);

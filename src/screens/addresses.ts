@@ -70,6 +70,8 @@ const screens = {
 
 /** When an alert began, epoch ms. */
 const since = z.coerce.number().int().nonnegative();
+/** Whether it stands on the alert's own message, or on news of it. */
+const on = z.enum(["card", "news"]).default("card");
 /** A feed by its name. */
 const feed = z.string().max(20);
 /** What a menu sets a watch to, as it would be typed. */
@@ -78,8 +80,8 @@ const set = z.string().max(12).default("");
 /** What a button can do besides opening a screen: travels as screens do, and its names are for ever just the same. */
 const actions = {
   /** "I'm on it", of an alert about a validator. */
-  acknowledge: screen("ack", { id, since }),
-  snooze: screen("snooze", { id, since, for: z.enum(["1h", "8h", "1d", "back"]) }),
+  acknowledge: screen("ack", { id, since, on }),
+  snooze: screen("snooze", { id, since, for: z.enum(["1h", "8h", "1d", "back"]), on }),
   /** Of a condition on the price. */
   snoozePrice: screen("quiet", { id, for: z.enum(["1h", "8h", "1d"]) }),
   /** Asks whether the person wants to be told of something, with what they would be told. */

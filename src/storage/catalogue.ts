@@ -36,6 +36,8 @@ const subscription = z.looseObject({
   thread: z.boolean(),
   /** Crossposts in announcement channels. */
   publish: z.boolean(),
+  /** When it was last set up, epoch ms: what was over before begins anew. */
+  savedAt: time.exactOptional(),
   /** Nothing is told until the person goes on with it. */
   isPaused: z.boolean().exactOptional(),
   /** Nothing is told until then, epoch ms. */
@@ -189,8 +191,8 @@ const validatorWatch = z.object({
     .exactOptional(),
   /** When the explorer first said that there is no such validator. */
   missingSince: time.exactOptional(),
-  /** The explorer no longer lists it: nothing is read of it any more. */
-  isGone: z.boolean().exactOptional(),
+  /** When the explorer no longer listed it, epoch ms: nothing is read of it any more. */
+  goneAt: time.exactOptional(),
 });
 
 const alertPlace = {
@@ -213,8 +215,9 @@ const alert = z.discriminatedUnion("kind", [
     after: z.number(),
     /** 1, and more with each limit passed. */
     level: z.number(),
-    /** The subject of the alert that tells of it together with others. */
+    /** The subject of the alert that tells of it together with others; and whether it has a message of its own since. */
     within: z.string().exactOptional(),
+    isOwn: z.boolean().exactOptional(),
     /** The end of a snooze after which it was told again. */
     toldAgain: time.exactOptional(),
     isGone: z.boolean().exactOptional(),
@@ -224,7 +227,9 @@ const alert = z.discriminatedUnion("kind", [
     ...alertPlace,
     silent: z.number(),
     total: z.number(),
-    /** Those of the channel's own, and when each was back. */
+    /** When it was told. */
+    toldAt: time,
+    /** Those of the channel's own, and when each was back, or no longer listed. */
     members: z.array(z.object({ validator: z.string(), backAt: time.exactOptional() })),
   }),
   z.object({ kind: z.literal("hold"), ...alertPlace, newestAt: time }),
@@ -244,6 +249,8 @@ const response = z.object({
 const priceWatch = z.object({
   /** Whether it may be told: not while its condition has held all the time since it was. */
   isArmed: z.boolean(),
+  /** Of the subscription as it was set up then. */
+  savedAt: time.exactOptional(),
   told: z.object({ at: time, price: z.string() }).exactOptional(),
 });
 

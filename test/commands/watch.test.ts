@@ -123,7 +123,7 @@ describe("/watch", () => {
     expect(textOf(offer)).toMatch(/Watching.*silence of more than 3h/);
     const price = await driver.ask(ben, "/price");
     const moves = await driver.click(ben, price, "Watch");
-    expect(textOf(moves)).toContain("moved by 5 % over 24h");
+    expect(textOf(moves)).toContain("up or down 5 % in 24h");
     await driver.click(ben, moves, "Watch");
     expect(textOf(await ask("/watch list", {}, people().ben))).toMatch(/2 of 20/);
   });
@@ -145,6 +145,14 @@ describe("/watch", () => {
     const before = inPrivate().length;
     expect(textOf(await ask("/watch test"))).toContain("A drill is on its way");
     expect((await until(/🧪 DRILL/, before)).content).toContain("🧪 DRILL");
+    // One of several is chosen from what is offered.
+    const place = { user: people().ana, channel: general() };
+    const offered = await harness.discord.driver.complete(place, "/watch test", "watch", {
+      watch: "validator",
+    });
+    const answer = await ask("/watch test", { watch: String(offered[0]?.value) });
+    expect(textOf(answer)).toMatch(/A drill is on its way.*validator: /);
+    expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("is in USD");
   });
 
   it("says so where Discord lets nobody be written to, at once and with the next command", async () => {

@@ -1,6 +1,6 @@
 import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
 import { proposalEntry } from "../../directory/fill.js";
-import { ifAnswered } from "../../explorer/errors.js";
+import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -52,13 +52,23 @@ const definition: FeedDefinition = {
     subject: {
       option: { name: "proposal", description: "Its title, or its id", kinds: ["proposal"] },
       async check(id, { explorer }) {
-        const found = await ifAnswered(findVoteRequest(explorer, id));
+        const found = await findVoteRequest(explorer, id).catch((error: unknown) => {
+          // One that cannot be read right now may be watched all the same.
+          if (!(error instanceof ExplorerError)) throw error;
+          if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
+          throw new PersonError(
+            "No vote request has that id or title. `/proposals list` shows them.",
+            "missing",
+          );
+        });
         if (found && isOver(found.data, Date.now()))
           throw new PersonError("That vote request has ended: nothing more happens to it.");
+        // Whichever of its ids was given.
+        return found?.data.identity ?? id;
       },
-      words: (id, { names, directory }) => {
+      nameOf(id, { names, directory }) {
         const title = directory.entry("proposal", id)?.name ?? null;
-        return md`${cut(names.voteRequest({ identity: id, title }), 100)}`;
+        return cut(names.voteRequest({ identity: id, title }), 100);
       },
     },
     settings: {
@@ -106,7 +116,7 @@ const definition: FeedDefinition = {
     if (!known) return md`not read yet`;
     return known.phase === "open"
       ? md`open, until ${timestamp(votableUntil(toVoteRequest(known)), "f")}`
-      : md`${known.phase}: ${known.status}`;
+      : md`ended: ${known.status}`;
   },
 
   async lastRead({ progress }) {

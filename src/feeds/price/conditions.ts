@@ -3,6 +3,7 @@ import { type FeedOption, optionOf } from "../../delivery/feed.js";
 import type { PriceSample } from "../../ledger/prices.js";
 import type { PriceWatch, Subscription } from "../../storage/catalogue.js";
 import { ageOf } from "../../util/clock.js";
+import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 
 const WHEN = {
@@ -13,12 +14,22 @@ const WHEN = {
 const OVER = { "1h": "an hour", "24h": "24 hours" };
 const REPEAT = { once: "once", every: "every time" };
 
-/** What a person typed for a value: `0.16`, `$0.16` or `5%`; as a plain decimal. */
+/**
+ * What a person typed for a value: `0.16`, `$0.16` or `5%`; as a decimal, with the unit that was typed. A comma before three
+ * digits may be either, and is not guessed at.
+ */
 function parseValue(text: string): string | undefined {
-  const [, digits = ""] = /^\s*\$?\s*(\d{1,9}(?:[.,]\d{1,10})?)\s*(?:%|USD|\$)?\s*$/i.exec(text) ?? [];
-  const value = Number(digits.replace(",", "."));
-  return value > 0 && value < 1e9 ? String(value) : undefined;
+  const [, before = "", digits = "", behind = ""] =
+    /^\s*(\$?)\s*(\d{1,9}(?:[.,]\d{1,8})?)\s*(%|USD|\$)?\s*$/i.exec(text) ?? [];
+  if (digits === "" || /^\d+,\d{3}$/.test(digits) || (before !== "" && behind !== "")) return undefined;
+  const decimal = digits.replace(",", ".");
+  const amount = decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
+  if (!(Number(amount) > 0)) return undefined;
+  return behind === "%" ? `${amount}%` : before !== "" || behind !== "" ? `$${amount}` : amount;
 }
+
+/** The same without its unit. */
+const amountOf = (value: string): string => value.replace(/[$%]/g, "");
 
 function oneOf<Values extends Readonly<Record<string, string>>>(
   description: string,
@@ -69,14 +80,22 @@ export interface Condition {
 /** What a subscription to the price waits for. */
 export const conditionOf = (subscription: Subscription): Condition => ({
   when: optionOf(subscription, "when", options.when),
-  value: Number(optionOf(subscription, "value", options.value)),
+  value: Number(amountOf(optionOf(subscription, "value", options.value))),
   over: optionOf(subscription, "over", options.over),
   repeat: optionOf(subscription, "repeat", options.repeat),
 });
 
-/** Names a condition: two that wait for the same are one. */
+/** Names a condition: two that wait for the same are one. @throws {PersonError} for a price in percent, or a move in USD */
 export function subjectOf(settings: Readonly<Record<string, unknown>>): string {
-  const { when, value: amount, over } = settings;
+  const { when, value: typed, over } = settings;
+  const text = String(typed);
+  if (when === "moves" ? text.startsWith("$") : text.endsWith("%"))
+    throw new PersonError(
+      when === "moves"
+        ? "The price moves by a share: type one such as `5%`."
+        : "A price to pass is in USD: type one such as `0.16`. For a share, choose `when:` it moves.",
+    );
+  const amount = amountOf(text);
   return when === "moves" ? `moves-${amount}-${over}` : `${when}-${amount}`;
 }
 
@@ -133,7 +152,10 @@ function priceBefore(
   now: number,
 ): string | undefined {
   const from = now - SPAN_OF[over];
-  const nearest = samples.toSorted((a, b) => Math.abs(a[0] - from) - Math.abs(b[0] - from))[0];
+  const nearest = samples.reduce<PriceSample | undefined>(
+    (best, each) => (!best || Math.abs(each[0] - from) < Math.abs(best[0] - from) ? each : best),
+    undefined,
+  );
   return nearest && Math.abs(nearest[0] - from) <= 15 * MINUTE && Number(nearest[1]) > 0
     ? nearest[1]
     : undefined;

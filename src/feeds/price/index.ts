@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Feed, FeedDefinition, FeedModule, Publisher, SubjectChoice } from "../../delivery/feed.js";
+import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import type { PriceSample } from "../../ledger/prices.js";
 import { address } from "../../screens/addresses.js";
@@ -37,13 +38,13 @@ function conditionWords(subject: string): string {
   const settings = settingsOf(subject);
   if (!settings) return subject;
   const { when, value, over } = settings;
-  return when === "moves" ? `moved by ${value} % over ${over}` : `${when} ${value} USD`;
+  return when === "moves" ? `up or down ${value} % in ${over}` : `${when} ${value} USD`;
 }
 
 const subject: SubjectChoice = {
   of: subjectOf,
   settings: settingsOf,
-  words: (of) => md`${conditionWords(of)}`,
+  nameOf: conditionWords,
 };
 
 /** What the button under the price offers: moves, of which the first is the default. */
@@ -93,7 +94,7 @@ const definition: FeedDefinition = {
       byDefault: true,
       isFixed: true,
       words: (subscription) =>
-        `the price when it is ${conditionWords(subscription.subject ?? "")}, ${conditionOf(subscription).repeat === "once" ? "once" : "every time"}`,
+        `the price ${conditionWords(subscription.subject ?? "")}, ${conditionOf(subscription).repeat === "once" ? "once" : "every time"}`,
     },
   },
   options,
@@ -108,14 +109,18 @@ const definition: FeedDefinition = {
   },
 
   async sample({ explorer, now }, subscription, mark) {
-    const { data } = await explorer.price({});
-    const to = data.price ?? "0.15";
+    const price = (await ifAnswered(explorer.price({})))?.data.price;
+    const to = price ?? "0.15";
     const of = subscription.subject ?? subjectOf({ ...conditionOf(subscription) });
-    return viewOf({ channelId: "", subject: of, from: String(Number(to) * 0.95), to, at: now }, mark);
+    // Without its menu: that would snooze the real one.
+    return {
+      ...viewOf({ channelId: "", subject: of, from: String(Number(to) * 0.95), to, at: now }, mark),
+      menus: [],
+    };
   },
 
   async standing({ explorer }, subscription) {
-    const { price } = (await explorer.price({})).data;
+    const price = (await ifAnswered(explorer.price({})))?.data.price ?? null;
     const { when, value, repeat } = conditionOf(subscription);
     const usd = Number(price);
     const holds =
@@ -148,28 +153,37 @@ function usual(samples: readonly PriceSample[], now: number): string | undefined
 }
 
 function createPoll(explorer: Explorer, state: State, now: () => number) {
+  /** Of the poll before, which says from where a price came. */
+  let last: string | undefined;
   return async (publisher: Publisher) => {
     const all = (await publisher.subscriptions()).filter((each) => each.subject !== null);
     const memories = await state.priceWatches.list();
     const ids = new Set(all.map(watchId));
     const old = [...memories.keys()].filter((id) => !ids.has(id)).map((id) => state.priceWatches.delete(id));
-    const due = all.filter(({ snoozedUntil = 0 }) => snoozedUntil <= now());
+    const heard = await Promise.all(all.map((each) => publisher.isHeard(each)));
+    const due = all.filter(({ snoozedUntil = 0 }, index) => heard[index] && snoozedUntil <= now());
     const reading = due.length > 0 ? await explorer.price({}) : undefined;
     const samples = (await state.prices.get("samples")) ?? [];
     const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
-    if (!isBelievable(price, updateTimestamp, usual(samples, now()), now())) {
+    const usualPrice = usual(samples, now());
+    if (!isBelievable(price, updateTimestamp, usualPrice, now())) {
       if (old.length > 0) await state.commit(old);
       return due.length === 0 ? ("done" as const) : ("partial" as const);
     }
-    const before = samples.at(-1)?.[1];
+    const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
+    const before = last ?? believed.at(-1)?.[1];
+    last = price;
     const events: PriceEvent[] = [];
     const changed = new Map<string, PriceWatch>();
     for (const subscription of due) {
       const id = watchId(subscription);
-      const memory = memories.get(id);
-      const judged = judge(conditionOf(subscription), memory, price, samples, before, now());
-      if (judged.memory !== memory) changed.set(id, judged.memory);
-      const { channelId, subject: of } = subscription;
+      const { channelId, subject: of, savedAt } = subscription;
+      const kept = memories.get(id);
+      // Set up anew, it begins anew.
+      const memory = kept?.savedAt === savedAt ? kept : undefined;
+      const judged = judge(conditionOf(subscription), memory, price, believed, before, now());
+      if (judged.memory !== memory)
+        changed.set(id, { ...judged.memory, ...(savedAt === undefined ? {} : { savedAt }) });
       if (judged.from !== undefined && of !== null)
         events.push({ channelId, subject: of, from: judged.from, to: price, at: now() });
     }

@@ -79,11 +79,14 @@ const MOST = 0.6;
 /** It is told after so long, in ms. */
 const BEHIND_MS = DAY;
 
-/** The version that a validator should run, where enough of the active ones run it and it runs an older one. */
-export function behindWhat(running: string | null, survey: VersionSurvey): string | undefined {
+/**
+ * The version that a validator should run, where enough of the active ones run it and it runs an older one; undefined where it
+ * is not behind, and null where nobody knows.
+ */
+export function behindWhat(running: string | null, survey: VersionSurvey): string | null | undefined {
   const { mostCommon, counts, active } = survey;
-  if (mostCommon === null || active === 0 || (counts.get(mostCommon) ?? 0) < MOST * active) return undefined;
-  if (running === null || !isVersion(running)) return undefined;
+  if (mostCommon === null || active === 0 || running === null || !isVersion(running)) return null;
+  if ((counts.get(mostCommon) ?? 0) < MOST * active) return undefined;
   return compareVersions(running, mostCommon) < 0 ? mostCommon : undefined;
 }
 
@@ -94,11 +97,12 @@ type VersionMemory = Pick<ValidatorWatch, "behind" | "toldVersion">;
  * @returns what to remember, and the version where it is to be told
  */
 export function judgeVersion(
-  target: string | undefined,
+  target: string | null | undefined,
   { behind, toldVersion }: VersionMemory,
   now: number,
 ): { readonly memory: VersionMemory; readonly tell?: string } {
   const told = toldVersion === undefined ? {} : { toldVersion };
+  if (target === null) return { memory: { ...told, ...(behind ? { behind } : {}) } };
   if (target === undefined) return { memory: told };
   const since = behind?.target === target ? Math.min(behind.since, now) : now;
   const memory = { ...told, behind: { target, since } };

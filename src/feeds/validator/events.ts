@@ -8,17 +8,17 @@ const one = { ...place, validator: z.string() };
 /** An alert's: when the validator was last seen before it. */
 const alert = { ...one, since: time };
 /** Whether somebody is on it already, or it can wait: it comes without a ping. */
-const calm = { isCalm: z.boolean().default(false) };
+const calm = { isCalm: z.boolean().optional() };
 
 const event = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("silent"), ...alert }),
+  z.object({ kind: z.literal("silent"), ...alert, ...calm }),
   z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...calm }),
   /** A snooze is over, and it is silent still. */
   z.object({ kind: z.literal("again"), ...alert, until: time, ...calm }),
   z.object({ kind: z.literal("back"), ...alert, at: time }),
   /** The explorer no longer lists it. */
   z.object({ kind: z.literal("gone"), ...alert }),
-  z.object({ kind: z.literal("many"), ...place, since: time }),
+  z.object({ kind: z.literal("many"), ...place, since: time, members: z.array(z.string()) }),
   z.object({ kind: z.literal("hold"), ...place, since: time }),
   z.object({
     kind: z.literal("version"),
@@ -35,9 +35,12 @@ export type ValidatorEvent = z.infer<typeof event>;
 /** An event from JSON; undefined where it is none. */
 export const readEvent = (json: unknown): ValidatorEvent | undefined => event.safeParse(json).data;
 
+/** Stands in the place of a validator where there are many. */
+export const MANY = "many";
+
 /** Names a silence's messages; so do the two below for what concerns all of a channel's. */
 export const silenceOf = (validator: string, since: number): string => `${validator}/${since}`;
-export const manySubject = (since: number): string => `many/${since}`;
+export const manySubject = (since: number): string => silenceOf(MANY, since);
 export const holdSubject = (since: number): string => `hold/${since}`;
 
 /** What an event's message is about, where anything follows. */
@@ -83,6 +86,7 @@ export function eventId(event: ValidatorEvent): string {
 /** What must be noticed pings; what need not be makes no sound. */
 export function loudnessOf(event: ValidatorEvent): Loudness {
   switch (event.kind) {
+    case "silent":
     case "worse":
     case "again":
       return event.isCalm ? "normal" : "ping";

@@ -5,7 +5,7 @@ import type { Renderer } from "../../discord/message.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { View } from "../../screens/view.js";
-import { alertId } from "../../storage/catalogue.js";
+import { alertId, subscriptionId } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import { formatDuration, roughly } from "../../text/durations.js";
 import { md, timestamp, timestampWithAge } from "../../text/markdown.js";
@@ -44,8 +44,9 @@ const subject: SubjectChoice = {
         );
       if (!(error instanceof ExplorerError)) throw error;
     }
+    return validator;
   },
-  words: (validator, { names }) => md`${names.called(validator)}`,
+  nameOf: (validator, { names }) => names.called(validator),
 };
 
 const definition: FeedDefinition = {
@@ -107,14 +108,9 @@ const definition: FeedDefinition = {
 
   async nowOf(state, { subject, channelId }) {
     if (subject === null) return md`—`;
-    const open = [...(await state.alerts.list()).values()].find(
-      (each) =>
-        each.kind === "silent" &&
-        each.channelId === channelId &&
-        each.validator === subject &&
-        each.endedAt === undefined,
-    );
-    if (open) return md`🔴 silent, last seen ${timestamp(open.since)}`;
+    const watch = await state.validatorWatches.get(subscriptionId(channelId, VALIDATOR_FEED, subject));
+    if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
+    if (watch?.alert !== undefined) return md`🔴 silent, last seen ${timestamp(watch.alert)}`;
     const activity = await state.activity.get(subject);
     return activity ? md`🟢 last seen ${timestamp(activity.seenAt)}` : md`not read yet`;
   },
@@ -151,7 +147,11 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
     alertOf: loudnessOf,
     subjectsOf: (event) => [subjectOf(event) ?? []].flat(),
     begins,
-    wants: (subscription, event) => !("validator" in event) || subscription.subject === event.validator,
+    wants({ subject }, event) {
+      if (event.kind === "hold") return true;
+      if (event.kind === "many") return subject !== null && event.members.includes(subject);
+      return subject === event.validator;
+    },
     async render(event, mark) {
       const { channelId } = event;
       const subject = subjectOf(event);

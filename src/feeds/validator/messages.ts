@@ -14,7 +14,7 @@ import {
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { isSnoozed, rhythmOf } from "./alerts.js";
-import type { ValidatorEvent } from "./events.js";
+import { MANY, type ValidatorEvent } from "./events.js";
 
 type Silent = Extract<Alert, { kind: "silent" }>;
 type ManySilent = Extract<Alert, { kind: "many" }>;
@@ -53,12 +53,21 @@ const SNOOZES = [
   ["until it is back", "back"],
 ] as const;
 
-const snoozeMenu = (validator: string, since: number): Menu => ({
+/** Whether a button stands on an alert's own message, or on news of it. */
+type Where = "card" | "news";
+
+const takeOn = (id: string, since: number, on: Where = "card"): Link => ({
+  label: "I'm on it",
+  emoji: "🙋",
+  to: address("acknowledge", { id, since, on }),
+});
+
+const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
   placeholder: "Snooze…",
   choices: SNOOZES.map(([label, span]) => ({
     label,
     emoji: "💤",
-    to: address("snooze", { id: validator, since, for: span }),
+    to: address("snooze", { id, since, for: span, on }),
   })),
 });
 
@@ -121,20 +130,16 @@ export function silenceView(alert: Silent, known: Known, mark: string): View {
     ],
     fields: fieldsOf(known),
     menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],
-    links: [
-      ...(endedAt === undefined
-        ? [{ label: "I'm on it", emoji: "🙋", to: address("acknowledge", { id: validator, since }) }]
-        : []),
-      details(validator, mark),
-    ],
+    links: [...(endedAt === undefined ? [takeOn(validator, since)] : []), details(validator, mark)],
     explorerPage: { kind: "validator", id: validator },
     readings: [],
   };
 }
 
 /** Many that went silent together, with what became of the channel's own. */
-export function manyView(alert: ManySilent, { called }: Known, mark: string): View {
-  const { since, silent, total, members, endedAt } = alert;
+export function manyView(alert: ManySilent, known: Known, mark: string): View {
+  const { since, silent, total, members, endedAt, toldAt } = alert;
+  const { called } = known;
   const nameOf = (party: string) => cut(called(party), 60);
   const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
   const more = members.length - names.length;
@@ -158,8 +163,10 @@ export function manyView(alert: ManySilent, { called }: Known, mark: string): Vi
         ),
       ...(more > 0 ? [md`…and ${more} more`] : []),
       md`-# ${back} of ${counted(members.length, "validator")} of yours back`,
+      ...responseLines(known, endedAt !== undefined),
     ],
     menus: [
+      ...(endedAt === undefined ? [snoozeMenu(MANY, toldAt)] : []),
       {
         placeholder: "Open a validator…",
         choices: members.map(({ validator }) => ({
@@ -168,7 +175,7 @@ export function manyView(alert: ManySilent, { called }: Known, mark: string): Vi
         })),
       },
     ],
-    links: [listLink(mark)],
+    links: [...(endedAt === undefined ? [takeOn(MANY, toldAt)] : []), listLink(mark)],
     readings: [],
   };
 }
@@ -219,15 +226,8 @@ export function newsView(
     case "again":
       return {
         ...news(md`🔴 Still silent: ${name}`, "bad", [silentFor(event.since), ...responseLines(known)]),
-        menus: [snoozeMenu(event.validator, event.since)],
-        links: [
-          {
-            label: "I'm on it",
-            emoji: "🙋",
-            to: address("acknowledge", { id: event.validator, since: event.since }),
-          },
-          details(event.validator, mark),
-        ],
+        menus: [snoozeMenu(event.validator, event.since, "news")],
+        links: [takeOn(event.validator, event.since, "news"), details(event.validator, mark)],
       };
     case "back":
       return news(md`🟢 Back: ${name}`, "good", [

@@ -25,6 +25,8 @@ export interface ActivityReading {
   readonly seen: ReadonlyMap<string, Seen>;
   /** Watched ones of which the explorer says that there is no such validator. */
   readonly absent: ReadonlySet<string>;
+  /** And those of which it says that there is one, though it gives nothing of it. */
+  readonly present: ReadonlySet<string>;
   /** When the newest of all reports was, epoch ms; null where none can be believed. */
   readonly newestAt: number | null;
   /** When each in the list was last seen, down to a moment and further. */
@@ -47,6 +49,7 @@ export async function readActivity(
 ): Promise<ActivityReading> {
   const seen = new Map<string, Seen>();
   const absent = new Set<string>();
+  const present = new Set<string>();
   const listed: number[] = [];
   let requests = 0;
   let pages = 0;
@@ -91,13 +94,14 @@ export async function readActivity(
     else if (found === "missing" && requests < MAX_REQUESTS) {
       requests += 1;
       const exists = await ifAnswered(explorer.validatorExists({ validatorId: party }));
-      if (exists && !exists.problem && !exists.data) absent.add(party);
+      if (exists && !exists.problem) (exists.data ? present : absent).add(party);
     }
   }
 
   return {
     seen,
     absent,
+    present,
     newestAt,
     async times(until) {
       while (Math.min(...listed) > until && mayReadPage()) await readPage();

@@ -50,16 +50,21 @@ export function createResponses(deps: ResponseDeps): {
   };
 
   /** @throws {PersonError} for whom the alert does not concern */
-  const check = async (click: Click, { channelId }: Alert, validator: string) => {
-    const subscription = await subscriptions.get({ channelId, feed, subject: validator });
-    if (!subscription) throw new PersonError("Nobody is told of this validator here any more.");
-    if (subscription.userId !== null) return;
-    if (!mayAnswer(click, subscription.roleId))
-      throw new PersonError(
-        subscription.roleId === null
-          ? "Only those who may manage the server can answer for this alert."
-          : `Only holders of <@&${subscription.roleId}>, and those who may manage the server, can answer for this alert.`,
-      );
+  const check = async (click: Click, alert: Alert, validator: string) => {
+    const { channelId } = alert;
+    const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
+    const own = await Promise.all(parties.map((subject) => subscriptions.get({ channelId, feed, subject })));
+    const concerned = own.flatMap((each) => each ?? []);
+    if (concerned.length === 0) throw new PersonError("Nobody is told of this here any more.");
+    if (concerned.some(({ userId }) => userId === click.user.id)) return;
+    const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
+    if (roles.some((roleId) => mayAnswer(click, roleId)) || mayAnswer(click, null)) return;
+    const holders = roles.map((roleId) => `<@&${roleId}>`).join(" or ");
+    throw new PersonError(
+      roles.length === 0
+        ? "Only those who may manage the server can answer for this alert."
+        : `Only holders of ${holders}, and those who may manage the server, can answer for this alert.`,
+    );
   };
 
   /** Writes what somebody said, on top of what others have said; of two in the same moment the first one counts. */

@@ -41,6 +41,15 @@ const KEPT_MS = 30 * DAY;
 /** A longer gap says that nobody read, not that nobody reported, in ms. */
 const MAX_GAP_MS = 2 * HOUR;
 
+/** The same value for all who want it, worked out for the first. */
+function lazyValue<T>(make: () => T): () => T {
+  let held: { readonly value: T } | undefined;
+  return () => {
+    held ??= { value: make() };
+    return held.value;
+  };
+}
+
 interface WatchDeps {
   readonly name: string;
   /** Takes nothing but new readings. */
@@ -57,6 +66,8 @@ interface Watched {
   readonly subscription: Subscription;
   readonly validator: string;
   readonly watch: ValidatorWatch;
+  /** Whether it is read: not while nothing would be sent, nor once it is no longer listed. */
+  readonly isLive: boolean;
 }
 
 type Silent = Extract<Alert, { kind: "silent" }>;
@@ -84,13 +95,26 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       state.responses.list(),
       state.activity.list(),
     ]);
-    const watched = subscriptions.flatMap((subscription): Watched[] => {
-      const { channelId, subject } = subscription;
-      if (subject === null) return [];
-      const id = subscriptionId(channelId, name, subject);
-      return [{ id, subscription, validator: subject, watch: watches.get(id) ?? {} }];
-    });
-    return { watched, watches, alerts, responses, activity };
+    const watched = await Promise.all(
+      subscriptions.map(async (subscription): Promise<Watched[]> => {
+        const { channelId, subject, savedAt = 0 } = subscription;
+        if (subject === null) return [];
+        const id = subscriptionId(channelId, name, subject);
+        const { goneAt, ...watch } = watches.get(id) ?? {};
+        const isGone = goneAt !== undefined && goneAt >= savedAt;
+        const isHeard = await publisher.isHeard(subscription);
+        return [{ id, subscription, validator: subject, watch, isLive: isHeard && !isGone }];
+      }),
+    );
+    return {
+      watched: watched.flat(),
+      watches,
+      alerts,
+      responses,
+      activity,
+      // Once a poll, however many are watched.
+      survey: lazyValue(survey),
+    };
   };
   type Loaded = Awaited<ReturnType<typeof load>>;
 
@@ -194,7 +218,11 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       revision: 1,
     };
     const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
-      other.kind === "many" && other.channelId === channelId && Math.abs(other.since - since) <= TOGETHER_MS;
+      other.kind === "many" &&
+      other.channelId === channelId &&
+      other.endedAt === undefined &&
+      ageOf(other.toldAt, now()) <= TOGETHER_MS &&
+      Math.abs(other.since - since) <= TOGETHER_MS;
     const known = [...found.alerts.values(), ...alerts.values()].find(isTogether);
     const many = known ?? manyAt(since, await reading.times(since - TOGETHER_MS), now());
     if (!many) {
@@ -202,9 +230,8 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       found.alerts.set(alertId(channelId, subject), alert);
       return;
     }
-    const within = known?.subject ?? manySubject(since);
+    const within = known?.subject ?? manySubject(now());
     const members = [...(known?.members ?? []), { validator }];
-    if (!known) found.events.push({ kind: "many", channelId, since });
     found.alerts.set(alertId(channelId, subject), { ...alert, within });
     const { endedAt, ...open } = known ?? {
       kind: "many" as const,
@@ -213,6 +240,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       since,
       silent: many.silent,
       total: many.total,
+      toldAt: now(),
       revision: 0,
     };
     found.alerts.set(alertId(channelId, within), {
@@ -223,13 +251,14 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     });
   };
 
-  /** A member of many is back: their one message says so. */
-  const backWithin = (alert: Silent, at: number, { alerts }: Loaded, found: Findings) => {
-    const id = alertId(alert.channelId, alert.within ?? "");
+  /** It is over for a member of many: their one message says so. */
+  const overWithin = (alert: Silent, at: number, { alerts }: Loaded, found: Findings) => {
+    if (alert.within === undefined) return;
+    const id = alertId(alert.channelId, alert.within);
     const many = found.alerts.get(id) ?? alerts.get(id);
     if (many?.kind !== "many") return;
     const members = many.members.map((member) =>
-      member.validator === alert.validator ? { ...member, backAt: at } : member,
+      member.validator === alert.validator ? { backAt: at, ...member } : member,
     );
     const isOver = members.every(({ backAt }) => backAt !== undefined);
     found.alerts.set(id, {
@@ -251,32 +280,57 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
   ) => {
     const { channelId, validator, since, subject } = alert;
     const id = alertId(channelId, subject);
-    const response: Response | undefined = loaded.responses.get(id);
+    // Whoever answers for many answers for each of them.
+    const response: Response | undefined =
+      loaded.responses.get(id) ??
+      (alert.within === undefined ? undefined : loaded.responses.get(alertId(channelId, alert.within)));
     const place = { channelId, validator, since };
     const next = { ...alert, revision: alert.revision + 1 };
     const isCalm = response?.acknowledged !== undefined;
     if (verdict.kind === "back") {
       found.alerts.set(id, { ...next, endedAt: seenAt });
-      if (alert.within) backWithin(alert, seenAt, loaded, found);
-      else found.events.push({ kind: "back", ...place, at: seenAt });
+      overWithin(alert, seenAt, loaded, found);
+      if (!alert.within || alert.isOwn) found.events.push({ kind: "back", ...place, at: seenAt });
       return;
     }
     const snoozedUntil = response?.snoozed?.until ?? undefined;
     const isOver = snoozedUntil !== undefined && snoozedUntil <= now() && alert.toldAgain !== snoozedUntil;
     if (verdict.kind === "worse") {
-      const { within, ...own } = next;
+      const isQuiet = isSnoozed(response, now());
+      // One that was told of among many has no message of its own yet.
+      const isFirst = alert.within !== undefined && !alert.isOwn;
       found.alerts.set(id, {
-        ...own,
+        ...next,
         level: verdict.level,
         ...(isOver ? { toldAgain: snoozedUntil } : {}),
+        ...(isFirst && !isQuiet ? { isOwn: true } : {}),
       });
-      if (isSnoozed(response, now())) return;
-      // One that was told of among many has no message of its own yet.
-      if (within) found.events.push({ kind: "silent", ...place });
+      if (isQuiet) return;
+      if (isFirst) found.events.push({ kind: "silent", ...place, isCalm });
       else found.events.push({ kind: "worse", ...place, level: verdict.level, isCalm });
     } else if (isOver && !onHold) {
       found.alerts.set(id, { ...next, toldAgain: snoozedUntil });
       found.events.push({ kind: "again", ...place, until: snoozedUntil, isCalm });
+    }
+  };
+
+  /** Members of many that nobody in the channel watches any more keep none of them open. */
+  const dropStrangers = ({ watched, alerts }: Loaded, found: Findings) => {
+    const ids = new Set(watched.map(({ id }) => id));
+    for (const [id, stored] of alerts) {
+      const alert = found.alerts.get(id) ?? stored;
+      if (alert.kind !== "many" || alert.endedAt !== undefined) continue;
+      const members = alert.members.filter(({ validator }) =>
+        ids.has(subscriptionId(alert.channelId, name, validator)),
+      );
+      if (members.length === alert.members.length) continue;
+      const isOver = members.every(({ backAt }) => backAt !== undefined);
+      found.alerts.set(id, {
+        ...alert,
+        members,
+        revision: alert.revision + 1,
+        ...(isOver ? { endedAt: now() } : {}),
+      });
     }
   };
 
@@ -295,6 +349,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     if (ageOf(since, now()) < GONE_MS || since > now())
       return { ...watch, missingSince: Math.min(since, now()) };
     const alert = openAlert(each, loaded);
+    if (alert) overWithin(alert, now(), loaded, found);
     if (alert)
       found.alerts.set(alertId(channelId, alert.subject), {
         ...alert,
@@ -303,7 +358,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
         revision: alert.revision + 1,
       });
     found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? since });
-    return { isGone: true };
+    return { goneAt: now() };
   };
 
   /** What a reading means for one subscription. @returns what to remember */
@@ -319,7 +374,10 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     const { validator, subscription, watch } = each;
     const { channelId } = subscription;
     if (reading.absent.has(validator)) return judgeAbsence(each, loaded, found);
-    if (!reading.seen.has(validator) || !activity) return watch;
+    if (!reading.seen.has(validator) || !activity) {
+      const { missingSince, ...listed } = watch;
+      return reading.present.has(validator) ? listed : watch;
+    }
     const open = openAlert(each, loaded);
     const { seenAt } = activity;
     const { unconfirmed, missingSince, alert, ...rest } = watch;
@@ -341,7 +399,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     };
     if (!subscription.topics.version) return next;
     const { behind, toldVersion, ...others } = next;
-    const judged = judgeVersion(behindWhat(activity.version, survey()), next, now());
+    const judged = judgeVersion(behindWhat(activity.version, loaded.survey()), next, now());
     if (judged.tell !== undefined)
       found.events.push({
         kind: "version",
@@ -357,7 +415,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
   const readTraffic = async (reading: ActivityReading, { watched }: Loaded, found: Findings) => {
     const memory = ({ id, watch }: Watched) => (found.watches.get(id) ?? watch).traffic;
     const due = watched
-      .filter(({ subscription, watch }) => subscription.topics.traffic && !watch.isGone)
+      .filter(({ subscription, isLive }) => subscription.topics.traffic && isLive)
       .filter(
         (each) => ageOf(memory(each)?.readAt ?? 0, now()) >= (memory(each)?.unconfirmed ? 0 : TRAFFIC_MS),
       )
@@ -367,7 +425,12 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       const { id, validator, watch, subscription } = each;
       const detail = await (read.get(validator) ?? reading.detail(validator));
       read.set(validator, Promise.resolve(detail));
-      if (!detail) continue;
+      if (!detail) {
+        // Others come first at the next poll.
+        const tried = { sequence: 0, ...memory(each), readAt: now() };
+        found.watches.set(id, { ...(found.watches.get(id) ?? watch), traffic: tried });
+        continue;
+      }
       const { isSv, trafficStatus } = detail;
       const left = trafficLeft({
         isSv,
@@ -391,9 +454,13 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
   return async (publisher: Publisher): Promise<PollOutcome> => {
     const loaded = await load(publisher);
     const old = leftovers(loaded);
-    const live = loaded.watched.filter(({ watch }) => !watch.isGone);
+    const live = loaded.watched.filter(({ isLive }) => isLive);
+    const orphans = [...loaded.alerts].flatMap(([id, { subject }]) =>
+      old.some((write) => write.id === id) ? [subject] : [],
+    );
     if (live.length === 0) {
       if (old.length > 0) await state.commit(old);
+      publisher.touch(orphans);
       return "done";
     }
     // Those whose last reading is the longest ago come first, where not all can be read one by one.
@@ -419,6 +486,15 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       if (!isDeepStrictEqual(next, each.watch)) found.watches.set(each.id, next);
     }
     await readTraffic(reading, loaded, found);
+    dropStrangers(loaded, found);
+    for (const [id, alert] of found.alerts)
+      if (alert.kind === "many" && !loaded.alerts.has(id))
+        found.events.push({
+          kind: "many",
+          channelId: alert.channelId,
+          since: alert.toldAt,
+          members: alert.members.map(({ validator }) => validator),
+        });
 
     const { writes, release } = await publisher.prepare(found.events);
     await state.commit([
@@ -429,7 +505,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
       ...[...found.alerts].map(([id, document]) => state.alerts.put(id, document)),
     ]);
     release();
-    publisher.touch([...found.alerts.values()].map(({ subject }) => subject));
+    publisher.touch([...[...found.alerts.values()].map(({ subject }) => subject), ...orphans]);
     touchAnswered(publisher, loaded);
     return [...parties].every((party) => reading.seen.has(party)) ? "done" : "partial";
   };

@@ -61,7 +61,9 @@ describe("a vote request that enough have voted on", () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
     vote(request, false, 9);
-    expect(textOf(await until(/"title":"Enough no votes.*Refused motion/))).toContain("With so many it is rejected.");
+    expect(textOf(await until(/"title":"Enough no votes.*Refused motion/))).toContain(
+      "With so many it is rejected.",
+    );
   });
 
   it("is not told where that was so before anybody watched it, nor again after a restart", async () => {

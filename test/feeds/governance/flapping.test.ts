@@ -80,6 +80,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   const poll = () =>
     pollFeed({
       subscriptions: subscriptions.all,
+      isHeard: async () => true,
       prepare: (events) => outbox.prepare(feed, events),
       touch: () => {},
     }).catch((error: unknown) => {

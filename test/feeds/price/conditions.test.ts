@@ -16,11 +16,15 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 describe("what people type for a value", () => {
   it.each([
     ["0.16", "0.16"],
-    ["$0.16", "0.16"],
+    ["$0.16", "$0.16"],
     ["0,16", "0.16"],
-    ["5%", "5"],
-    ["5 %", "5"],
-    [" 0.160 USD ", "0.16"],
+    ["5%", "5%"],
+    ["5 %", "5%"],
+    [" 0.160 USD ", "$0.16"],
+    ["100", "100"],
+    ["0.0000001", "0.0000001"],
+    ["1,000", undefined],
+    ["$5%", undefined],
     ["-5", undefined],
     ["0", undefined],
     ["soon", undefined],
@@ -38,6 +42,9 @@ it("names a condition by what it waits for, and reads it from that", () => {
   ] as const)
     expect(settingsOf(subjectOf(settings))).toEqual(settings);
   expect(settingsOf("nonsense")).toBeUndefined();
+  expect(subjectOf({ when: "above", value: "$0.16", over: "24h" })).toBe("above-0.16");
+  expect(() => subjectOf({ when: "above", value: "5%", over: "24h" })).toThrow("is in USD");
+  expect(() => subjectOf({ when: "moves", value: "$5", over: "24h" })).toThrow("moves by a share");
 });
 
 it.each([

@@ -109,8 +109,8 @@ describe("a version", () => {
       undefined,
     ],
     ["is not behind where it is newer", "0.4.17", running("0.4.16", "0.4.16", "0.4.16"), undefined],
-    ["is not known to be behind where it is none", "latest", running("0.4.16"), undefined],
-    ["is not behind while nobody is known", "0.4.15", running(), undefined],
+    ["is not known to be behind where it is none", "latest", running("0.4.16"), null],
+    ["is not known to be behind while nobody is known", "0.4.15", running(), null],
   ])("%s", (_, own, survey, target) => {
     expect(behindWhat(own, survey)).toBe(target);
   });

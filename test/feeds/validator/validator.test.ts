@@ -145,6 +145,9 @@ describe("a validator that a channel watches", () => {
     );
     expect(many.content).toContain(`Of yours: ${nameOf(watched)}.`);
     expect(many.pings).toEqual(["@Operators"]);
+    const { driver, people } = harness.discord;
+    await driver.click({ user: people.ben, channel }, many, "I'm on it");
+    expect(textOf(many)).toContain(`<@${people.ben.id}> is on it`);
     quiet.clear();
     report();
     await world().until(() => textOf(many).includes("Back: all of yours"), "its edit");
@@ -210,6 +213,28 @@ describe("a validator that a channel watches", () => {
     expect(version.pings).toEqual([]);
     await polls(2);
     expect(told()).toHaveLength(before + 2);
+  });
+
+  it("is shown for the last time where nobody watches it any more, and again for who watches it anew", {
+    timeout: 60_000,
+  }, async () => {
+    const before = told().length;
+    quiet.add(watched);
+    pass(50 * MINUTE);
+    const card = await until(/went silent/, before);
+    // Another of the channel's keeps its messages.
+    const other = harness.explorer.ledger.validators.find((each) => each !== watched && each.party.name);
+    await ask("/subscribe validator", { validator: other?.party.id ?? "", channel: channel.id });
+    await ask("/subscribe remove", { channel: channel.id, subject: watched.party.id });
+    await world().until(() => textOf(card).includes("This alert is over"), "its last edit");
+    // Discord gives the earlier message for a nonce that is younger than some minutes.
+    pass(6 * MINUTE);
+    await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, role });
+    await until(/went silent/, before + 1);
+    await ask("/subscribe remove", { channel: channel.id, subject: other?.party.id ?? "" });
+    quiet.delete(watched);
+    report();
+    await until(/Seen again/, before);
   });
 
   it("sends a drill the way it would tell of a silence, and leaves the state as it was", async () => {
