@@ -148,10 +148,19 @@ export const partiesIn = (value: unknown): { partyId: string; role: string }[] =
       : [],
   );
 
-/** The ids that a field holds, which may be JSON, or text with separators. */
+/** Of what a field holds, so many ids are looked at, in so many characters. */
+const MAX_IDS = 200;
+const MAX_IDS_TEXT = MAX_IDS * 200;
+
+/** The first ids that a field holds, which may be JSON, or text with separators. */
 export function idsIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((each) => toText(each) ?? []);
-  return typeof value === "string" ? value.split(/[,;\s[\]"]+/).filter(Boolean) : [];
+  if (Array.isArray(value)) return value.slice(0, MAX_IDS).flatMap((each) => toText(each) ?? []);
+  if (typeof value !== "string") return [];
+  return value
+    .slice(0, MAX_IDS_TEXT)
+    .split(/[,;\s[\]"]+/)
+    .filter(Boolean)
+    .slice(0, MAX_IDS);
 }
 
 /** A path into JSON in words: `transfer.newOwner` → "transfer · new owner". */
@@ -194,6 +203,7 @@ export async function restFile(
 export function partiesField(name: string, ids: readonly string[], names: Names): Field[] {
   if (ids.length === 0) return [];
   const shown = ids.slice(0, 4).map((id) => named(names.party(id), id));
-  const more = ids.length > shown.length ? [md`and ${ids.length - shown.length} more`] : [];
+  const left = ids.length - shown.length;
+  const more = left > 0 ? [ids.length === MAX_IDS ? md`and many more` : md`and ${left} more`] : [];
   return [{ name, value: join([...shown, ...more], "\n"), inline: true }];
 }
