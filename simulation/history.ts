@@ -28,13 +28,16 @@ export type Happening =
   | { readonly at: number; readonly kind: "join"; readonly name: string }
   | { readonly at: number; readonly kind: "price"; readonly price: number };
 
-/** The end of a process: at its next request or write, or at its next message, before or after that has had its effect. */
+/** When a process is killed: at its next request or write, at its next message, or as it writes down what is to be told. */
+export type Moment = "any" | "message" | "news";
+
+/** The end of a process, before or after what it does at that moment has had its effect. */
 export interface Kill {
   readonly at: number;
   /** How long until the next one starts, in ms. */
   readonly downMs: number;
   readonly afterEffect: boolean;
-  readonly atMessage: boolean;
+  readonly moment: Moment;
 }
 
 /** All that a seed decides: what happens on the ledger, and what goes wrong. */
@@ -186,7 +189,7 @@ export function createHistory(seed: number, days: number): History {
       at: from,
       downMs: random.pick([5_000, MINUTE, 20 * MINUTE]),
       afterEffect: random.chance(0.5),
-      atMessage: random.chance(0.5),
+      moment: random.pick(["any", "message", "news"] as const),
     })),
     doubles: windows(random, startAt, days, 0.3, HOUR, 6 * HOUR),
     jumps: windows(random, startAt, days, 0.2, 10 * MINUTE, 3 * HOUR).map((window) => ({

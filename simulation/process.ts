@@ -12,8 +12,9 @@ import { createIdKeys } from "../src/storage/id-keys.js";
 import { compete } from "../src/storage/lease.js";
 import type { RedisClient } from "../src/storage/redis.js";
 import { createState } from "../src/storage/state.js";
-import type { Store } from "../src/storage/store.js";
+import type { Store, Write } from "../src/storage/store.js";
 import type { VirtualClock } from "./clock.js";
+import type { Moment } from "./history.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
@@ -63,14 +64,17 @@ export function startProcess(
       onFault(`${message}: ${err instanceof Error ? err.stack : JSON.stringify(details)}`);
     },
   };
-  const touch = <T>(work: () => Promise<T>, ms = 0) => surroundings.touch(process, work, ms);
+  const touch = <T>(work: () => Promise<T>, ms = 0, moment: Moment = "any") =>
+    surroundings.touch(process, work, ms, moment);
+  const isNews = (writes: readonly Write[]) =>
+    writes.some(({ op, collection }) => op === "add" && collection === "outbox");
   const own: Store = {
     get: (collection, id) => touch(() => store.get(collection, id)),
     async *pages(collection) {
       yield* await touch(async () => store.pages(collection));
     },
     collections: () => touch(() => store.collections()),
-    commit: (writes) => touch(() => store.commit(writes), 4),
+    commit: (writes) => touch(() => store.commit(writes), 4, isNews(writes) ? "news" : "any"),
     close: async () => {},
   };
   clock.runAs(process, () => {

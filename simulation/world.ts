@@ -11,14 +11,14 @@ import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
 import { HOUR, SECOND } from "../src/util/units.js";
 import type { Owner, VirtualClock } from "./clock.js";
-import { type History, type Kill, VALIDATORS, windowAt } from "./history.js";
+import { type History, type Kill, type Moment, VALIDATORS, windowAt } from "./history.js";
 
 const TOKEN = "simulated-token";
 
 /** A process of the bot, as the world around it deals with it. */
 export interface SimulatedProcess extends Owner {
   /** Set when it is to be killed. */
-  doom: Pick<Kill, "afterEffect" | "atMessage"> | undefined;
+  doom: Pick<Kill, "afterEffect" | "moment"> | undefined;
   readonly onDeath: () => void;
 }
 
@@ -74,10 +74,16 @@ export class Surroundings {
    * Something that a process does to the world: takes a moment, and may be the last that it does.
    * @returns a promise that a dead process never hears of again
    */
-  async touch<T>(process: SimulatedProcess, work: () => Promise<T>, ms = 0, isMessage = false): Promise<T> {
+  async touch<T>(
+    process: SimulatedProcess,
+    work: () => Promise<T>,
+    ms = 0,
+    moment: Moment = "any",
+  ): Promise<T> {
     const never = new Promise<T>(() => {});
     if (process.isDead) return never;
-    const doom = process.doom?.atMessage && !isMessage ? undefined : process.doom;
+    const isIt = process.doom?.moment === "any" || process.doom?.moment === moment;
+    const doom = isIt ? process.doom : undefined;
     if (doom && !doom.afterEffect) {
       process.onDeath();
       return never;
@@ -165,8 +171,8 @@ export class Surroundings {
       const aborted = new Promise<never>((_, reject) => {
         signal?.addEventListener("abort", () => reject(abortError()), { once: true });
       });
-      const isMessage = init.method === "POST" && url.endsWith("/messages");
-      return Promise.race([this.touch(process, work, this.random.int(40, 300), isMessage), aborted]);
+      const moment = init.method === "POST" && url.endsWith("/messages") ? "message" : "any";
+      return Promise.race([this.touch(process, work, this.random.int(40, 300), moment), aborted]);
     }) as unknown as RESTOptions["makeRequest"];
     return new REST({
       api: "http://discord/api",

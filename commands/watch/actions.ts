@@ -1,4 +1,5 @@
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { SNOOZES } from "../../src/delivery/snoozes.js";
 import type { Actions } from "../../src/discord/action.js";
 import { mayAnswer } from "../../src/discord/clicks.js";
 import { writeDirectly } from "../../src/discord/direct.js";
@@ -8,7 +9,6 @@ import type { Menu } from "../../src/screens/view.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import { md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { DAY, HOUR } from "../../src/util/units.js";
 import { type SubscribeServices, say } from "../subscribe/handlers.js";
 import { watchList } from "./list.js";
 import {
@@ -20,8 +20,6 @@ import {
   watchables,
   watchesOf,
 } from "./watches.js";
-
-const SNOOZE_MS = { "1h": HOUR, "8h": 8 * HOUR, "1d": DAY } as const;
 
 type Offer = ParametersOf<"offerWatch">;
 
@@ -158,7 +156,7 @@ export function createWatchActions(
         throw new PersonError(
           "Only holders of the role that is pinged, and those who may manage the server, can snooze this.",
         );
-      const snoozedUntil = Date.now() + SNOOZE_MS[span];
+      const snoozedUntil = Date.now() + SNOOZES[span].ms;
       await subscriptions.put({ ...subscription, snoozedUntil });
       const words = feeds.find(({ name }) => name === subscription.feed)?.subject?.nameOf(id, services) ?? id;
       return say(services, md`💤 Snoozed`, [

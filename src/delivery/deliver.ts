@@ -248,8 +248,8 @@ export function createDeliver(deps: DeliverDeps) {
       current = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
       await commit(id, current);
       sending = true;
-      const alert = feed.alertOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
-      const message = { rendered, known, alert, roleIds };
+      const loudness = feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
+      const message = { rendered, known, loudness, roleIds };
       const sent = await sender.send(id, current, subscription, message, deadline);
       await record(id, feed, current, subscription, sent);
     } catch (error) {

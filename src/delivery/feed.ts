@@ -156,7 +156,7 @@ export interface Feed<Event = unknown> {
   /** The one channel that it is for; missing where it is for every subscription that wants it. */
   channelOf?(event: Event): string;
   /** How loud it is; missing where what begins a message pings, and later news does not. */
-  alertOf?(event: Event): Alert;
+  loudnessOf?(event: Event): Loudness;
   /** @param mark stands in one of the message's links, so that the message is recognized */
   render(event: Event, mark: string): Promise<Rendered>;
   /** How the messages about its subjects are kept up to date; missing where each stands as it was sent. */
@@ -164,7 +164,7 @@ export interface Feed<Event = unknown> {
 }
 
 /** How loud a message is: with the subscription's role, as any message, or without a sound (Discord: SUPPRESS_NOTIFICATIONS). */
-export type Alert = "ping" | "normal" | "silent";
+export type Loudness = "ping" | "normal" | "silent";
 
 /** Messages about subjects that change. A subject may be another thing in another channel. */
 export interface LastingMessages {

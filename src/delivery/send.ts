@@ -7,7 +7,7 @@ import { type Announced, announcedId, type Delivery, type Subscription } from ".
 import { type Lease, LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { withDeadline } from "../util/timeouts.js";
-import { type Alert, type Feed, markOf, type Rendered } from "./feed.js";
+import { type Feed, type Loudness, markOf, type Rendered } from "./feed.js";
 
 /** A message that arrived, and where. */
 export interface Sent {
@@ -55,12 +55,12 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     {
       rendered: { payload, title, revision },
       known,
-      alert,
+      loudness,
       roleIds,
     }: {
       rendered: Rendered;
       known: Announced | undefined;
-      alert: Alert;
+      loudness: Loudness;
       roleIds: readonly string[];
     },
     deadline: number,
@@ -71,8 +71,8 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     const post: Post = {
       payload,
       nonce: markOf(id),
-      roleIds: alert === "ping" ? roleIds : [],
-      isSilent: alert === "silent",
+      roleIds: loudness === "ping" ? roleIds : [],
+      isSilent: loudness === "silent",
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
     const attempt = async (what: Post, signal: AbortSignal) => {

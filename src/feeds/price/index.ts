@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Feed, FeedDefinition, FeedModule, Publisher, SubjectChoice } from "../../delivery/feed.js";
+import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import type { PriceSample } from "../../ledger/prices.js";
@@ -50,12 +51,6 @@ const subject: SubjectChoice = {
 /** What the button under the price offers: moves, of which the first is the default. */
 const MOVES = ["moves-5-24h", "moves-2-1h", "moves-5-1h", "moves-10-24h", "moves-20-24h"] as const;
 
-const SNOOZES = [
-  ["1 hour", "1h"],
-  ["8 hours", "8h"],
-  ["1 day", "1d"],
-] as const;
-
 function viewOf({ subject: of, from, to, at }: PriceEvent, mark: string): View {
   const title = md`Canton Coin: ${conditionWords(of)}`;
   return {
@@ -69,8 +64,8 @@ function viewOf({ subject: of, from, to, at }: PriceEvent, mark: string): View {
     menus: [
       {
         placeholder: "Snooze…",
-        choices: SNOOZES.map(([label, span]) => ({
-          label,
+        choices: snoozes.map((span) => ({
+          label: SNOOZES[span].words,
           emoji: "💤",
           to: address("snoozePrice", { id: of, for: span }),
         })),

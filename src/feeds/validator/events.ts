@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Alert as Loudness } from "../../delivery/feed.js";
+import type { Loudness } from "../../delivery/feed.js";
 import type { TopicName } from "./topics.js";
 
 const time = z.number();

@@ -144,7 +144,7 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
     idOf: eventId,
     topicOf,
     channelOf: ({ channelId }) => channelId,
-    alertOf: loudnessOf,
+    loudnessOf,
     subjectsOf: (event) => [subjectOf(event) ?? []].flat(),
     begins,
     wants({ subject }, event) {

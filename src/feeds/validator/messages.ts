@@ -1,3 +1,4 @@
+import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { address } from "../../screens/addresses.js";
 import { activity as activityWords, version } from "../../screens/parts.js";
 import type { Field, Link, Menu, View } from "../../screens/view.js";
@@ -46,13 +47,6 @@ const listLink = (mark: string): Link => ({
   mark,
 });
 
-const SNOOZES = [
-  ["1 hour", "1h"],
-  ["8 hours", "8h"],
-  ["1 day", "1d"],
-  ["until it is back", "back"],
-] as const;
-
 /** Whether a button stands on an alert's own message, or on news of it. */
 type Where = "card" | "news";
 
@@ -64,8 +58,8 @@ const takeOn = (id: string, since: number, on: Where = "card"): Link => ({
 
 const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
   placeholder: "Snooze…",
-  choices: SNOOZES.map(([label, span]) => ({
-    label,
+  choices: [...snoozes, "back" as const].map((span) => ({
+    label: span === "back" ? "until it is back" : SNOOZES[span].words,
     emoji: "💤",
     to: address("snooze", { id, since, for: span, on }),
   })),

@@ -1,5 +1,6 @@
 import type { REST } from "discord.js";
 import { type Feed, markOf } from "../../delivery/feed.js";
+import { SNOOZES } from "../../delivery/snoozes.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
 import type { Action } from "../../discord/action.js";
@@ -9,7 +10,6 @@ import { withParent } from "../../discord/places.js";
 import { type Alert, alertId, deliveryId, type Response } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import { PersonError } from "../../util/person-error.js";
-import { DAY, HOUR } from "../../util/units.js";
 import { beginningOf, silenceOf } from "./events.js";
 import { createAlertViews } from "./views.js";
 
@@ -22,8 +22,6 @@ interface ResponseDeps {
   readonly rest: REST;
   readonly now?: () => number;
 }
-
-const SNOOZE_MS = { "1h": HOUR, "8h": 8 * HOUR, "1d": DAY, back: null } as const;
 
 /** How often a response is tried to be written, while others press in the same moment. */
 const TRIES = 5;
@@ -99,8 +97,8 @@ export function createResponses(deps: ResponseDeps): {
       ),
     snooze: ({ id, since, for: span }, click) =>
       respond(click, id, since, (before) => {
-        const ms = SNOOZE_MS[span];
-        const snoozed = { by: click.user.id, at: now(), until: ms === null ? null : now() + ms };
+        const until = span === "back" ? null : now() + SNOOZES[span].ms;
+        const snoozed = { by: click.user.id, at: now(), until };
         return { ...before, revision: before.revision + 1, snoozed };
       }),
   };

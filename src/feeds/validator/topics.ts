@@ -5,7 +5,7 @@ import { formatDuration, parseDuration } from "../../text/durations.js";
 import { DAY, MINUTE } from "../../util/units.js";
 
 /** The shortest time after which a validator may be called silent, in ms, and the longest. */
-export const LEAST_AFTER_MS = 20 * MINUTE;
+const LEAST_AFTER_MS = 20 * MINUTE;
 const MOST_AFTER_MS = DAY;
 
 function parseAfter(text: string): number | undefined {
