@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
+import { HOUR } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("a channel that is told of the price", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let role: string;
+  const world = () => harness.discord.world;
+  const told = () => world().read(channel);
+  const until = (count: number): Promise<Message> =>
+    world().until(() => told()[count - 1], `${count} messages`, 15_000);
+  const ask = (command: string, given: Record<string, string | boolean>) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  };
+  const polls = async (count: number) => {
+    const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("get-price")).length;
+    const before = read();
+    await world().until(() => read() >= before + count, `${count} readings`);
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ WATCH_POLL_SECONDS: "1" }) });
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "market" });
+    role = world().addRole(harness.discord.guild, "Traders", 0n, { mentionable: true }).id;
+    const { ledger } = harness.explorer;
+    ledger.setPrice(0.15);
+    const given = { when: "above", value: "0.16", channel: channel.id, role };
+    expect(textOf(await ask("/subscribe price", given))).toMatch(
+      /Subscribed.*the price above 0\.16 USD, every time.*Now: \*\*0\.15/,
+    );
+    await polls(2);
+  });
+  afterAll(() => harness.close());
+
+  it("is told from what to what, with its role's ping, once while the price stays there", async () => {
+    harness.explorer.ledger.setPrice(0.165);
+    const message = await until(1);
+    expect(message.content).toMatch(
+      /^<@&\d+> Canton Coin: from 0\.15\d* USD to 0\.165\d* USD \(\+10\.00 %\)$/,
+    );
+    expect(message.pings).toEqual(["@Traders"]);
+    await polls(3);
+    expect(told()).toHaveLength(1);
+  });
+
+  it("is told of no price that is a hundred times off, zero, or older than a quarter of an hour", async () => {
+    harness.explorer.ledger.setPrice(0.15);
+    await polls(2);
+    harness.pass(2 * HOUR);
+    for (const price of [16, 0]) {
+      harness.explorer.ledger.setPrice(price);
+      await polls(2);
+    }
+    harness.explorer.ledger.setPrice(0.17);
+    harness.explorer.ledger.priceAt -= 16 * 60_000;
+    await polls(2);
+    expect(told()).toHaveLength(1);
+  });
+
+  it("is told again once it came back and an hour has passed, and snoozed by whom it pings alone", async () => {
+    harness.explorer.ledger.setPrice(0.15);
+    await polls(2);
+    harness.explorer.ledger.setPrice(0.17);
+    const again = await until(2);
+    const { driver, people } = harness.discord;
+    const refused = await driver.choose({ user: people.ana, channel }, again, "1 hour");
+    expect(refused.content).toContain("Only holders of the role");
+    harness.discord.guild.members.get(people.ben.id)?.push(role);
+    const snoozed = await driver.choose({ user: people.ben, channel }, again, "1 hour");
+    expect(textOf(snoozed)).toContain("Snoozed");
+    expect(snoozed.visibleTo).toBe(people.ben.id);
+    expect(world().refusals).toEqual([]);
+  });
+});
