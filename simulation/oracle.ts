@@ -142,6 +142,10 @@ export function judge({ history, watches, newcomers, governance, messages, down 
       wrong.push(`${holds.length} holds, ${lags.length} lags: ${channelId}`);
   }
 
+  for (const channelId of newcomers) {
+    const old = (all.get(channelId) ?? []).filter(({ text }) => /Node \d/.test(text)).length;
+    if (old > 0) wrong.push(`Told of ${old} that were there before: ${channelId}`);
+  }
   const count = (channelId: string, part: string) =>
     (all.get(channelId) ?? []).filter(({ text }) => text.includes(part)).length;
   for (const happening of history.happenings) {

@@ -42,6 +42,9 @@ export class LeaseKeeper {
   }
 }
 
+/** What feeds write together with what is to be told of it. */
+const NEWS: ReadonlySet<string> = new Set(["alerts", "requests", "validators", "price-watches"]);
+
 interface ProcessDeps {
   readonly clock: VirtualClock;
   readonly surroundings: Surroundings;
@@ -67,7 +70,7 @@ export function startProcess(
   const touch = <T>(work: () => Promise<T>, ms = 0, moment: Moment = "any") =>
     surroundings.touch(process, work, ms, moment);
   const isNews = (writes: readonly Write[]) =>
-    writes.some(({ op, collection }) => op === "add" && collection === "outbox");
+    writes.some(({ op, collection }) => op !== "expect" && NEWS.has(collection));
   const own: Store = {
     get: (collection, id) => touch(() => store.get(collection, id)),
     async *pages(collection) {
