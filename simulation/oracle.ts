@@ -143,7 +143,7 @@ export function judge({ history, watches, newcomers, governance, messages, down 
   }
 
   for (const channelId of newcomers) {
-    const old = (all.get(channelId) ?? []).filter(({ text }) => /Node \d/.test(text)).length;
+    const old = (all.get(channelId) ?? []).filter(({ content }) => /Node \d/.test(content)).length;
     if (old > 0) wrong.push(`Told of ${old} that were there before: ${channelId}`);
   }
   const count = (channelId: string, part: string) =>
