@@ -103,9 +103,10 @@ export function judge({ history, watches, newcomers, governance, messages, down 
         const slack = overlapsJump(since, seenAgainAt + HOUR) ? 10 * MINUTE : 0;
         if (told > 1) wrong.push(`Told ${told} times: ${where}`);
         if (told > 0 && seenAgainAt - since <= afterMs - slack) wrong.push(`Told too early: ${where}`);
-        // Two readings in a row must agree.
+        // Two readings in a row must agree; a process that has just begun reads at once.
         const confirmedAt = since + afterMs + POLL_MS - slack;
-        if (cards.some(({ at }) => at < confirmedAt - 10_000))
+        const hasBegun = down.some(({ to }) => to > since + afterMs - slack && to < confirmedAt + MINUTE);
+        if (!hasBegun && cards.some(({ at }) => at < confirmedAt - 10_000))
           wrong.push(`Told before it was confirmed: ${where}`);
         if (told === 0 && isClean(since + afterMs, next)) wrong.push(`Not told: ${where}`);
         // It may be seen again by a later report than the first.
