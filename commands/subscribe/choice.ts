@@ -2,6 +2,7 @@ import type { ChatInputCommandInteraction } from "discord.js";
 import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from "../../src/delivery/feed.js";
 import type { Directory, Kind } from "../../src/directory/directory.js";
 import type { Links } from "../../src/discord/links.js";
+import { KIND_WORDS } from "../../src/screens/lookup.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import { isWholeId, readId } from "../../src/text/ids.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -21,13 +22,6 @@ export interface NameServices {
   readonly directory: Directory;
   readonly links: Pick<Links, "readChoice" | "choiceValue">;
 }
-
-const KIND_WORDS: Readonly<Record<Kind, string>> = {
-  validator: "validator",
-  party: "party",
-  proposal: "vote request",
-  token: "token",
-};
 
 /**
  * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.

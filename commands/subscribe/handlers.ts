@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
 import { requestDrill } from "../../src/delivery/drill.js";
-import { type AnswerDeps, type FeedDefinition, hasTopic } from "../../src/delivery/feed.js";
+import { type AnswerDeps, type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
 import type { Names } from "../../src/directory/names.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
@@ -87,9 +87,7 @@ const check = (
 /** What a subscription announces, in words. */
 export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
   const { roleId, thread, publish, forum } = subscription;
-  const names = Object.entries(feed.topics)
-    .filter(([name]) => hasTopic(subscription, feed, name))
-    .map(([, { words }]) => words(subscription));
+  const names = toldBy(subscription, feed);
   return [
     md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
     ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),

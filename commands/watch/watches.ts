@@ -1,8 +1,8 @@
-import { defaultsOf, type FeedDefinition, hasTopic, type WatchChoice } from "../../src/delivery/feed.js";
+import { defaultsOf, type FeedDefinition, toldBy, type WatchChoice } from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { type Subscription, subscriptionId } from "../../src/storage/catalogue.js";
-import { join, type Markdown, md } from "../../src/text/markdown.js";
+import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { answerDeps, type SubscribeServices, say } from "../subscribe/handlers.js";
 
@@ -50,13 +50,7 @@ export const titleOf = ({ watch, subscription: { subject } }: Watch, named: Subs
   `${watch.name}: ${subject === null ? "" : watch.subject.nameOf(subject, named)}`;
 
 /** What is told of it, in words. */
-export const toldOf = ({ feed, subscription }: Watch): Markdown =>
-  join(
-    Object.entries(feed.topics)
-      .filter(([name]) => hasTopic(subscription, feed, name))
-      .map(([, { words }]) => md`${words(subscription)}`),
-    ", ",
-  );
+export const toldOf = ({ feed, subscription }: Watch): string => toldBy(subscription, feed).join(", ");
 
 /** What a watch is set to where nothing of it is chosen. */
 export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed), ...watch.settings });

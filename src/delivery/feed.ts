@@ -245,6 +245,12 @@ export const hasTopic = (
   name: string,
 ): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
 
+/** What a subscription tells of, topic by topic, in words. */
+export const toldBy = (subscription: Subscription, definition: FeedDefinition): string[] =>
+  Object.entries(definition.topics)
+    .filter(([name]) => hasTopic(subscription, definition, name))
+    .map(([, { words }]) => words(subscription));
+
 type DefaultSettings = Pick<Subscription, "topics" | "roleId" | "thread" | "publish">;
 
 /** What a subscription is set to where nobody says otherwise. */

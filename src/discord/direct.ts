@@ -11,7 +11,7 @@ const REFUSED =
   "Discord does not let me write to you. Allow direct messages from this server's members (the server's menu → Privacy Settings), or add me to your account, and try again.";
 
 /** Whether Discord says that a person takes no direct messages of the bot. */
-export const isUnwilling = (error: unknown): boolean =>
+const isUnwilling = (error: unknown): boolean =>
   hasCode(error, DISCORD.cannotWriteToPerson) || hasCode(error, DISCORD.noMutualServer);
 
 /** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} where Discord does not let the bot */

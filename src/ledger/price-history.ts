@@ -9,6 +9,10 @@ import { type PriceHistory, type PriceSample, thin } from "./prices.js";
 
 const ID = "samples";
 
+/** The samples as the state holds them, oldest first. */
+export const readSamples = async (state: State): Promise<readonly PriceSample[]> =>
+  (await state.prices.get(ID)) ?? [];
+
 /** How long the samples in memory will do, in ms: another process may be the one that adds to them. */
 const MEMORY_MS = MINUTE;
 
@@ -27,7 +31,7 @@ export function createPriceHistory(state: State, log: Pick<Log, "warn">, now = D
   let readAt = Number.NEGATIVE_INFINITY;
   const read = async () => {
     try {
-      held = (await state.prices.get(ID)) ?? [];
+      held = await readSamples(state);
       readAt = now();
     } catch (err) {
       log.warn({ err }, "The kept prices cannot be read");
@@ -50,7 +54,7 @@ export async function samplePrice(explorer: Explorer, state: State): Promise<voi
   // A zero is no price (docs/ledger.md).
   if (problem || !(Number(price) > 0) || price === null) return;
   if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
-  const before = (await state.prices.get(ID)) ?? [];
+  const before = await readSamples(state);
   const later = before.filter(([at]) => at < fetchedAt);
   await state.commit([state.prices.put(ID, thin([...later, [fetchedAt, price]], fetchedAt))]);
 }

@@ -56,6 +56,16 @@ export function samplesIn(samples: readonly PriceSample[], span: Span, now: numb
   );
 }
 
+/** What the price was at a moment: that of the nearest sample which is no further off; undefined without one, or at zero. */
+export function priceAt(samples: readonly PriceSample[], at: number, withinMs: number): string | undefined {
+  const nearest = samples.reduce<PriceSample | undefined>(
+    (best, each) => (!best || Math.abs(each[0] - at) < Math.abs(best[0] - at) ? each : best),
+    undefined,
+  );
+  if (!nearest || Math.abs(nearest[0] - at) > withinMs || Number(nearest[1]) === 0) return undefined;
+  return nearest[1];
+}
+
 /**
  * How much the price has changed over a span, in percent; undefined where no price is known from its beginning (within
  * the span's gap).
@@ -66,11 +76,6 @@ export function changeOver(
   now: number,
   price: string,
 ): number | undefined {
-  const from = now - SPANS[span].ms;
-  const nearest = samples.reduce<PriceSample | undefined>(
-    (best, each) => (!best || Math.abs(each[0] - from) < Math.abs(best[0] - from) ? each : best),
-    undefined,
-  );
-  if (!nearest || Math.abs(nearest[0] - from) > gapOf(span) || Number(nearest[1]) === 0) return undefined;
-  return (Number(price) / Number(nearest[1]) - 1) * 100;
+  const before = priceAt(samples, now - SPANS[span].ms, gapOf(span));
+  return before === undefined ? undefined : (Number(price) / Number(before) - 1) * 100;
 }

@@ -11,7 +11,8 @@ import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
 /** A screen that takes a name in place of an id. */
 type Wanted = Exclude<ParametersOf<"lookup">["of"], "lookup">;
 
-const WORDS: Readonly<Record<Kind, string>> = {
+/** What a thing of each kind is called. */
+export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   validator: "validator",
   party: "party",
   proposal: "vote request",
@@ -90,7 +91,7 @@ async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promi
 
 const toChoice = (match: Match): Choice => ({
   label: match.entry.name ?? shortId(match.entry.id),
-  hint: `${WORDS[match.kind]} · ${match.entry.note ?? shortId(match.entry.id)}`,
+  hint: `${KIND_WORDS[match.kind]} · ${match.entry.note ?? shortId(match.entry.id)}`,
   to: screenOf(match),
 });
 
@@ -161,14 +162,14 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   if (of !== "lookup") return byName(id, of, directory);
   // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
   const [known] = directory.named(KINDS, id).filter(({ entry, kind }) => entry.id === id && kind !== "party");
-  if (known) return found({ what: WORDS[known.kind], to: screenOf(known) });
+  if (known) return found({ what: KIND_WORDS[known.kind], to: screenOf(known) });
   const right = await firstThatIs(guesses(id), context);
   if (right) return found(right);
 
   const { matches } = matchesFor(directory, KINDS, id);
   const [only] = matches;
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
-  if (matches.length === 1) return found({ what: WORDS[only.kind], to: screenOf(only) });
+  if (matches.length === 1) return found({ what: KIND_WORDS[only.kind], to: screenOf(only) });
   return whichOne(id, matches, screenOf);
 };
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
-import type { PriceSample } from "../../ledger/prices.js";
+import { type PriceSample, priceAt } from "../../ledger/prices.js";
 import type { PriceWatch, Subscription } from "../../storage/catalogue.js";
 import { ageOf } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
@@ -145,21 +145,8 @@ const BACK_PERCENT = 1;
 /** and so much time must pass, in ms. */
 const AGAIN_MS = HOUR;
 
-/** The sample nearest to the beginning of a span, where one is near enough. */
-function priceBefore(
-  samples: readonly PriceSample[],
-  over: Condition["over"],
-  now: number,
-): string | undefined {
-  const from = now - SPAN_OF[over];
-  const nearest = samples.reduce<PriceSample | undefined>(
-    (best, each) => (!best || Math.abs(each[0] - from) < Math.abs(best[0] - from) ? each : best),
-    undefined,
-  );
-  return nearest && Math.abs(nearest[0] - from) <= 15 * MINUTE && Number(nearest[1]) > 0
-    ? nearest[1]
-    : undefined;
-}
+/** How far off the beginning of a span a sample may be, in ms. */
+const NEAR_MS = 15 * MINUTE;
 
 /**
  * Whether a condition is to be told of. One that held already when it was made is not news: it must cease to hold first.
@@ -175,7 +162,7 @@ export function judge(
   now: number,
 ): Judged {
   const usd = Number(price);
-  const base = when === "moves" ? priceBefore(samples, over, now) : before;
+  const base = when === "moves" ? priceAt(samples, now - SPAN_OF[over], NEAR_MS) : before;
   const moved = base === undefined ? undefined : (usd / Number(base) - 1) * 100;
   if (when === "moves" && moved === undefined) return { memory: known ?? { isArmed: true } };
   const isPast = (price: number) => (when === "above" ? price >= limit : price <= limit);

@@ -3,6 +3,7 @@ import type { Feed, FeedDefinition, FeedModule, Publisher, SubjectChoice } from 
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
+import { readSamples } from "../../ledger/price-history.js";
 import type { PriceSample } from "../../ledger/prices.js";
 import { address } from "../../screens/addresses.js";
 import { pricePicture, usdText } from "../../screens/price.js";
@@ -158,7 +159,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
     const heard = await Promise.all(all.map((each) => publisher.isHeard(each)));
     const due = all.filter(({ snoozedUntil = 0 }, index) => heard[index] && snoozedUntil <= now());
     const reading = due.length > 0 ? await explorer.price({}) : undefined;
-    const samples = (await state.prices.get("samples")) ?? [];
+    const samples = await readSamples(state);
     const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
     const usualPrice = usual(samples, now());
     if (!isBelievable(price, updateTimestamp, usualPrice, now())) {
@@ -209,7 +210,7 @@ export const price: FeedModule = {
       wants: (subscription, { subject: of }) => subscription.subject === of,
       async render(each, mark) {
         const view = viewOf(each, mark);
-        const samples = (await state.prices.get("samples")) ?? [];
+        const samples = await readSamples(state);
         const picture = await pricePicture([...samples, [each.at, each.to]], "1d", each.at, charts);
         const title: Markdown = view.title;
         return { payload: renderer.message({ ...view, picture }), title: title.toString(), revision: 0 };
