@@ -227,22 +227,25 @@ export class Driver {
   }
 
   #resolved(data: object, user: User): object {
-    const ids = [...JSON.stringify(data).matchAll(/"type":([78]),"value":"(\d+)"/g)];
+    const ids = [...JSON.stringify(data).matchAll(/"type":([6789]),"value":"(\d+)"/g)];
     const channels: Record<string, object> = {};
     const roles: Record<string, object> = {};
-    for (const [, type, id = ""] of ids) {
+    const users: Record<string, object> = {};
+    for (const [, type = "", id = ""] of ids) {
       const channel = this.#world.channels.get(id);
       const role = [...this.#world.guilds.values()]
         .flatMap((guild) => guild.roles)
         .find((each) => each.id === id);
+      const named = this.#world.users.get(id);
       if (type === "7" && channel)
         channels[id] = {
           ...channel,
           permissions: String(permissionsIn(this.#world, channel, user)),
         };
-      if (type === "8" && role) roles[id] = role;
+      if ("89".includes(type) && role) roles[id] = role;
+      if ("69".includes(type) && named) users[id] = named;
     }
-    return { channels, roles };
+    return { channels, roles, users };
   }
 
   #send({ user, channel }: Place, type: number, data: object, source?: Message): Interaction {

@@ -13,9 +13,11 @@ export const PERMISSION = {
   readHistory: 1n << 16n,
   mentionEveryone: 1n << 17n,
   useCommands: 1n << 31n,
+  manageEvents: 1n << 33n,
   manageThreads: 1n << 34n,
   createPublicThreads: 1n << 35n,
   sendInThreads: 1n << 38n,
+  createEvents: 1n << 44n,
 } as const;
 
 /** What a member without roles may usually do. */

@@ -22,6 +22,7 @@ import {
 } from "./messages.js";
 import { PERMISSION, permissionsIn } from "./permissions.js";
 import type { RateLimits } from "./rate-limits.js";
+import { createScheduledEvent, editScheduledEvent, listScheduledEvents } from "./scheduled-events.js";
 import { createForumPost, createThread, editThread, listArchived } from "./threads.js";
 import { checkCommands } from "./validate.js";
 import type { Channel, Message, World } from "./world.js";
@@ -272,6 +273,12 @@ export function createRest(parts: Parts) {
       ),
       members: [],
     }),
+    "GET /guilds/:guild/scheduled-events": ({ parameters }) =>
+      listScheduledEvents(world, guildAt(parameters.guild)),
+    "POST /guilds/:guild/scheduled-events": ({ parameters, body }) =>
+      createScheduledEvent(world, guildAt(parameters.guild), body as Record<string, unknown>),
+    "PATCH /guilds/:guild/scheduled-events/:event": ({ parameters, body }) =>
+      editScheduledEvent(world, guildAt(parameters.guild), parameters.event, body as Record<string, unknown>),
     "GET /guilds/:guild/members/:user": ({ parameters }) => {
       const roles = guildAt(parameters.guild).members.get(parameters.user ?? "");
       const user = world.users.get(parameters.user ?? "");

@@ -123,6 +123,22 @@ export interface ActionRow {
   components: Component[];
 }
 
+/** An event in a server's calendar that is held nowhere in Discord. Times are ISO 8601. */
+export interface ScheduledEvent {
+  readonly id: string;
+  readonly guild_id: string;
+  readonly creator_id: string;
+  name: string;
+  description: string;
+  scheduled_start_time: string;
+  scheduled_end_time: string;
+  /** 1 scheduled, 2 active, 3 completed, 4 canceled. */
+  status: number;
+  readonly entity_type: 3;
+  readonly privacy_level: 2;
+  readonly entity_metadata: { readonly location: string };
+}
+
 /** Something a bot sent that Discord would refuse. */
 export interface Refusal {
   readonly method: string;
@@ -142,6 +158,8 @@ export class World extends EventEmitter<{ changed: [] }> {
   readonly channels = new Map<string, Channel>();
   /** By channel, oldest first. */
   readonly messages = new Map<string, Message[]>();
+  /** By server, in the order that they were made; those that are over too. */
+  readonly scheduledEvents = new Map<string, ScheduledEvent[]>();
   /** People who take no direct messages, by id. */
   readonly refusing = new Set<string>();
   readonly commands = new Map<string, object[]>();

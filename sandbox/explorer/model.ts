@@ -30,6 +30,8 @@ export interface Validator {
   active: boolean;
   isSv: boolean;
   trafficBought: number;
+  /** Where it differs from what is counted yet: a purchase is under way. */
+  trafficOrdered?: number;
   trafficUsed: number;
 }
 

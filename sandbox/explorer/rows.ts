@@ -63,7 +63,7 @@ export function validatorDetail(each: Validator) {
     isSv: each.isSv,
     trafficStatus: {
       actual: { total_consumed: each.trafficUsed, total_limit: each.trafficBought },
-      target: { total_purchased: each.trafficBought },
+      target: { total_purchased: each.trafficOrdered ?? each.trafficBought },
       availableTraffic: Math.max(0, each.trafficBought - each.trafficUsed),
     },
   };

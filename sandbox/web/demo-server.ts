@@ -19,6 +19,8 @@ export function createDemoServer(discord: SandboxDiscord): DemoServer {
   const mo = world.addUser("Mo");
   guild.members.set(mo.id, [moderators.id]);
   guild.members.set(people.ben.id, [validators.id]);
+  const own = world.addRole(guild, "Crier", PERMISSION.createEvents);
+  guild.members.set(world.bot.id, [own.id]);
   world.addChannel({ type: 15, guild_id: guild.id, name: "vote-requests", position: 10 });
 
   const roles: readonly (readonly [User, string])[] = [

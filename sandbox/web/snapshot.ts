@@ -19,6 +19,8 @@ export interface Snapshot {
   readonly names: Readonly<Record<string, string>>;
   /** What the bot sent that Discord would refuse, the newest first. */
   readonly refusals: readonly ShownRefusal[];
+  /** The server's calendar, the next deadline first. */
+  readonly events: readonly ShownEvent[];
   readonly ledger: ShownLedger;
 }
 
@@ -51,6 +53,13 @@ export interface ShownRefusal {
   readonly status: number;
   /** Each wrong field with what is wrong about it. */
   readonly faults: readonly string[];
+}
+
+export interface ShownEvent {
+  readonly id: string;
+  readonly name: string;
+  /** Epoch ms. */
+  readonly endsAt: number;
 }
 
 export interface ShownRequest {
@@ -103,6 +112,8 @@ export type Turn =
   | { readonly do: "version" }
   | { readonly do: "traffic"; readonly id: string }
   | { readonly do: "price"; readonly percent: number }
+  /** Somebody deletes an event from the calendar. */
+  | { readonly do: "uncalendar"; readonly id: string }
   | { readonly do: "pass"; readonly hours: number }
   | { readonly do: "explorer"; readonly mood: ExplorerMood }
   | { readonly do: "bot"; readonly run: boolean };

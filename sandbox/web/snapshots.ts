@@ -1,4 +1,5 @@
 import type { Option } from "../discord/driver.js";
+import { listScheduledEvents } from "../discord/scheduled-events.js";
 import type { Channel, User } from "../discord/world.js";
 import { MOTIONS } from "../explorer/actions.js";
 import type { Stack } from "../stack.js";
@@ -99,6 +100,10 @@ export function snapshotOf(
     roles: guild.roles.filter(({ id }) => id !== guild.id).map(({ id, name }) => ({ id, name })),
     names: Object.fromEntries(named),
     refusals: refusalsOf(place),
+    events: listScheduledEvents(world, guild)
+      .map(({ id, name, scheduled_end_time }) => ({ id, name, endsAt: Date.parse(scheduled_end_time) }))
+      .sort((a, b) => a.endsAt - b.endsAt)
+      .slice(0, MAX_ROWS),
     ledger: {
       price: explorer.ledger.price,
       motions: Object.keys(MOTIONS),

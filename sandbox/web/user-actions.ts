@@ -1,5 +1,6 @@
 import type { Interaction } from "../discord/interactions.js";
 import { createMessage, deleteMessage, findMessage } from "../discord/messages.js";
+import { deleteScheduledEvent } from "../discord/scheduled-events.js";
 import type { Channel, User } from "../discord/world.js";
 import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
@@ -106,6 +107,9 @@ export async function turn(place: Stack, levers: Levers, wish: Turn): Promise<Ou
     }
     case "price":
       ledger.setPrice(ledger.price * (1 + wish.percent / 100));
+      break;
+    case "uncalendar":
+      deleteScheduledEvent(place.discord.world, place.discord.guild, wish.id);
       break;
     case "pass":
       place.pass(wish.hours * HOUR);

@@ -4,7 +4,7 @@ import type { Option } from "../../discord/driver.js";
 import type { Deed, Given, Outcome, ShownCommand, Snapshot } from "../snapshot.js";
 
 /** Discord's numbers for options. */
-const TYPE = { text: 3, whole: 4, flag: 5, channel: 7, role: 8, number: 10 } as const;
+const TYPE = { text: 3, whole: 4, flag: 5, channel: 7, role: 8, mentionable: 9, number: 10 } as const;
 
 interface Choice {
   readonly name: string;
@@ -205,7 +205,7 @@ export function createComposer({ update, act }: Parts) {
       ${choices.map((choice) => html`<option ?selected=${draft.filled[name]?.value === choice.value}>${choice.name}</option>`)}
     </select>`;
 
-  const field = (option: Option, { channels, roles }: Snapshot) => {
+  const field = (option: Option, { channels, roles, people }: Snapshot) => {
     const byId = (each: { id: string; name: string }) => ({ name: each.name, value: each.id });
     if (option.choices?.length) return select(option, option.choices);
     switch (option.type) {
@@ -218,6 +218,8 @@ export function createComposer({ update, act }: Parts) {
         return select(option, channels.filter(({ type }) => type !== 1).map(byId));
       case TYPE.role:
         return select(option, roles.map(byId));
+      case TYPE.mentionable:
+        return select(option, [...people, ...roles].map(byId));
       default:
         return textField(option);
     }

@@ -67,7 +67,7 @@ function request(
 
 /** The world around the bot: the ledger, the clock, the explorer and the bot itself. */
 export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
-  const { ledger, bot, now, refusals } = snapshot;
+  const { ledger, bot, now, refusals, events } = snapshot;
   const ahead = Math.round(ledger.offset / 3_600_000);
   const open = ledger.requests.filter(({ status }) => status === "In Progress").slice(0, 5);
   const closed = ledger.requests.filter(({ status }) => status !== "In Progress").slice(0, 3);
@@ -102,6 +102,21 @@ export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
       <ul>
         ${[...open, ...closed].map((each) => request(each, now, turn))}
       </ul>
+    </section>
+    <section>
+      <h2>The server's calendar</h2>
+      ${
+        events.length === 0
+          ? html`<p>No events: <code>/subscribe governance calendar: True</code> makes them.</p>`
+          : html`<ul>
+              ${events.map(
+                ({ id, name, endsAt }) => html`<li class="across">
+                  <span>📅 ${name}, until ${new Date(endsAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}</span>
+                  ${button("Delete", () => turn({ do: "uncalendar", id }), `Delete the event ${name}`)}
+                </li>`,
+              )}
+            </ul>`
+      }
     </section>
     <section>
       <h2>Time</h2>
