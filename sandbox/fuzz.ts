@@ -5,7 +5,8 @@ import { fuzz } from "./fuzz/fuzz.js";
  * `npm run fuzz -- --minutes 5 --seed 7`: every screen, feed and forged interaction against answers grown from the explorer's
  * own, in a process with a 256 MB heap. It ends with 0 only if the bot never ended, its event loop never stood still for
  * 200 ms, Discord refused nothing, and the state holds nothing large. `--main FILE` takes another build of the bot, `--only
- * PATTERN` spoils the answers of some endpoints alone, `--profile FOLDER` writes a CPU profile of the bot.
+ * PATTERN` spoils the answers of some endpoints alone, `--profile FOLDER` writes a CPU profile of the bot, `--hurry 20` runs
+ * what runs every few minutes so many times as often.
  */
 const { values } = parseArgs({
   options: {
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     main: { type: "string" },
     only: { type: "string" },
     profile: { type: "string" },
+    hurry: { type: "string" },
   },
 });
 const seed = Number(values.seed);
@@ -23,6 +25,7 @@ const { findings, interactions, answers } = await fuzz({
   ms: Number(values.minutes) * 60_000,
   main: values.main,
   profile: values.profile,
+  hurry: values.hurry === undefined ? undefined : Number(values.hurry),
   only: values.only === undefined ? undefined : new RegExp(values.only),
 });
 console.log(`${interactions} interactions, ${answers} answers of the explorer`);
