@@ -7,14 +7,18 @@ const place = { channelId: z.string() };
 const one = { ...place, validator: z.string() };
 /** An alert's: when the validator was last seen before it. */
 const alert = { ...one, since: time };
-/** Whether somebody is on it already, or it can wait: it comes without a ping. */
-const calm = { isCalm: z.boolean().optional() };
+const later = {
+  /** Whether somebody is on it already, or it can wait: it comes without a ping. */
+  isCalm: z.boolean().optional(),
+  /** Of many: those that are silent still. */
+  members: z.array(z.string()).optional(),
+};
 
 const event = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("silent"), ...alert, ...calm }),
-  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...calm }),
+  z.object({ kind: z.literal("silent"), ...alert }),
+  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...later }),
   /** A snooze is over, and it is silent still. */
-  z.object({ kind: z.literal("again"), ...alert, until: time, ...calm }),
+  z.object({ kind: z.literal("again"), ...alert, until: time, ...later }),
   z.object({ kind: z.literal("back"), ...alert, at: time }),
   /** The explorer no longer lists it. */
   z.object({ kind: z.literal("gone"), ...alert }),
@@ -86,7 +90,6 @@ export function eventId(event: ValidatorEvent): string {
 /** What must be noticed pings; what need not be makes no sound. */
 export function loudnessOf(event: ValidatorEvent): Loudness {
   switch (event.kind) {
-    case "silent":
     case "worse":
     case "again":
       return event.isCalm ? "normal" : "ping";

@@ -58,17 +58,19 @@ const definition: FeedDefinition = {
   threads: true,
   tagName: /validator|node|alert/i,
   subject,
-  watch: {
-    name: "validator",
-    description: "Be told in private when a validator goes silent, and when it is back",
-    subject,
-    offered: (id) =>
-      ["", "20m", "3h", "6h", "24h"].map((set) => ({
-        id,
-        set,
-        label: `when it was not seen for ${set || formatDuration(options.after.byDefault)}`,
-      })),
-  },
+  watches: [
+    {
+      name: "validator",
+      description: "Be told in private when a validator goes silent, and when it is back",
+      subject,
+      offered: (id) =>
+        ["", "20m", "3h", "6h", "24h"].map((set) => ({
+          id,
+          set,
+          label: `when it was not seen for ${set || formatDuration(options.after.byDefault)}`,
+        })),
+    },
+  ],
 
   async sample({ names, now }, subscription, mark) {
     const validator = subscription.subject ?? "";
@@ -107,7 +109,7 @@ const definition: FeedDefinition = {
   },
 
   async nowOf(state, { subject, channelId }) {
-    if (subject === null) return md`—`;
+    if (subject === null) return undefined;
     const watch = await state.validatorWatches.get(subscriptionId(channelId, VALIDATOR_FEED, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last seen ${timestamp(watch.alert)}`;
@@ -149,8 +151,8 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
     begins,
     wants({ subject }, event) {
       if (event.kind === "hold") return true;
-      if (event.kind === "many") return subject !== null && event.members.includes(subject);
-      return subject === event.validator;
+      if ("members" in event && event.members) return subject !== null && event.members.includes(subject);
+      return "validator" in event && subject === event.validator;
     },
     async render(event, mark) {
       const { channelId } = event;

@@ -198,13 +198,21 @@ export function holdView({ newestAt, since, endedAt }: Hold, mark: string): View
       };
 }
 
+/** Which of many are silent still. @param since when they were told of, epoch ms */
+function stillSilent(members: readonly string[], since: number, { called }: Known): Markdown {
+  const names = members.slice(0, MAX_NAMED).map((party) => cut(called(party), 60));
+  const more = members.length > names.length ? ` and ${members.length - names.length} more` : "";
+  return md`Of those that went silent together, told ${timestampWithAge(since)}: ${`${names.join(", ")}${more}`}.`;
+}
+
 /** News that has a message of its own, and is never edited. */
 export function newsView(
   event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" }>,
   known: Known,
   mark: string,
 ): View {
-  const name = cut(known.called(event.validator), 100);
+  const members = "members" in event ? event.members : undefined;
+  const name = members ? `${members.length} of yours` : cut(known.called(event.validator), 100);
   const silentFor = (since: number) =>
     md`It has been silent for ${roughly(known.now - since)}: last seen ${timestampWithAge(since)}.`;
   const news = (title: Markdown, tone: View["tone"], body: readonly Markdown[]): View => ({
@@ -219,9 +227,15 @@ export function newsView(
     case "worse":
     case "again":
       return {
-        ...news(md`🔴 Still silent: ${name}`, "bad", [silentFor(event.since), ...responseLines(known)]),
+        ...news(md`🔴 Still silent: ${name}`, "bad", [
+          members ? stillSilent(members, event.since, known) : silentFor(event.since),
+          ...responseLines(known),
+        ]),
         menus: [snoozeMenu(event.validator, event.since, "news")],
-        links: [takeOn(event.validator, event.since, "news"), details(event.validator, mark)],
+        links: [
+          takeOn(event.validator, event.since, "news"),
+          members ? listLink(mark) : details(event.validator, mark),
+        ],
       };
     case "back":
       return news(md`🟢 Back: ${name}`, "good", [

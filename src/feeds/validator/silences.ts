@@ -8,7 +8,7 @@ import {
 import { ageOf } from "../../util/clock.js";
 import { isSnoozed } from "./alerts.js";
 import { type judge, manyAt, TOGETHER_MS } from "./decide.js";
-import { manySubject, silenceOf } from "./events.js";
+import { MANY, manySubject, silenceOf } from "./events.js";
 import { alertIn, type Poll, type Watched } from "./memory.js";
 import { afterOf } from "./topics.js";
 
@@ -103,42 +103,79 @@ export function overWithin(poll: Poll, alert: Silent, at: number): void {
   setMembers(poll, id, many, members);
 }
 
+/** The end of a snooze that has passed and was not told yet, epoch ms. */
+function endedSnooze(
+  response: Response | undefined,
+  toldAgain: number | undefined,
+  now: number,
+): number | undefined {
+  const until = response?.snoozed?.until ?? undefined;
+  return until !== undefined && until <= now && toldAgain !== until ? until : undefined;
+}
+
+/** What it means for an alert that has no message of its own: what must be told is told once, for all of the many. */
+function followWithin(poll: Poll, alert: Silent, many: Many, verdict: ReturnType<typeof judge>): void {
+  const { loaded, found, onHold, now } = poll;
+  const { channelId, subject } = alert;
+  const isWorse = verdict.kind === "worse";
+  if (isWorse)
+    found.alerts.set(alertId(channelId, subject), {
+      ...alert,
+      level: verdict.level,
+      revision: alert.revision + 1,
+    });
+  const id = alertId(channelId, many.subject);
+  const response = loaded.responses.get(id);
+  const told = {
+    channelId,
+    validator: MANY,
+    since: many.toldAt,
+    isCalm: response?.acknowledged !== undefined,
+    members: many.members.filter(({ backAt }) => backAt === undefined).map(({ validator }) => validator),
+  };
+  const until = endedSnooze(response, many.toldAgain, now);
+  if (isWorse && verdict.level > (many.level ?? 1)) {
+    const again = until === undefined ? {} : { toldAgain: until };
+    found.alerts.set(id, { ...many, ...again, level: verdict.level });
+    if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...told, level: verdict.level });
+  } else if (until !== undefined && !onHold) {
+    found.alerts.set(id, { ...many, toldAgain: until });
+    found.events.push({ kind: "again", ...told, until });
+  }
+}
+
 /** What a reading means for an alert that is open. */
 export function follow(poll: Poll, alert: Silent, verdict: ReturnType<typeof judge>, seenAt: number): void {
   const { loaded, found, onHold, now } = poll;
   const { channelId, validator, since, subject } = alert;
   const id = alertId(channelId, subject);
-  // Whoever answers for many answers for each of them.
-  const response: Response | undefined =
-    loaded.responses.get(id) ??
-    (alert.within === undefined ? undefined : loaded.responses.get(alertId(channelId, alert.within)));
   const place = { channelId, validator, since };
   const next = { ...alert, revision: alert.revision + 1 };
-  const isCalm = response?.acknowledged !== undefined;
   if (verdict.kind === "back") {
     found.alerts.set(id, { ...next, endedAt: seenAt });
     overWithin(poll, alert, seenAt);
-    if (!alert.within || alert.isOwn) found.events.push({ kind: "back", ...place, at: seenAt });
+    if (alert.within === undefined) found.events.push({ kind: "back", ...place, at: seenAt });
     return;
   }
-  const snoozedUntil = response?.snoozed?.until ?? undefined;
-  const isOver = snoozedUntil !== undefined && snoozedUntil <= now && alert.toldAgain !== snoozedUntil;
+  const many = alert.within === undefined ? undefined : alertIn(poll, alertId(channelId, alert.within));
+  if (many?.kind === "many") {
+    followWithin(poll, alert, many, verdict);
+    return;
+  }
+  const response = loaded.responses.get(id);
+  const isCalm = response?.acknowledged !== undefined;
+  const until = endedSnooze(response, alert.toldAgain, now);
   if (verdict.kind === "worse") {
-    const isQuiet = isSnoozed(response, now);
-    // One that was told of among many has no message of its own yet.
-    const isFirst = alert.within !== undefined && !alert.isOwn;
     found.alerts.set(id, {
       ...next,
       level: verdict.level,
-      ...(isOver ? { toldAgain: snoozedUntil } : {}),
-      ...(isFirst && !isQuiet ? { isOwn: true } : {}),
+      ...(until === undefined ? {} : { toldAgain: until }),
     });
-    if (isQuiet) return;
-    if (isFirst) found.events.push({ kind: "silent", ...place, isCalm });
-    else found.events.push({ kind: "worse", ...place, level: verdict.level, isCalm });
-  } else if (isOver && !onHold) {
-    found.alerts.set(id, { ...next, toldAgain: snoozedUntil });
-    found.events.push({ kind: "again", ...place, until: snoozedUntil, isCalm });
+    if (!isSnoozed(response, now))
+      found.events.push({ kind: "worse", ...place, level: verdict.level, isCalm });
+  } else if (until !== undefined && !onHold) {
+    found.alerts.set(id, { ...next, toldAgain: until });
+    found.events.push({ kind: "again", ...place, until, isCalm });
   }
 }
 

@@ -148,10 +148,15 @@ describe("a validator that a channel watches", () => {
     const { driver, people } = harness.discord;
     await driver.click({ user: people.ben, channel }, many, "I'm on it");
     expect(textOf(many)).toContain(`<@${people.ben.id}> is on it`);
+    // Six hours later those that are silent still are told of together, and nobody is pinged again.
+    pass(6 * HOUR);
+    const still = await until(/Still silent: 1 of yours/, before);
+    expect(textOf(still)).toContain(nameOf(watched));
+    expect(still.pings).toEqual([]);
     quiet.clear();
     report();
     await world().until(() => textOf(many).includes("Back: all of yours"), "its edit");
-    expect(told()).toHaveLength(before + 1);
+    expect(told()).toHaveLength(before + 2);
   });
 
   it("is not called silent by an error, a missing row or a stale answer", async () => {
