@@ -96,7 +96,7 @@ export class VirtualClock {
   after(ms: number, run: () => void): Timer {
     this.#order += 1;
     const timer: Timer = {
-      at: this.now + Math.ceil(Math.max(0, Math.min(ms, 0x7fffffff) || 0)),
+      at: this.now + Math.ceil(Math.max(0, ms || 0)),
       order: this.#order,
       run,
       owner: this.#owners.getStore(),
@@ -113,6 +113,8 @@ export class VirtualClock {
   /** Lets time pass until a moment, epoch ms. */
   async run(until: number): Promise<void> {
     for (;;) {
+      // Whatever follows without waiting from what was done before is done before time goes on.
+      await new Promise((resolve) => this.#nextTurn(resolve));
       const next = this.#timers.pop();
       if (!next) break;
       if (next.at > until) {
@@ -124,8 +126,6 @@ export class VirtualClock {
       this.fired += 1;
       if (next.owner) this.runAs(next.owner, next.run);
       else next.run();
-      // Whatever follows from it without waiting is done before time goes on.
-      await new Promise((resolve) => this.#nextTurn(resolve));
     }
     this.now = until;
   }

@@ -4,16 +4,19 @@ import { VirtualClock } from "./clock.js";
 /**
  * `npm run simulate -- --days 30 --seed 7 --runs 1`: so many days of the bot's whole background on a virtual clock, as the seed
  * draws them, judged by an oracle that knows what happened and none of the bot's code. Several runs take the seeds that follow.
- * It ends with 0 only where nothing was told wrongly.
+ * `--find TEXT` prints the messages that hold a text. It ends with 0 only where nothing was told wrongly.
  */
 const { values } = parseArgs({
   options: {
     days: { type: "string", default: "30" },
     seed: { type: "string", default: "7" },
     runs: { type: "string", default: "1" },
+    find: { type: "string" },
   },
 });
 const days = Number(values.days);
+// Where the clocks change: nothing may depend on where the process runs.
+process.env.TZ = "Europe/Berlin";
 const real = { now: performance.now.bind(performance) };
 const clock = new VirtualClock(Date.UTC(2026, 2, 20));
 clock.install();
@@ -23,7 +26,7 @@ let failed = 0;
 for (let run = 0; run < Number(values.runs); run += 1) {
   const seed = Number(values.seed) + run;
   const startedAt = real.now();
-  const { wrong, digest, messages, requests, commits, documents, processes } = await simulate(
+  const { wrong, digest, messages, requests, commits, documents, processes, answers, find } = await simulate(
     clock,
     seed,
     days,
@@ -31,11 +34,12 @@ for (let run = 0; run < Number(values.runs); run += 1) {
   const tookMs = real.now() - startedAt;
   const times = Math.round((days * 86_400_000) / tookMs);
   console.log(
-    `Seed ${seed}: ${days} days in ${(tookMs / 1_000).toFixed(1)} s (${times} times the clock), ${processes} processes, ${messages} messages, ` +
+    `Seed ${seed}: ${days} days in ${(tookMs / 1_000).toFixed(1)} s (${times} times the clock), ${processes} processes, ${messages} messages, ${answers} answers, ` +
       `${requests.explorer} + ${requests.discord} requests, ${commits} commits, digest ${digest}`,
   );
   if (run === 0) console.log(`Left behind: ${JSON.stringify(documents)}`);
   for (const line of wrong.slice(0, 20)) console.log(`  ${line}`);
+  if (values.find !== undefined) for (const line of find(values.find)) console.log(line.slice(0, 1_000));
   if (wrong.length > 0) failed += 1;
 }
 console.log(failed === 0 ? "Nothing was told wrongly." : `${failed} runs failed.`);

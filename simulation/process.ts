@@ -1,4 +1,5 @@
 import { createBackground } from "../src/background.js";
+import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createNames } from "../src/directory/names.js";
 import { createLinks } from "../src/discord/links.js";
@@ -6,6 +7,8 @@ import { createRenderer } from "../src/discord/message.js";
 import { createDiscordTime } from "../src/discord/time.js";
 import { createExplorerService } from "../src/explorer/service.js";
 import { feeds } from "../src/feeds/index.js";
+import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
+import { createResponses } from "../src/feeds/validator/respond.js";
 import type { Log } from "../src/log.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys } from "../src/storage/id-keys.js";
@@ -14,7 +17,7 @@ import type { RedisClient } from "../src/storage/redis.js";
 import { createState } from "../src/storage/state.js";
 import type { Store, Write } from "../src/storage/store.js";
 import type { VirtualClock } from "./clock.js";
-import type { Moment } from "./history.js";
+import type { Moment } from "./history/index.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
@@ -53,11 +56,11 @@ interface ProcessDeps {
   readonly onFault: (line: string) => void;
 }
 
-/** Starts a process of the bot: all of its background work, on the virtual clock. */
+/** Starts a process of the bot, on the virtual clock: all of its background work, and what the buttons of alerts do. */
 export function startProcess(
   { clock, surroundings, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
-): void {
+): ReturnType<typeof createResponses> {
   const log: Log = {
     debug() {},
     info() {},
@@ -80,7 +83,7 @@ export function startProcess(
     commit: (writes) => touch(() => store.commit(writes), 4, isNews(writes) ? "news" : "any"),
     close: async () => {},
   };
-  clock.runAs(process, () => {
+  return clock.runAs(process, () => {
     const state = createState(own, { log });
     const cache = createCache({ memoryMb: 4, log });
     const explorer = createExplorerService({
@@ -90,6 +93,7 @@ export function startProcess(
     const directory = createDirectory();
     const names = createNames({ directory, explorer: explorer.for("background"), state, log });
     const rest = surroundings.restFor(process);
+    const renderer = createRenderer(createLinks(createIdKeys(state, log)));
     const background = createBackground({
       feeds,
       explorer,
@@ -100,7 +104,7 @@ export function startProcess(
       charts: { price: async () => undefined, bars: async () => undefined },
       discordTime: createDiscordTime([rest]),
       environment: [],
-      renderer: createRenderer(createLinks(createIdKeys(state, log))),
+      renderer,
       polls: { governance: { channelId: undefined, pollSeconds: 60 }, watchPollSeconds: 300 },
       log,
       onDelivered() {},
@@ -113,5 +117,7 @@ export function startProcess(
         touch(async () => lease.evaluate(script, given[0] ?? "")),
     };
     compete(client as unknown as RedisClient, state, background, log);
+    const subscriptions = createSubscriptions(state, []);
+    return createResponses({ feed: VALIDATOR_FEED, state, subscriptions, renderer, names, rest });
   });
 }

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
-import { USUAL } from "../sandbox/discord/permissions.js";
+import { listScheduledEvents } from "../sandbox/discord/scheduled-events.js";
 import type { Message } from "../sandbox/discord/world.js";
+import type { VoteRequest } from "../sandbox/explorer/model.js";
 import { createRandom } from "../sandbox/explorer/random.js";
-import { defaultsOf } from "../src/delivery/feed.js";
-import { feeds } from "../src/feeds/index.js";
-import { type Subscription, subscriptionId } from "../src/storage/catalogue.js";
-import { DAY, HOUR, MINUTE, SECOND } from "../src/util/units.js";
+import type { Click } from "../src/discord/clicks.js";
+import { DAY, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
-import { createHistory, WATCHED, type Window, windowAt } from "./history.js";
-import { judge, type Watch } from "./oracle.js";
-import { LeaseKeeper, startProcess } from "./process.js";
+import { createCommunity } from "./community.js";
+import { createHistory, type Look } from "./history/index.js";
+import type { Motion } from "./history/motions.js";
+import { startLives } from "./lives.js";
+import type { Answer, Ballot, CalendarPage } from "./oracle/evidence.js";
+import { judge } from "./oracle/index.js";
 import { MemoryStore } from "./store.js";
-import { type SimulatedProcess, Surroundings } from "./world.js";
+import { Surroundings } from "./world.js";
 
 /** What came of a simulated time. */
 export interface Simulated {
@@ -25,7 +27,16 @@ export interface Simulated {
   /** Documents that are left, by collection. */
   readonly documents: Readonly<Record<string, number>>;
   readonly processes: number;
+  readonly answers: number;
+  /** The messages that hold a text, each in a line. */
+  find(text: string): readonly string[];
 }
+
+/** How long after a vote request has opened the person watches it, in ms. */
+const WATCHED_AFTER = 10 * MINUTE;
+
+/** How often somebody looks at the server's calendar, in ms. */
+const CALENDAR_MS = 90 * MINUTE;
 
 /** Lets the whole background of the bot live through a history that a seed draws, and judges what was told. */
 export async function simulate(clock: VirtualClock, seed: number, days: number): Promise<Simulated> {
@@ -36,142 +47,113 @@ export async function simulate(clock: VirtualClock, seed: number, days: number):
   Math.random = () => random.next();
   const surroundings = new Surroundings(clock, history, seed);
   const store = new MemoryStore();
-  const lease = new LeaseKeeper(() => clock.now);
   const { discord, ledger } = surroundings;
   const wrong: string[] = [];
   const onFault = (line: string) => {
     if (wrong.length < 50) wrong.push(`Logged at ${new Date(clock.now).toISOString()}: ${line}`);
   };
+  const community = createCommunity(discord, ledger, random, startAt);
+  await store.commit(community.writes);
+  const at = (moment: number, happens: () => void) => clock.after(moment - startAt, happens);
 
-  // Channels, people, and what they are told of.
-  const owner = discord.addUser("Owner");
-  const guild = discord.addGuild("Community", owner, USUAL);
-  guild.members.set(discord.bot.id, []);
-  const channels = Array.from({ length: 5 }, (_, index) =>
-    discord.addChannel({ type: 0, guild_id: guild.id, name: `channel-${index}` }),
-  );
-  const person = discord.addUser("Ana");
-  const direct = discord.directChannel(person);
-  const watches: Watch[] = [];
-  const subscriptions: Subscription[] = [];
-  const subscribe = (channelId: string, feedName: string, subject: string | null, more: object = {}) => {
-    const definition = feeds.find((feed) => feed.definition.name === feedName)?.definition;
-    if (!definition) throw new RangeError(feedName);
-    subscriptions.push({
-      ...defaultsOf(definition),
-      channelId,
-      feed: feedName,
-      subject,
-      guildId: channelId === direct.id ? null : guild.id,
-      userId: channelId === direct.id ? person.id : null,
-      forum: false,
-      tagId: null,
-      since: startAt,
-      ...more,
-    });
+  const ballots: Ballot[] = [];
+  const noteBallot = (title: string, ballot: VoteRequest["ballots"][number] | undefined, isOwn: boolean) => {
+    if (ballot?.voter.name && ballot.accept !== null)
+      ballots.push({ at: clock.now, title, voter: ballot.voter.name, accept: ballot.accept, isOwn });
   };
-  const partyOf = (number: number) =>
-    ledger.validators.find(({ party }) => party.name === `Node ${number}`)?.party.id ?? "";
-  for (const { id } of [...channels.slice(0, 3), direct])
-    for (let validator = 0; validator < WATCHED; validator += 1) {
-      if (random.chance(0.5)) continue;
-      const afterMs = random.pick([20 * MINUTE, 45 * MINUTE, 3 * HOUR]);
-      watches.push({ channelId: id, validator, afterMs });
-      subscribe(id, "validator", partyOf(validator), { after: afterMs });
-    }
-  const newcomers = [channels[3]?.id ?? ""];
-  const governance = [channels[3]?.id ?? "", channels[4]?.id ?? ""];
-  for (const id of newcomers) subscribe(id, "newcomers", null);
-  for (const id of governance) subscribe(id, "governance", null);
-  await store.commit(
-    subscriptions.map((each) => ({
-      op: "put" as const,
-      collection: "subscriptions",
-      id: subscriptionId(each.channelId, each.feed, each.subject),
-      text: JSON.stringify(each),
-    })),
-  );
-
-  // Processes: one that is started again whenever it is killed, and at times a second.
-  const down: Window[] = [];
-  let processes = 0;
-  const alive: SimulatedProcess[] = [];
-  const offsetNow = () =>
-    (windowAt(history.jumps, clock.now) as (typeof history.jumps)[number] | undefined)?.offset ?? 0;
-  const start = (onDeath: () => void): SimulatedProcess => {
-    const process: SimulatedProcess = {
-      offset: offsetNow(),
-      isDead: false,
-      doom: undefined,
-      onDeath: () => {
-        process.isDead = true;
-        alive.splice(alive.indexOf(process), 1);
-        clock.runOutside(onDeath);
-      },
-    };
-    processes += 1;
-    alive.push(process);
-    startProcess({ clock, surroundings, store, lease, onFault }, process);
-    return process;
-  };
-  let downMs = 5 * SECOND;
-  let main: SimulatedProcess;
-  const startMain = () => {
-    main = start(() => {
-      // Another one takes over only when the lease has run out.
-      down.push({ from: clock.now, to: clock.now + downMs + 10 * SECOND });
-      clock.after(downMs, startMain);
-    });
-  };
-  startMain();
-  for (const kill of history.kills)
-    clock.after(kill.at - startAt, () => {
-      downMs = kill.downMs;
-      main.doom = kill;
-    });
-  for (const { from, to } of history.doubles)
-    clock.after(from - startAt, () => {
-      const second = start(() => {});
-      clock.after(to - from, () => {
-        if (!second.isDead) second.onDeath();
-        down.push({ from: clock.now, to: clock.now + 10 * SECOND });
+  const motion = ({
+    title,
+    voteBefore,
+    effectiveAt,
+    votes,
+    closesAt,
+    status,
+    isWatched,
+    ...each
+  }: Motion) => {
+    const find = () => ledger.voteRequests.find((request) => request.title === title);
+    at(each.at, () => {
+      const effectiveInMs = effectiveAt === null ? null : effectiveAt - each.at;
+      const opened = ledger.openVoteRequest({
+        title,
+        motion: "feature",
+        lastsMs: voteBefore - each.at,
+        effectiveInMs,
       });
+      noteBallot(title, opened.ballots[0], true);
     });
-  for (const { from, to, offset } of history.jumps) {
-    const set = (ms: number) => {
-      for (const process of alive) process.offset = ms;
-    };
-    clock.after(from - startAt, () => set(offset));
-    clock.after(to - startAt, () => set(0));
-  }
-  for (const happening of history.happenings)
-    clock.after(happening.at - startAt, () => {
-      const request =
-        "title" in happening ? ledger.voteRequests.find(({ title }) => title === happening.title) : undefined;
-      if (happening.kind === "open")
-        ledger.openVoteRequest({
-          title: happening.title,
-          motion: "feature",
-          lastsMs: happening.lastsMs + DAY,
-          effectiveInMs: happening.lastsMs + 2 * DAY,
-        });
-      else if (happening.kind === "vote" && request) ledger.castVote(request, happening.accept);
-      else if (happening.kind === "close" && request) ledger.closeVoteRequest(request, happening.status);
-      else if (happening.kind === "join") ledger.joinValidator(happening.name);
-      else if (happening.kind === "price") ledger.setPrice(happening.price);
+    for (const vote of votes)
+      at(vote.at, () => {
+        const request = find();
+        if (request) noteBallot(title, ledger.castVote(request, vote.accept), false);
+        ledger.move();
+      });
+    at(closesAt, () => {
+      const request = find();
+      if (request && status !== null) ledger.closeVoteRequest(request, status);
+      ledger.move();
+    });
+    if (isWatched && each.at + WATCHED_AFTER < closesAt)
+      at(each.at + WATCHED_AFTER, () => {
+        const request = find();
+        const identity = request?.firstContractId;
+        if (identity) void store.commit([community.watchProposal(identity, title, clock.now)]);
+      });
+  };
+  for (const each of history.motions) motion(each);
+  for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
+
+  const lives = startLives({ clock, history, surroundings, store, onFault });
+  const answers: Answer[] = [];
+  /** Somebody presses a button of an alert that is open, where a process is there to answer. */
+  const look = ({ says }: Look) => {
+    const buttons = lives.buttons();
+    const open = store
+      .read("alerts")
+      .filter(({ kind, endedAt }) => kind === "silent" && endedAt === undefined);
+    if (!buttons || open.length === 0) return;
+    const alert = random.pick(open);
+    const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
+    const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
+    const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, says, isSure: false };
+    answers.push(said);
+    const userId = channelId === community.directId ? community.personId : community.ownerId;
+    // As much of a click as a button of an alert looks at.
+    const click = {
+      channelId,
+      user: { id: userId },
+      member: null,
+      memberPermissions: { has: () => true },
+    } as unknown as Click;
+    const to = { id, since, on: "card" as const };
+    const pressed =
+      says === "acknowledge" ? buttons.acknowledge(to, click) : buttons.snooze({ ...to, for: says }, click);
+    pressed.then(
+      () => {
+        said.isSure = true;
+      },
+      () => {},
+    );
+  };
+  for (const each of history.looks) at(each.at, () => look(each));
+  const calendar: CalendarPage[] = [];
+  for (let moment = startAt + DAY; moment < endAt; moment += CALENDAR_MS)
+    at(moment, () => {
+      const guild = discord.guilds.get(community.guildId);
+      const events = guild ? listScheduledEvents(discord, guild) : [];
+      calendar.push({ at: clock.now, names: events.map(({ name }) => name) });
     });
 
   await clock.run(endAt);
-  for (const process of alive) process.isDead = true;
+  lives.end();
 
   const messages: ReadonlyMap<string, readonly Message[]> = discord.messages;
-  wrong.push(...judge({ history, watches, newcomers, governance, messages, down }));
+  wrong.push(...judge({ history, community, answers, ballots, calendar, messages, down: lives.down }));
   const refused = discord.refusals.filter(({ status }) => status === 400);
   wrong.push(...refused.slice(0, 5).map((each) => `Discord refused ${JSON.stringify(each).slice(0, 300)}`));
-  const texts = [...messages].map(([id, own]) => [
-    id,
-    own.map(({ content, embeds, timestamp }) => [content, embeds, timestamp]),
-  ]);
+  const texts = [...messages].map(
+    ([id, own]) => [id, own.map(({ content, embeds, timestamp }) => [timestamp, content, embeds])] as const,
+  );
   return {
     wrong,
     digest: createHash("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, 16),
@@ -179,6 +161,11 @@ export async function simulate(clock: VirtualClock, seed: number, days: number):
     requests: surroundings.requests,
     commits: store.commits,
     documents: store.sizes(),
-    processes,
+    processes: lives.count(),
+    answers: answers.filter(({ isSure }) => isSure).length,
+    find: (text) =>
+      texts.flatMap(([id, own]) =>
+        own.map((message) => `${id} ${JSON.stringify(message)}`).filter((line) => line.includes(text)),
+      ),
   };
 }

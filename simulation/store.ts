@@ -13,6 +13,11 @@ export class MemoryStore implements Store {
     return held;
   }
 
+  /** The documents of a collection, as somebody reads them who looks from outside. */
+  read(collection: string): Record<string, unknown>[] {
+    return [...this.#of(collection).values()].map((text) => JSON.parse(text) as Record<string, unknown>);
+  }
+
   /** Documents by collection. */
   sizes(): Record<string, number> {
     return Object.fromEntries([...this.#collections].map(([name, held]) => [name, held.size]));

@@ -11,7 +11,10 @@ import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
 import { HOUR, SECOND } from "../src/util/units.js";
 import type { Owner, VirtualClock } from "./clock.js";
-import { type History, type Kill, type Moment, VALIDATORS, windowAt } from "./history.js";
+import type { History, Kill, Moment } from "./history/index.js";
+import { SUPER_VALIDATORS } from "./history/motions.js";
+import { isSuperValidator, trafficAt, VALIDATORS } from "./history/validators.js";
+import { stepAt, windowAt } from "./history/windows.js";
 
 const TOKEN = "simulated-token";
 
@@ -46,8 +49,9 @@ export class Surroundings {
       size: {
         validators: VALIDATORS,
         parties: 80,
-        voteRequests: 0,
-        superValidators: 9,
+        // Those from before tell who the super validators are.
+        voteRequests: 8,
+        superValidators: SUPER_VALIDATORS,
         updates: 2,
         tokens: 1,
       },
@@ -55,6 +59,8 @@ export class Surroundings {
     for (const [index, validator] of this.ledger.validators.entries()) {
       validator.party.name = `Node ${index}`;
       validator.active = true;
+      validator.isSv = isSuperValidator(index);
+      validator.trafficBought = 100_000_000;
     }
     for (const [path, handler] of Object.entries(routes(this.ledger)))
       this.#explorer.on("GET", path, () => {}, handler);
@@ -96,24 +102,37 @@ export class Surroundings {
     return process.isDead ? never : result;
   }
 
-  /** When each validator last reported, as far as the explorer tells. */
+  /** What each validator has done, as far as the explorer tells. */
   #bringUpToDate(): void {
     const { now } = this.#clock;
-    const told = windowAt(this.#history.lags, now)?.from ?? now;
-    for (const [index, validator] of this.ledger.validators.entries()) {
-      const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? index);
-      if (/^Node/.test(validator.party.name ?? ""))
-        validator.lastActiveAt = this.#history.lastReport(number, told);
-      else validator.lastActiveAt = told - 60 * SECOND;
+    const history = this.#history;
+    const told = windowAt(history.lags, now)?.from ?? now;
+    for (const validator of this.ledger.validators) {
+      const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? Number.NaN);
+      const isJoined = Number.isNaN(number);
+      validator.lastActiveAt = isJoined ? told - 60 * SECOND : history.lastReport(number, told);
       validator.active = told - validator.lastActiveAt < HOUR;
+      // Who joins runs what most run.
+      validator.version = history.versionOf(isJoined ? newestOf(history, told) : number, told);
+      const { percent = 60, isBuying = false } = trafficAt(history, number, now) ?? {};
+      validator.trafficUsed = validator.trafficBought * (1 - percent / 100);
+      validator.trafficOrdered = validator.trafficBought * (isBuying ? 2 : 1);
     }
+  }
+
+  /** What the price is, and what is wrong with it. */
+  #priceNow(json: object): object {
+    const { now } = this.#clock;
+    const { priceFaults, prices } = this.#history;
+    const usd = stepAt(prices, now)?.usd ?? 0;
+    const fault = windowAt(priceFaults, now)?.kind;
+    const price = { null: null, zero: 0, absurd: usd * 5_000, stale: usd * 1.2, none: usd }[fault ?? "none"];
+    return { ...json, price, updateTimestamp: now - (fault === "stale" ? HOUR : 20 * SECOND) };
   }
 
   /** What the explorer answers. @throws {ExplorerError} */
   ask(process: SimulatedProcess, path: string, query: Readonly<Record<string, unknown>> = {}) {
-    const fault = windowAt(this.#history.explorerFaults, this.#clock.now) as
-      | History["explorerFaults"][number]
-      | undefined;
+    const fault = windowAt(this.#history.explorerFaults, this.#clock.now);
     const work = async () => {
       this.requests.explorer += 1;
       if (fault?.kind === "error") throw new ExplorerError("failing", "Simulated");
@@ -125,7 +144,6 @@ export class Surroundings {
       if (fault?.kind === "later-pages" && Number(query.page ?? 0) > 0)
         throw new ExplorerError("failing", "Simulated");
       if (path === "validators" || path.startsWith("validators/")) this.#bringUpToDate();
-      this.ledger.priceAt = this.#clock.now - 20 * SECOND;
       const found = this.#explorer.find("GET", `/v1/${path}`);
       if (!found) throw new ExplorerError("missing", "Simulated");
       const text = Object.fromEntries(
@@ -140,6 +158,8 @@ export class Surroundings {
         );
         if (fault?.kind === "empty" && typeof json === "object" && json !== null && "content" in json)
           return { json: { ...json, content: [], totalElements: 0, totalCount: 0, last: true }, bytes: 100 };
+        if (path === "market/get-price" && typeof json === "object" && json !== null)
+          return { json: this.#priceNow(json), bytes: 200 };
         return { json, bytes: 1_000 };
       } catch (error) {
         if (error instanceof Refused)
@@ -153,9 +173,7 @@ export class Surroundings {
   /** Discord's REST API as a process sees it. */
   restFor(process: SimulatedProcess): REST {
     const makeRequest = (async (url: string, init: RequestInit) => {
-      const fault = windowAt(this.#history.discordFaults, this.#clock.now) as
-        | History["discordFaults"][number]
-        | undefined;
+      const fault = windowAt(this.#history.discordFaults, this.#clock.now);
       const isHit = fault !== undefined && this.random.chance(0.7);
       const { signal } = init;
       const work = async () => {
@@ -238,5 +256,11 @@ export class Surroundings {
     return this.#answer(status, text || "{}", headers);
   }
 }
+
+/** A validator that has come to the newest version there is. */
+const newestOf = ({ spreads }: History, at: number): number =>
+  [...(spreads.findLast((spread) => spread.at <= at)?.upgrades ?? [])].toSorted(
+    ([, a], [, b]) => a - b,
+  )[0]?.[0] ?? 0;
 
 const abortError = () => Object.assign(new Error("This operation was aborted"), { name: "AbortError" });

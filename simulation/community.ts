@@ -1,0 +1,190 @@
+import { PERMISSION, USUAL } from "../sandbox/discord/permissions.js";
+import type { World } from "../sandbox/discord/world.js";
+import type { Ledger } from "../sandbox/explorer/ledger.js";
+import type { Random } from "../sandbox/explorer/random.js";
+import { defaultsOf } from "../src/delivery/feed.js";
+import { feeds } from "../src/feeds/index.js";
+import { type Subscription, subscriptionId } from "../src/storage/catalogue.js";
+import type { Write } from "../src/storage/store.js";
+import { DAY, HOUR, MINUTE } from "../src/util/units.js";
+import { WATCHED } from "./history/validators.js";
+
+/** A validator that somebody watches. */
+export interface ValidatorWatch {
+  readonly channelId: string;
+  /** By number. */
+  readonly validator: number;
+  readonly afterMs: number;
+  /** Who is pinged; null where nobody is. */
+  readonly roleId: string | null;
+  readonly traffic: boolean;
+}
+
+/** A price that somebody waits for. */
+export interface PriceWatch {
+  readonly channelId: string;
+  readonly when: "above" | "below" | "moves";
+  /** USD, or percent in an hour. */
+  readonly value: number;
+  readonly isOnce: boolean;
+}
+
+/** Who hears of vote requests. */
+export interface GovernanceWatch {
+  readonly channelId: string;
+  /** The one that they hear of, by its title, and since when; missing where it is all of them. */
+  readonly only?: { readonly title: string; readonly since: number };
+  /** When they are reminded, before each deadline, in ms. */
+  readonly before: readonly number[];
+  /** Whether each vote is told, and those who are missing are pinged. */
+  readonly votes: boolean;
+}
+
+/** A digest: when it is due, by the clock of Berlin. */
+export interface DigestWatch {
+  readonly channelId: string;
+  readonly every: "day" | "week";
+  /** As `HH:MM`, and 1 for Monday. */
+  readonly time: string;
+  readonly weekday: number;
+}
+
+/** A server and a person, and what they are told of. */
+export interface Community {
+  readonly ownerId: string;
+  readonly personId: string;
+  /** The channel of the person's private messages. */
+  readonly directId: string;
+  readonly validators: readonly ValidatorWatch[];
+  readonly prices: readonly PriceWatch[];
+  readonly governance: GovernanceWatch[];
+  readonly digests: readonly DigestWatch[];
+  /** Who is pinged for which super validator, by their names. */
+  readonly mapped: ReadonlyMap<string, string>;
+  readonly guildId: string;
+  /** Channels that hear of validators that join. */
+  readonly newcomers: readonly string[];
+  /** Of the subscriptions that are there from the beginning. */
+  readonly writes: readonly Write[];
+  /** The person watches a vote request from now on. */
+  watchProposal(identity: string, title: string, now: number): Write;
+}
+
+const PRICES = [
+  { when: "above", value: 0.156, isOnce: false },
+  { when: "below", value: 0.144, isOnce: false },
+  { when: "moves", value: 3, isOnce: false },
+  { when: "above", value: 0.16, isOnce: true },
+] as const;
+
+/** Sets up a server with five channels, and a person with private watches. */
+export function createCommunity(discord: World, ledger: Ledger, random: Random, startAt: number): Community {
+  const owner = discord.addUser("Owner");
+  const guild = discord.addGuild("Community", owner, USUAL);
+  const own = discord.addRole(guild, "Crier", PERMISSION.createEvents);
+  guild.members.set(discord.bot.id, [own.id]);
+  const role = discord.addRole(guild, "Operators", 0n, { mentionable: true });
+  const channels = Array.from({ length: 5 }, (_, index) =>
+    discord.addChannel({ type: 0, guild_id: guild.id, name: `channel-${index}` }),
+  );
+  const person = discord.addUser("Ana");
+  const direct = discord.directChannel(person).id;
+  const [first = "", second = "", third = "", fourth = "", fifth = ""] = channels.map(({ id }) => id);
+
+  const subscription = (channelId: string, feedName: string, subject: string | null, more: object = {}) => {
+    const definition = feeds.find((feed) => feed.definition.name === feedName)?.definition;
+    if (!definition) throw new RangeError(feedName);
+    const { settings } = (channelId === direct && definition.watches?.[0]) || {};
+    const each: Subscription = {
+      ...defaultsOf(definition),
+      ...settings,
+      channelId,
+      feed: feedName,
+      subject,
+      guildId: channelId === direct ? null : guild.id,
+      userId: channelId === direct ? person.id : null,
+      forum: false,
+      tagId: null,
+      since: startAt,
+      ...more,
+    };
+    const id = subscriptionId(channelId, feedName, subject);
+    return { op: "put" as const, collection: "subscriptions", id, text: JSON.stringify(each) };
+  };
+
+  const writes: Write[] = [];
+  const validators: ValidatorWatch[] = [];
+  const partyOf = (number: number) =>
+    ledger.validators.find(({ party }) => party.name === `Node ${number}`)?.party.id ?? "";
+  for (const channelId of [first, second, third, direct])
+    for (let validator = 0; validator < WATCHED; validator += 1) {
+      if (random.chance(0.5)) continue;
+      const afterMs = random.pick([20 * MINUTE, 45 * MINUTE, 3 * HOUR]);
+      const roleId = channelId === first ? role.id : null;
+      const traffic = channelId === second || channelId === direct;
+      validators.push({ channelId, validator, afterMs, roleId, traffic });
+      const topics = { silent: true, version: true, traffic };
+      writes.push(
+        subscription(channelId, "validator", partyOf(validator), { after: afterMs, roleId, topics }),
+      );
+    }
+  const prices = PRICES.flatMap((each) => [fifth, direct].map((channelId) => ({ channelId, ...each })));
+  for (const { channelId, when, value, isOnce } of prices)
+    writes.push(
+      subscription(channelId, "price", when === "moves" ? `moves-${value}-1h` : `${when}-${value}`, {
+        when,
+        value: String(value),
+        over: "1h",
+        repeat: isOnce ? "once" : "every",
+      }),
+    );
+  const governance: GovernanceWatch[] = [];
+  for (const channelId of [fourth, fifth]) {
+    const votes = channelId === fifth;
+    governance.push({ channelId, before: [DAY, 6 * HOUR], votes });
+    const topics = { new: true, outcome: true, reminders: true, decided: true, votes, calendar: votes };
+    writes.push(subscription(channelId, "governance", null, votes ? { topics, missing: "ping" } : {}));
+  }
+  const mapped = new Map<string, string>();
+  for (const { name, id: party } of ledger.superValidators.slice(0, 5)) {
+    if (name === null) continue;
+    const { id } = discord.addUser(`Voter for ${name}`);
+    mapped.set(name, id);
+    const voter = {
+      guildId: guild.id,
+      name,
+      aliases: [party, name],
+      who: { kind: "member", id },
+      setAt: startAt,
+    };
+    writes.push({ op: "put", collection: "voters", id: `${guild.id}/${name}`, text: JSON.stringify(voter) });
+  }
+  const digests: readonly DigestWatch[] = [
+    // In the night in which the clocks change, this time is skipped, or comes twice.
+    { channelId: third, every: "day", time: "02:30", weekday: 1 },
+    { channelId: fifth, every: "week", time: "09:00", weekday: 1 },
+  ];
+  for (const { channelId, every, time } of digests)
+    writes.push(
+      subscription(channelId, "digest", null, { every, on: "monday", at: time, zone: "Europe/Berlin" }),
+    );
+  writes.push(subscription(fourth, "newcomers", null));
+
+  return {
+    ownerId: owner.id,
+    personId: person.id,
+    directId: direct,
+    validators,
+    prices,
+    governance,
+    digests,
+    mapped,
+    guildId: guild.id,
+    newcomers: [fourth],
+    writes,
+    watchProposal(identity, title, now) {
+      governance.push({ channelId: direct, only: { title, since: now }, before: [DAY], votes: false });
+      return subscription(direct, "governance", identity, { since: now });
+    },
+  };
+}

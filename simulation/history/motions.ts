@@ -1,0 +1,71 @@
+import type { Random } from "../../sandbox/explorer/random.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+import type { Span } from "./windows.js";
+
+/** Super validators of the ledger; and how many of them must agree (docs/ledger.md). */
+export const SUPER_VALIDATORS = 9;
+const NEEDED = 6;
+
+/** A vote on a motion. Its voters come in the ledger's own order. */
+export interface DrawnVote {
+  readonly at: number;
+  readonly accept: boolean;
+}
+
+/** A vote request, from its opening to its end. */
+export interface Motion {
+  readonly title: string;
+  readonly at: number;
+  readonly voteBefore: number;
+  readonly effectiveAt: number | null;
+  readonly votes: readonly DrawnVote[];
+  /** When it ends, and as what; without a status, as the ledger's own rules end it. */
+  readonly closesAt: number;
+  readonly status: "Accepted" | "Rejected" | null;
+  /** When enough had voted one way; undefined where that never was before its end. */
+  readonly decidedAt: Readonly<Partial<Record<"yes" | "no", number>>>;
+  /** Whether the person watches it, in private. */
+  readonly isWatched: boolean;
+}
+
+function drawMotion(random: Random, title: string, at: number): Motion {
+  const voteBefore = at + random.int(20 * HOUR, 80 * HOUR);
+  const effectiveAt = random.chance(0.7) ? voteBefore + random.int(12 * HOUR, 36 * HOUR) : null;
+  const ends = effectiveAt ?? voteBefore;
+  const bias = random.pick([0.15, 0.6, 0.95]);
+  const drawn = Array.from({ length: random.int(0, SUPER_VALIDATORS - 1) }, () => ({
+    at: at + random.int(MINUTE, ends - at - HOUR),
+    accept: random.chance(bias),
+  })).sort((a, b) => a.at - b.at);
+  const drawnEnd = random.chance(0.5) ? random.int(at + HOUR, ends) : ends;
+  // The requester's own Yes is cast with the request.
+  const nth = (accept: boolean, count: number) =>
+    drawn.filter((vote) => vote.accept === accept)[count - 1]?.at;
+  const sixthYes = nth(true, NEEDED - 1);
+  const isEnacted = effectiveAt === null && sixthYes !== undefined && sixthYes < drawnEnd;
+  const closesAt = isEnacted ? sixthYes : drawnEnd;
+  const sixthNo = nth(false, NEEDED);
+  return {
+    title,
+    at,
+    voteBefore,
+    effectiveAt,
+    votes: drawn.filter((vote) => vote.at <= closesAt),
+    closesAt,
+    status: isEnacted || closesAt === ends ? null : random.pick(["Accepted", "Rejected"] as const),
+    decidedAt: {
+      ...(sixthYes !== undefined && sixthYes < closesAt ? { yes: sixthYes } : {}),
+      ...(sixthNo !== undefined && sixthNo < closesAt ? { no: sixthNo } : {}),
+    },
+    isWatched: random.chance(0.4),
+  };
+}
+
+/** The vote requests that a seed lets open. */
+export function drawMotions(random: Random, { startAt, days }: Span, seed: number): Motion[] {
+  const motions: Motion[] = [];
+  const endAt = startAt + days * DAY;
+  for (let at = startAt + 7 * HOUR; at < endAt - 2 * DAY; at += random.int(6 * HOUR, 36 * HOUR))
+    motions.push(drawMotion(random, `Motion ${motions.length + 1} of ${seed}`, at));
+  return motions;
+}

@@ -1,0 +1,24 @@
+import type { Random } from "../../sandbox/explorer/random.js";
+import { DAY, MINUTE } from "../../src/util/units.js";
+import type { Span } from "./windows.js";
+
+/** How far apart two prices are, in ms. */
+export const PRICE_STEP = 10 * MINUTE;
+
+/** The price of one CC from a moment on, USD. */
+export interface PriceStep {
+  readonly at: number;
+  readonly usd: number;
+}
+
+/** A price that wanders around one value, and jumps now and then. */
+export function drawPrices(random: Random, { startAt, days }: Span): PriceStep[] {
+  const steps: PriceStep[] = [];
+  let usd = 0.15;
+  for (let at = startAt - 2 * DAY; at < startAt + days * DAY; at += PRICE_STEP) {
+    const jump = random.chance(0.012) ? random.pick([-0.08, -0.05, 0.05, 0.08]) : 0;
+    usd *= 1 + (random.next() - 0.5) * 0.008 + jump + (0.15 - usd) * 0.05;
+    steps.push({ at, usd: Number(usd.toFixed(6)) });
+  }
+  return steps;
+}

@@ -1,0 +1,101 @@
+import { SECOND } from "../src/util/units.js";
+import type { VirtualClock } from "./clock.js";
+import type { History } from "./history/index.js";
+import { type Window, windowAt } from "./history/windows.js";
+import { LeaseKeeper, startProcess } from "./process.js";
+import type { MemoryStore } from "./store.js";
+import type { SimulatedProcess, Surroundings } from "./world.js";
+
+/** Another process takes over only when the lease of one that was killed has run out, in ms. */
+const LEASE_MS = 10 * SECOND;
+
+interface LivesDeps {
+  readonly clock: VirtualClock;
+  readonly history: History;
+  readonly surroundings: Surroundings;
+  readonly store: MemoryStore;
+  readonly onFault: (line: string) => void;
+}
+
+interface Life {
+  readonly process: SimulatedProcess;
+  readonly buttons: ReturnType<typeof startProcess>;
+}
+
+/** The bot's processes through a history: one that is started again whenever it is killed, and at times a second. */
+export interface Lives {
+  /** When no process was there. */
+  readonly down: readonly Window[];
+  /** How many were started. */
+  count(): number;
+  /** The buttons of a process that runs; undefined while none does. */
+  buttons(): Life["buttons"] | undefined;
+  end(): void;
+}
+
+/** Starts the first process now, and arranges for what happens to it and to those after it. */
+export function startLives(deps: LivesDeps): Lives {
+  const { clock, history } = deps;
+  const down: Window[] = [];
+  const alive: Life[] = [];
+  const lease = new LeaseKeeper(() => clock.now);
+  let count = 0;
+
+  const start = (onDeath: () => void): SimulatedProcess => {
+    const process: SimulatedProcess = {
+      offset: windowAt(history.jumps, clock.now)?.offset ?? 0,
+      isDead: false,
+      doom: undefined,
+      onDeath: () => {
+        process.isDead = true;
+        alive.splice(
+          alive.findIndex((each) => each.process === process),
+          1,
+        );
+        clock.runOutside(onDeath);
+      },
+    };
+    count += 1;
+    alive.push({ process, buttons: startProcess({ ...deps, lease }, process) });
+    return process;
+  };
+
+  let downMs = 5 * SECOND;
+  let main: SimulatedProcess;
+  const startMain = () => {
+    main = start(() => {
+      down.push({ from: clock.now, to: clock.now + downMs + LEASE_MS });
+      clock.after(downMs, startMain);
+    });
+  };
+  startMain();
+  const at = (moment: number, happens: () => void) => clock.after(moment - history.startAt, happens);
+  for (const kill of history.kills)
+    at(kill.at, () => {
+      downMs = kill.downMs;
+      main.doom = kill;
+    });
+  for (const { from, to } of history.doubles)
+    at(from, () => {
+      const second = start(() => {});
+      clock.after(to - from, () => {
+        if (!second.isDead) second.onDeath();
+        down.push({ from: clock.now, to: clock.now + LEASE_MS });
+      });
+    });
+  for (const { from, to, offset } of history.jumps) {
+    const set = (ms: number) => {
+      for (const { process } of alive) process.offset = ms;
+    };
+    at(from, () => set(offset));
+    at(to, () => set(0));
+  }
+  return {
+    down,
+    count: () => count,
+    buttons: () => alive[0]?.buttons,
+    end() {
+      for (const { process } of alive) process.isDead = true;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { HOUR, MINUTE } from "../../src/util/units.js";
+import type { Motion } from "../history/motions.js";
+import { type Evidence, iso, JUMP_MS, type Told } from "./evidence.js";
+import type { Judge } from "./index.js";
+
+/** Each vote request is announced once, reminded of in time, and closed once; a person hears of the one that they watch. */
+export const judgeGovernance: Judge = function* ({ history, community }, evidence) {
+  for (const { channelId, only, before } of community.governance)
+    for (const motion of history.motions) {
+      if (only && only.title !== motion.title) continue;
+      const { title, at, closesAt, decidedAt } = motion;
+      const own = evidence.in(channelId).filter(({ text }) => text.includes(title));
+      const where = `${title} of ${iso(at)} in ${channelId}`;
+      const known = only?.since ?? at;
+      const opened = own.filter(({ content }) => /^Vote request: |new vote requests/.test(content)).length;
+      if (opened > (only ? 0 : 1)) yield `Opened ${opened} times: ${where}`;
+      const isKnown = evidence.isClean(at, closesAt);
+      if (!only && opened === 0 && isKnown) yield `Not opened: ${where}`;
+      const count = (words: string) => own.filter(({ content }) => content === `${words}: ${title}`).length;
+
+      const closed = count("Closed");
+      if (closed > 1) yield `Closed ${closed} times: ${where}`;
+      const mustClose = isKnown && known < closesAt - JUMP_MS && evidence.isClean(closesAt, history.endAt);
+      if (closed === 0 && mustClose && (only || opened === 1)) yield `Not closed: ${where}`;
+      if (own.some((each) => each.content === `Closed: ${title}` && each.at < closesAt))
+        yield `Closed too early: ${where}`;
+
+      for (const way of ["yes", "no"] as const) {
+        const told = count(`Enough ${way} votes`);
+        const decided = decidedAt[way];
+        if (told > (decided === undefined ? 0 : 1))
+          yield `Told ${told} times that enough voted ${way}: ${where}`;
+        const isDue =
+          decided !== undefined &&
+          decided > known + JUMP_MS &&
+          evidence.isClean(at, decided) &&
+          evidence.isClean(decided, closesAt);
+        if (told === 0 && isDue) yield `Not told that enough voted ${way}: ${where}`;
+      }
+
+      yield* judgeReminders(
+        own,
+        dueRemindersOf(motion, before),
+        { where, known, closesAt, isKnown },
+        evidence,
+      );
+    }
+};
+
+interface Reminder {
+  /** Epoch ms. */
+  readonly dueAt: number;
+  readonly deadline: number;
+}
+
+/** The reminders of a motion, in the order in which they are due. */
+const dueRemindersOf = (
+  { voteBefore, effectiveAt }: Motion,
+  before: readonly number[],
+): readonly Reminder[] =>
+  [voteBefore, effectiveAt]
+    .flatMap((deadline) =>
+      deadline === null ? [] : before.map((ms) => ({ deadline, dueAt: deadline - ms })),
+    )
+    .sort((a, b) => a.dueAt - b.dueAt);
+
+interface Reminded {
+  readonly where: string;
+  /** Since when the motion is known, and when it was over. */
+  readonly known: number;
+  readonly closesAt: number;
+  readonly isKnown: boolean;
+}
+
+/** In so much time after it is due a reminder has come, in ms. */
+const REMINDED_MS = 40 * MINUTE;
+
+/** Each reminder comes once, in its time; of those that are due together, only the last. Their messages are edited later. */
+function* judgeReminders(
+  own: readonly Told[],
+  due: readonly Reminder[],
+  { where, known, closesAt, isKnown }: Reminded,
+  evidence: Evidence,
+): Iterable<string> {
+  const told = own.filter(({ content }) => /(^|> )Still open: /.test(content)).map(({ at }) => at);
+  const mayCome = due.filter(({ dueAt, deadline }) => dueAt < Math.min(closesAt, deadline) + JUMP_MS);
+  for (const [index, at] of told.entries())
+    if (mayCome.filter(({ dueAt }) => dueAt - JUMP_MS <= at).length <= index)
+      yield `Reminder ${index + 1} at ${iso(at)} came before it was due, or twice: ${where}`;
+  for (const { dueAt, deadline } of mayCome) {
+    const isAlone = due.every(
+      (each) => each.dueAt === dueAt || Math.abs(each.dueAt - dueAt) > 2 * REMINDED_MS,
+    );
+    const isInTime = dueAt > known + JUMP_MS && dueAt + HOUR < Math.min(closesAt, deadline);
+    if (
+      !isAlone ||
+      !isInTime ||
+      !isKnown ||
+      !evidence.isClean(dueAt - REMINDED_MS, dueAt + REMINDED_MS, 2 * REMINDED_MS)
+    )
+      continue;
+    const count = told.filter((at) => at >= dueAt - MINUTE && at <= dueAt + REMINDED_MS).length;
+    if (count !== 1) yield `Reminded ${count} times of ${iso(dueAt)}: ${where}`;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Judge } from "./index.js";
+
+/** Who joins is told of once, and who was there before is not. */
+export const judgeNewcomers: Judge = function* ({ history, community }, evidence) {
+  for (const channelId of community.newcomers) {
+    const own = evidence.in(channelId);
+    const old = own.filter(({ content }) => /Node \d/.test(content)).length;
+    if (old > 0) yield `Told of ${old} that were there before: ${channelId}`;
+    for (const { at, name } of history.joinings) {
+      const told = own.filter(({ text }) => text.includes(name)).length;
+      if (told > 1) yield `Told ${told} times: ${name} in ${channelId}`;
+      if (told === 0 && evidence.isClean(at, history.endAt)) yield `Not told: ${name} in ${channelId}`;
+    }
+  }
+};

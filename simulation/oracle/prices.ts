@@ -1,0 +1,129 @@
+import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
+import type { PriceWatch } from "../community.js";
+import type { History } from "../history/index.js";
+import { PRICE_STEP, type PriceStep } from "../history/prices.js";
+import { type Evidence, iso, JUMP_MS } from "./evidence.js";
+import type { Judge } from "./index.js";
+
+/** A price must come back by so much before it is told again, in percent, */
+const BACK = 1;
+/** and a reading of it lies no further off, in ms, what the price was an hour ago. */
+const NEAR_MS = 25 * MINUTE;
+
+/** One alert: what the price was when it was read, by the bot's own clock. */
+interface Alert {
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const titleOf = ({ when, value }: PriceWatch): string =>
+  when === "moves" ? `Canton Coin: up or down ${value} % in 1h` : `Canton Coin: ${when} ${value} USD`;
+
+function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
+  return evidence.in(watch.channelId).flatMap(({ title, description }) => {
+    const [, from, to, second] =
+      /From ([\d.]+) USD to ([\d.]+) USD: .*at <t:(\d+):f>/.exec(description) ?? [];
+    if (title !== titleOf(watch) || second === undefined) return [];
+    return [{ at: Number(second) * SECOND, from: Number(from), to: Number(to) }];
+  });
+}
+
+const isNear = (a: number, b: number): boolean => Math.abs(a / b - 1) < 0.001;
+
+/** Whether a price is past what somebody waits for, by so many percent more than that. */
+const isPast = ({ when, value }: PriceWatch, usd: number, percent: number): boolean =>
+  when === "above" ? usd >= value * (1 + percent / 100) : usd <= value * (1 - percent / 100);
+
+/** Runs of steps of which something holds. */
+function runsOf(
+  steps: readonly PriceStep[],
+  holds: (step: PriceStep) => boolean,
+): { from: number; to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const step of steps) {
+    const last = runs.at(-1);
+    const to = step.at + PRICE_STEP;
+    if (!holds(step)) continue;
+    if (last?.to === step.at) last.to = to;
+    else runs.push({ from: step.at, to });
+  }
+  return runs;
+}
+
+/** What the price had moved by within an hour, in percent: the least and the most that a reading may have found. */
+function movesOf({
+  prices,
+}: History): (step: PriceStep) => { readonly least: number; readonly most: number } {
+  const indexes = new Map(prices.map((step, index) => [step, index]));
+  return (step) => {
+    const index = indexes.get(step) ?? 0;
+    const reach = Math.ceil(NEAR_MS / PRICE_STEP);
+    const hour = HOUR / PRICE_STEP;
+    const moves = prices
+      .slice(Math.max(0, index - hour - reach), index - hour + reach + 1)
+      .map(({ usd }) => Math.abs(step.usd / usd - 1) * 100);
+    return { least: Math.min(...moves), most: Math.max(...moves) };
+  };
+}
+
+/** What is told is true, and told again only after the price has come back; what is past a limit for long is told. */
+export const judgePrices: Judge = function* ({ history, community }, evidence) {
+  const { prices, startAt, endAt, priceFaults } = history;
+  const moves = movesOf(history);
+  const shown = priceFaults.map(({ from, to }) => ({ from: from - MINUTE, to: to + 20 * MINUTE }));
+  const stepsIn = (from: number, to: number) => prices.filter(({ at }) => at > from - PRICE_STEP && at <= to);
+  for (const watch of community.prices) {
+    const { channelId, when, value, isOnce } = watch;
+    const where = `${titleOf(watch)} in ${channelId}`;
+    const alerts = alertsOf(watch, evidence);
+    if (isOnce && alerts.length > 1) yield `Told ${alerts.length} times, and not once: ${where}`;
+    const holdsFor = (step: PriceStep, more: number) =>
+      when === "moves" ? moves(step).least >= value + more : isPast(watch, step.usd, more);
+    const mayHold = (step: PriceStep) =>
+      when === "moves" ? moves(step).most >= value - 0.05 : isPast(watch, step.usd, -0.1);
+    const mayBeBack = (step: PriceStep) =>
+      when === "moves"
+        ? moves(step).least <= Math.max(value - BACK, value / 2) + 0.05
+        : !isPast(watch, step.usd, -BACK + 0.1);
+    const isBack = (step: PriceStep) =>
+      when === "moves"
+        ? moves(step).most <= Math.max(value - BACK, value / 2) - 0.05
+        : !isPast(watch, step.usd, -BACK - 0.1);
+
+    for (const [index, { at, to }] of alerts.entries()) {
+      const slack = evidence.overlapsJump(at - HOUR, at + HOUR) ? JUMP_MS : MINUTE;
+      const read = stepsIn(at - slack, at + slack);
+      const said = `${to} USD at ${iso(at)}: ${where}`;
+      if (!read.some(({ usd }) => isNear(usd, to))) yield `Never the price: ${said}`;
+      if (!read.some(mayHold)) yield `Told of what did not hold: ${said}`;
+      const before = alerts[index - 1];
+      if (!before) continue;
+      if (at - before.at < HOUR - 2 * slack) yield `Told again within the hour: ${said}`;
+      if (!stepsIn(before.at - slack, at + slack).some(mayBeBack))
+        yield `Told again, and it never came back: ${said}`;
+    }
+
+    const backs = runsOf(prices, isBack).filter(
+      ({ from, to }) => from > startAt + 2 * HOUR && evidence.isClean(from, to, 15 * MINUTE, shown),
+    );
+    for (const run of runsOf(prices, (step) => holdsFor(step, 0.1))) {
+      if (run.from < startAt + 3 * HOUR || run.to > endAt - HOUR) continue;
+      const last = alerts.filter(({ at }) => at < run.from - JUMP_MS).at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+      if (isOnce && last > startAt) continue;
+      // It must have come back, an hour after it was told, and have been read then.
+      const isArmed = backs.some(
+        ({ from, to }) =>
+          to <= run.from && evidence.isClean(Math.max(from, last + HOUR + JUMP_MS), to, 15 * MINUTE, shown),
+      );
+      const told = alerts.some(({ at }) => at >= run.from - JUMP_MS && at <= run.to + JUMP_MS);
+      // A move is one from what was read an hour ago.
+      const seenFrom = when === "moves" ? run.from - 2 * HOUR : run.from;
+      const isSeen =
+        evidence.isClean(run.from, run.to, 15 * MINUTE, shown) &&
+        (when !== "moves" || evidence.isClean(seenFrom, run.to, run.to - seenFrom, shown));
+      if (isArmed && isSeen && !told)
+        yield `Not told, though it held from ${iso(run.from)} to ${iso(run.to)}: ${where}`;
+    }
+  }
+};

@@ -1,0 +1,38 @@
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+import { iso, JUMP_MS } from "./evidence.js";
+import type { Judge } from "./index.js";
+
+/** Most have moved to a version so long after its beginning, in ms, and the bot has read what they run. */
+const ADOPTED_MS = 2 * HOUR + 40 * MINUTE;
+
+/** Who stays behind what most run is told of once for each version, after a day. */
+export const judgeVersions: Judge = function* ({ history, community }, evidence) {
+  const { spreads, endAt } = history;
+  for (const { channelId, validator } of community.validators)
+    for (const [index, { at, version, upgrades }] of spreads.entries()) {
+      const told = evidence
+        .in(channelId)
+        .filter(
+          ({ content, text }) =>
+            content.includes(`Old version: Node ${validator}`) &&
+            !new RegExp(`Node ${validator}\\d`).test(content) &&
+            new RegExp(`most run \`?${version.replaceAll(".", "\\.")}(?!\\d)`).test(text),
+        );
+      const where = `Node ${validator} behind ${version} of ${iso(at)} in ${channelId}`;
+      const own = [upgrades, ...spreads.slice(index + 1).map((later) => later.upgrades)];
+      const upgradedAt = Math.min(...own.map((each) => each.get(validator) ?? Number.POSITIVE_INFINITY));
+      if (told.length > 1) yield `Told ${told.length} times: ${where}`;
+      if (told.some((each) => each.at < at + DAY - JUMP_MS)) yield `Told too early: ${where}`;
+      if (told.length > 0 && evidence.toldAt(upgradedAt) < at + DAY - JUMP_MS)
+        yield `Told of one that is not: ${where}`;
+      const nextAt = spreads[index + 1]?.at ?? endAt;
+      const until = Math.min(upgradedAt, nextAt, endAt);
+      const adoptedAt = at + ADOPTED_MS;
+      if (
+        told.length === 0 &&
+        evidence.isClean(adoptedAt, adoptedAt + 2 * HOUR, HOUR) &&
+        evidence.isClean(adoptedAt + DAY + 2 * HOUR, until, HOUR)
+      )
+        yield `Not told: ${where}`;
+    }
+};

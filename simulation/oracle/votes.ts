@@ -1,0 +1,67 @@
+import { HOUR, MINUTE } from "../../src/util/units.js";
+import { iso, RECOVERY_MS } from "./evidence.js";
+import type { Judge } from "./index.js";
+
+/** Votes are read so long before a ping at the most, in ms, with the time that sending takes. */
+const FRESH_MS = 90_000;
+
+/** Each vote is told once, but for the requester's own. */
+export const judgeVotes: Judge = function* ({ history, community, ballots }, evidence) {
+  for (const { channelId, votes } of community.governance) {
+    const told = evidence.in(channelId).filter(({ title }) => /^(Vote|\d+ votes) on /.test(title));
+    if (!votes) {
+      if (told.length > 0) yield `Told of ${told.length} votes that nobody is to hear of: ${channelId}`;
+      continue;
+    }
+    for (const { title, closesAt, at: openedAt } of history.motions) {
+      const about = told.filter((each) => each.title.endsWith(` on ${title}`));
+      const isCut = about.some(({ description }) => / more\n/.test(description));
+      for (const { at, voter, accept, isOwn } of ballots.filter((each) => each.title === title)) {
+        const sign = accept ? "✅" : "❌";
+        const own = about.filter(({ description }) => description.includes(`**${voter}** ${sign}`));
+        const where = `${voter}'s vote of ${iso(at)} on ${title} in ${channelId}`;
+        if (own.length > (isOwn ? 0 : 1)) yield `Told ${own.length} times: ${where}`;
+        if (own.some((each) => each.at < at)) yield `Told too early: ${where}`;
+        const isDue =
+          !isOwn &&
+          !isCut &&
+          evidence.isClean(openedAt, at) &&
+          evidence.isClean(at, Math.min(closesAt, at + 3 * HOUR), 40 * MINUTE);
+        if (own.length === 0 && isDue) yield `Not told: ${where}`;
+      }
+    }
+  }
+};
+
+/** A reminder pings those who stand for super validators that have not voted, all of them and nobody else. */
+export const judgePings: Judge = function* ({ history, community, ballots }, evidence) {
+  const everybody = [...community.mapped];
+  for (const { channelId, votes } of community.governance)
+    for (const { title } of history.motions) {
+      const cast = new Map(
+        ballots.filter((each) => each.title === title).map(({ voter, at }) => [voter, at]),
+      );
+      const reminders = evidence
+        .in(channelId)
+        .filter(({ content }) => content.endsWith(`Still open: ${title}`));
+      for (const { at, content, description } of reminders) {
+        const where = `the reminder of ${title} at ${iso(at)} in ${channelId}`;
+        const pinged = everybody.filter(([, id]) => content.includes(`<@${id}>`));
+        if (!votes && pinged.length > 0) yield `A ping that nobody wants: ${where}`;
+        for (const [voter] of pinged)
+          if ((cast.get(voter) ?? Number.POSITIVE_INFINITY) < at - FRESH_MS)
+            yield `${voter} is pinged, and has voted: ${where}`;
+        const isSure =
+          votes &&
+          !description.includes("could not be read") &&
+          evidence.isClean(at - RECOVERY_MS, at + MINUTE, RECOVERY_MS);
+        const isMissing = (voter: string) => (cast.get(voter) ?? Number.POSITIVE_INFINITY) > at;
+        const forgotten = everybody.filter(
+          ([voter, id]) => isMissing(voter) && !content.includes(`<@${id}>`),
+        );
+        // The message may have been edited since, and then no longer says that nobody knew.
+        if (isSure && pinged.length > 0 && forgotten.length > 0)
+          yield `${forgotten.length} are not pinged: ${where}`;
+      }
+    }
+};
