@@ -17,6 +17,7 @@ import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { update } from "./update.js";
 import { validator } from "./validator.js";
+import { voters } from "./voters.js";
 import { createWatchActions } from "./watch/actions.js";
 import { createWatch } from "./watch/index.js";
 
@@ -47,5 +48,6 @@ export const createCommands = (feeds: readonly FeedDefinition[]): readonly Comma
   lookup,
   createSubscribe(feeds),
   createWatch(feeds),
+  voters,
   help,
 ];

@@ -1,5 +1,5 @@
-import { KINDS } from "../src/directory/directory.js";
 import type { ReadingCommand } from "../src/discord/command.js";
+import { LOOKED_UP } from "../src/screens/lookup.js";
 import { readingCommand, withId, withPrivate } from "./options.js";
 
 export const lookup: ReadingCommand = {
@@ -13,5 +13,5 @@ export const lookup: ReadingCommand = {
   ).toJSON(),
   group: "Ledger",
   opens: { "": "lookup" },
-  suggests: KINDS,
+  suggests: LOOKED_UP,
 };

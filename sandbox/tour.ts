@@ -101,7 +101,7 @@ async function tour(): Promise<void> {
   await step(
     "A super validator votes: #general is subscribed to votes",
     () => world.until(find(channels.general, /Vote on/), "the vote"),
-    /votes ✅ yes/,
+    /\*\* ✅/,
   );
   explorer.ledger.closeVoteRequest(request, "Accepted");
   await step(

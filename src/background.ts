@@ -2,7 +2,7 @@ import type { REST } from "discord.js";
 import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
 import type { OnDelivered } from "./delivery/deliver.js";
-import type { FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
+import type { Feed, FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
 import { createOutbox } from "./delivery/outbox.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
 import { createUpkeep } from "./delivery/upkeep.js";
@@ -113,15 +113,24 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
     });
   };
-  const pollJob = ({ feed, poll, pollMs }: RunningFeed & { readonly pollMs: number }) => {
+  const publisherOf = (feed: Feed): Publisher => {
     const { name } = feed.definition;
-    const publisher: Publisher = {
+    return {
       subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
       isHeard: async ({ isPaused, channelId }) =>
         !isPaused && !(await subscriptions.health(channelId)).paused,
       prepare: (events) => outbox.prepare(feed, events),
       touch: (subjects) => upkeep.touch(name, subjects),
     };
+  };
+  type Polled = RunningFeed & { readonly pollMs: number };
+  const keepJob = ({ feed, keep, pollMs }: Polled) => {
+    const publisher = publisherOf(feed);
+    return keep ? [job(() => keep(publisher), pollMs, `upkeep of ${feed.definition.name}`)] : [];
+  };
+  const pollJob = ({ feed, poll, pollMs }: Polled) => {
+    const { name } = feed.definition;
+    const publisher = publisherOf(feed);
     return job(
       async () => {
         const startedAt = performance.now();
@@ -160,6 +169,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const newest = explorer.for("background", { maxAgeMs: 0 });
   const jobs = [
     ...running.map(pollJob),
+    ...running.flatMap(keepJob),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),

@@ -27,7 +27,7 @@ export interface NameServices {
  * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.
  * @throws {PersonError} where it fits none, or several
  */
-async function readThing(
+export async function readThing(
   typed: string,
   kinds: readonly Kind[],
   { directory, links }: NameServices,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
 import { requestDrill } from "../../src/delivery/drill.js";
-import { type AnswerDeps, type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
+import { type AnswerDeps, type FeedDefinition, needsOf, toldBy } from "../../src/delivery/feed.js";
 import type { Subscriptions } from "../../src/delivery/subscriptions.js";
 import type { Names } from "../../src/directory/names.js";
 import type { MessagePayload, Renderer } from "../../src/discord/message.js";
@@ -81,8 +81,13 @@ const check = (
   { client, user }: ChatInputCommandInteraction,
   { rest }: SubscribeServices,
   place: Place,
-  { roleId, thread }: Pick<Subscription, "roleId" | "thread">,
-): Promise<void> => checkSubscription(rest, client.user.id, user.id, { place, roleId, thread });
+  feed: FeedDefinition,
+  settings: Pick<Subscription, "roleId" | "thread" | "topics">,
+): Promise<void> => {
+  const { roleId, thread } = settings;
+  const needs = needsOf(settings, feed);
+  return checkSubscription(rest, client.user.id, user.id, { place, roleId, thread, needs });
+};
 
 /** What a subscription announces, in words. */
 export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
@@ -140,7 +145,7 @@ async function save(
       `<#${channel.id}> is not an announcement channel: only there can messages be published. Leave \`publish\` out.`,
     );
   }
-  await check(interaction, services, place, settings);
+  await check(interaction, services, place, feed, settings);
   if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
   const subscription: Subscription = {
     ...settings,
@@ -287,7 +292,7 @@ export async function resume(
   const place = await placeOf(interaction, services);
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
-  await check(interaction, services, place, subscription);
+  await check(interaction, services, place, feed, subscription);
   const { paused, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
   await subscriptions.setHealth(channel.id, rest);
   return say(services, paused ? md`Resumed` : md`It was not paused`, [
@@ -305,7 +310,7 @@ export async function test(
   const place = await placeOf(interaction, services);
   const { channel } = place;
   const { subscription, feed } = await chosenIn(interaction, services, channel.id);
-  await check(interaction, services, place, subscription);
+  await check(interaction, services, place, feed, subscription);
   if ((await services.subscriptions.health(channel.id)).paused)
     throw new PersonError(`<#${channel.id}> is paused: \`/subscribe resume\` resumes it.`);
   const deps = answerDeps(interaction, services);

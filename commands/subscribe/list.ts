@@ -19,6 +19,8 @@ function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdow
   ];
 }
 
+const nowLines = (now: Markdown | undefined): Markdown[] => (now ? [md`Now: ${now}`] : []);
+
 /** The subscriptions of the server with their state, a page of them. */
 export async function list(
   interaction: ChatInputCommandInteraction,
@@ -41,9 +43,7 @@ export async function list(
     shown.map(async ({ subscription, feed }) => [
       headline(subscription, feed, services),
       ...described(subscription, feed),
-      ...(subscription.subject !== null && feed.nowOf
-        ? [md`Now: ${await feed.nowOf(state, subscription)}`]
-        : []),
+      ...nowLines(await feed.nowOf?.(state, subscription)),
       ...(subscriptions.isFixed(subscription)
         ? [md`Set in the bot's environment; it cannot be removed by a command.`]
         : []),

@@ -51,7 +51,8 @@ export function addSettings(
     builder.addBooleanOption((option) =>
       option.setName(name).setDescription(`${description} (${byDefault ? "on" : "off"})`),
     );
-  const options = Object.assign({}, ...feeds.map((feed) => feed.options)) as FeedDefinition["options"];
+  const offered = isNew ? feeds : feeds.filter(({ isChangedAnew }) => !isChangedAnew);
+  const options = Object.assign({}, ...offered.map((feed) => feed.options)) as FeedDefinition["options"];
   for (const [name, option] of Object.entries(options))
     if (!isNew || !option.isRequired) addOption(builder, name, option, false);
   return builder;

@@ -17,6 +17,7 @@ import {
   titleOf,
   toldOf,
   type Watchable,
+  watchableOf,
   watchables,
   watchesOf,
 } from "./watches.js";
@@ -31,8 +32,8 @@ export function createWatchActions(
   const all = watchables(feeds);
   const { renderer, subscriptions, state, rest } = services;
 
-  const watchableOf = ({ feed }: Pick<Offer, "feed">): Watchable => {
-    const found = all.find((each) => each.feed.name === feed);
+  const wanted = ({ feed, id }: Pick<Offer, "feed" | "id">): Watchable => {
+    const found = watchableOf(all, { feed, subject: id });
     if (!found) throw new PersonError("That can no longer be watched.");
     return found;
   };
@@ -76,7 +77,7 @@ export function createWatchActions(
 
   return {
     async offerWatch(offer, { user }) {
-      const watchable = watchableOf(offer);
+      const watchable = wanted(offer);
       const existing = await own(user.id, offer.feed, offer.id);
       const settings = settingsIn(watchable, offer, existing?.subscription);
       const draft = {
@@ -108,7 +109,7 @@ export function createWatchActions(
     },
 
     async startWatch(offer, click) {
-      const watchable = watchableOf(offer);
+      const watchable = wanted(offer);
       const existing = await own(click.user.id, offer.feed, offer.id);
       const settings = settingsIn(watchable, offer, existing?.subscription);
       return startWatch(click, services, all, watchable, settings, offer.id);

@@ -44,7 +44,7 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
   const all = watchables(feeds);
   const builder = new SlashCommandBuilder()
     .setName("watch")
-    .setDescription("Be told in private: of a validator, the price, a vote request")
+    .setDescription("Be told in private: of a validator, the price, a vote request, a vote not cast")
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
     .setContexts(
       InteractionContextType.Guild,

@@ -17,7 +17,14 @@ export interface Watchable {
 
 /** What people can watch among these feeds. */
 export const watchables = (feeds: readonly FeedDefinition[]): readonly Watchable[] =>
-  feeds.flatMap((feed) => (feed.watch ? [{ feed, watch: feed.watch }] : []));
+  feeds.flatMap((feed) => (feed.watches ?? []).map((watch) => ({ feed, watch })));
+
+/** What somebody watches, by its feed and its subject. */
+export const watchableOf = (
+  all: readonly Watchable[],
+  { feed: name, subject }: { readonly feed: string; readonly subject: string | null },
+): Watchable | undefined =>
+  all.find(({ feed, watch }) => feed.name === name && (watch.owns?.(subject ?? "") ?? true));
 
 /** Somebody's watch, with what it is of. */
 export interface Watch extends Watchable {
@@ -40,7 +47,7 @@ export async function watchesOf(
     .filter((each) => each.userId === userId)
     .sort((a, b) => a.since - b.since)
     .flatMap((subscription) => {
-      const found = all.find(({ feed }) => feed.name === subscription.feed);
+      const found = watchableOf(all, subscription);
       return found ? [{ ...found, subscription }] : [];
     });
 }
@@ -143,6 +150,9 @@ export async function forget(userId: string, services: SubscribeServices): Promi
   const alerts = [...(await state.alerts.list())].filter(([, each]) => isTheirs(each));
   const waiting = [...(await state.outbox.list())].filter(([, each]) => isTheirs(each));
   const drills = [...(await state.drills.list())].filter(([, each]) => isTheirs(each));
+  const mapped = [...(await state.voters.list())].filter(
+    ([, { who }]) => who.kind === "member" && who.id === userId,
+  );
   const ids = own.map(({ channelId, feed, subject }) => subscriptionId(channelId, feed, subject));
   for (const channelId of channels) await subscriptions.removeChannel(channelId);
   await state.commit([
@@ -151,6 +161,7 @@ export async function forget(userId: string, services: SubscribeServices): Promi
     ...alerts.flatMap(([id]) => [state.alerts.delete(id), state.responses.delete(id)]),
     ...waiting.map(([id]) => state.outbox.delete(id)),
     ...drills.map(([id]) => state.drills.delete(id)),
+    ...mapped.map(([id]) => state.voters.delete(id)),
   ]);
   for (const id of (await state.responses.list()).keys()) await forgetResponse(userId, id, services);
   return own.length;

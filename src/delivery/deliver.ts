@@ -81,12 +81,15 @@ export function createDeliver(deps: DeliverDeps) {
     const begins = feed.begins(event) && subjects.length > 0;
     const beginsOne = begins && subjects.length === 1;
     const todo = sent.gone ? [] : followUps(subscription, beginsOne);
-    const message = {
+    const place = {
       feed: feed.definition.name,
       channelId,
       messageId: sent.messageId,
-      in: sent.threadId ?? channelId,
+      in: sent.in,
       at: now(),
+    };
+    const message = {
+      ...place,
       ...(sent.threadId ? { threadId: sent.threadId } : {}),
       ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
       ...(sent.gone ? { gone: true } : {}),
@@ -102,7 +105,10 @@ export function createDeliver(deps: DeliverDeps) {
         : newsId(message.feed, subject, channelId, eventId);
       return announced.put(id, document);
     });
-    return writes;
+    const own = sent.gone ? undefined : feed.lastsAs?.(event);
+    if (own === undefined) return writes;
+    const lasting: Announced = { ...place, subject: own, news: false, revision: sent.revision ?? 0 };
+    return [...writes, announced.put(announcedId(place.feed, own, channelId), lasting)];
   };
 
   /** Records a delivery that has arrived. */
@@ -177,7 +183,7 @@ export function createDeliver(deps: DeliverDeps) {
     const { claim, ...unclaimed } = delivery;
     const later = (ms: number) => ({ ...unclaimed, attempts: delivery.attempts + 1, notBefore: now() + ms });
     if (problem === "deleted-by-somebody" && sending) {
-      await record(id, feed, delivery, subscription, { messageId: "", gone: true });
+      await record(id, feed, delivery, subscription, { messageId: "", in: channelId, gone: true });
       return;
     }
     const closedToUs = problem === "channel-deleted" || problem === "permanent" || problem === "no-access";
@@ -237,13 +243,22 @@ export function createDeliver(deps: DeliverDeps) {
         await record(id, feed, delivery, subscription, arrived);
         return;
       }
-      const rendered = await feed.render(delivery.event, markOf(id));
       known = await sender.announcedFor(feed, delivery);
       if (known?.todo?.includes("thread") && now() - known.at < THREAD_MS) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;
       }
       await pacer.turn(lineOf(subscription));
+      // Only now: what it says is as new as can be, however long the turn took.
+      const rendered = await feed.render(
+        delivery.event,
+        markOf(id),
+        wanting.length > 0 ? wanting : recipients,
+      );
+      if (!rendered) {
+        await commit(id, undefined);
+        return;
+      }
       const deadline = now() + CLAIM_MS;
       current = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
       await commit(id, current);

@@ -6,6 +6,7 @@ import type { PollSettings } from "../config.js";
 import type { Directory, Kind } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
+import type { PermissionName } from "../discord/permissions.js";
 import type { Explorer, ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
 import type { View } from "../screens/view.js";
@@ -22,6 +23,8 @@ export interface Topic {
   readonly byDefault: boolean;
   /** Whether every subscription has it. */
   readonly isFixed?: boolean;
+  /** What the bot must be allowed for it, besides what it needs to announce anything. */
+  readonly needs?: readonly PermissionName[];
   /** In a list of what a channel is subscribed to, such as "outages". */
   readonly words: (subscription: Subscription) => string;
 }
@@ -68,6 +71,8 @@ export interface WatchChoice {
   readonly name: string;
   readonly description: string;
   readonly subject: SubjectChoice;
+  /** Whether a subscription's subject is of this kind; missing where the feed has no other watch. */
+  owns?(subject: string): boolean;
   /** What a button that leads to it offers besides: another subject, or the feed's first option as it would be typed. */
   offered?(
     subject: string,
@@ -98,6 +103,8 @@ export interface FeedDefinition {
   readonly thing: string;
   readonly topics: Readonly<Record<string, Topic>>;
   readonly options: Readonly<Record<string, FeedOption>>;
+  /** Whether its options are changed by subscribing again alone, and not by /subscribe edit (Discord: 25 options). */
+  readonly isChangedAnew?: boolean;
   /** Whether a message may have a thread: not where it is about several things, and nothing follows. */
   readonly threads: boolean;
   /** Names of forum tags that suit it, where a forum demands one. */
@@ -106,19 +113,27 @@ export interface FeedDefinition {
   sample(deps: AnswerDeps, subscription: Subscription, mark: string): Promise<View>;
   /** Where each subscription is about one thing. */
   readonly subject?: SubjectChoice;
-  /** Where people may watch something of it. */
-  readonly watch?: WatchChoice;
+  /** What people may watch of it. */
+  readonly watches?: readonly WatchChoice[];
   /** What a new subscriber should know of what began before, and is not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
   /** When what it tells of was last read, for the list of subscriptions; missing where each says for itself. */
   lastRead?(state: State): Promise<Markdown>;
-  /** How what a subscription is about stands, and what was last told of it. */
-  nowOf?(state: State, subscription: Subscription): Promise<Markdown>;
+  /** How what a subscription is about stands, and what was last told of it; undefined where it is about no one thing. */
+  nowOf?(state: State, subscription: Subscription): Promise<Markdown | undefined>;
+}
+
+/** Whom a message notifies by name. */
+export interface Mentions {
+  readonly userIds: readonly string[];
+  readonly roleIds: readonly string[];
 }
 
 /** An event's message, and what it shows of its subject. */
 export interface Rendered {
   readonly payload: MessagePayload;
+  /** Whom it notifies besides its subscriptions' own roles. */
+  readonly mentions?: Mentions;
   /** Of the thread or the forum's post that it begins. */
   readonly title: string;
   readonly revision: number;
@@ -151,14 +166,20 @@ export interface Feed<Event = unknown> {
   subjectsOf(event: Event): readonly string[];
   /** Whether it begins a message that later news of its subjects refers to. */
   begins(event: Event): boolean;
+  /** Names the event's own message, where that is kept up to date though it begins nothing (see LastingMessages). */
+  lastsAs?(event: Event): string | undefined;
   /** Whether a subscription to its topic wants it. */
   wants(subscription: Subscription, event: Event): boolean;
   /** The one channel that it is for; missing where it is for every subscription that wants it. */
   channelOf?(event: Event): string;
   /** How loud it is; missing where what begins a message pings, and later news does not. */
   loudnessOf?(event: Event): Loudness;
-  /** @param mark stands in one of the message's links, so that the message is recognized */
-  render(event: Event, mark: string): Promise<Rendered>;
+  /**
+   * @param mark stands in one of the message's links, so that the message is recognized
+   * @param recipients the subscriptions that it is for
+   * @returns undefined where nothing is left to be told
+   */
+  render(event: Event, mark: string, recipients: readonly Subscription[]): Promise<Rendered | undefined>;
   /** How the messages about its subjects are kept up to date; missing where each stands as it was sent. */
   readonly lasting?: LastingMessages;
 }
@@ -170,8 +191,13 @@ export type Loudness = "ping" | "normal" | "silent";
 export interface LastingMessages {
   /** Undefined where nothing is known of it any more. */
   stateOf(subject: string, channelId: string): Promise<SubjectState | undefined>;
-  /** The message that began a subject as it should stand now. */
-  current(subject: string, mark: string, channelId: string): Promise<MessagePayload>;
+  /** The message that began a subject as it should stand now, for the subscriptions of its channel. */
+  current(
+    subject: string,
+    mark: string,
+    channelId: string,
+    recipients: readonly Subscription[],
+  ): Promise<MessagePayload>;
   /** What a thread about it is called. */
   titleOf(subject: string, channelId: string): Promise<string>;
   /** The id of the event that begins a subject's message. */
@@ -222,6 +248,8 @@ export interface RunningFeed {
   readonly feed: Feed;
   /** Reads once, and publishes what is new. */
   poll(publisher: Publisher): Promise<PollOutcome>;
+  /** What else it keeps in order at Discord: at the pace of its polls, beside them. */
+  keep?(publisher: Publisher): Promise<void>;
 }
 
 /** A feed as src/feeds/index.ts lists it. */
@@ -244,6 +272,15 @@ export const hasTopic = (
   definition: FeedDefinition,
   name: string,
 ): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
+
+/** What the bot must be allowed for what a subscription has on. */
+export const needsOf = (
+  subscription: Pick<Subscription, "topics">,
+  definition: FeedDefinition,
+): readonly PermissionName[] =>
+  Object.entries(definition.topics).flatMap(([name, { needs = [] }]) =>
+    hasTopic(subscription, definition, name) ? needs : [],
+  );
 
 /** What a subscription tells of, topic by topic, in words. */
 export const toldBy = (subscription: Subscription, definition: FeedDefinition): string[] =>

@@ -12,6 +12,8 @@ import { type Feed, type Loudness, markOf, type Rendered } from "./feed.js";
 /** A message that arrived, and where. */
 export interface Sent {
   readonly messageId: string;
+  /** The channel or thread that it stands in. */
+  readonly in: string;
   readonly threadId?: string;
   readonly revision?: number;
 }
@@ -53,7 +55,7 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     { channelId }: Delivery,
     subscription: Subscription,
     {
-      rendered: { payload, title, revision },
+      rendered: { payload, title, revision, mentions },
       known,
       loudness,
       roleIds,
@@ -71,16 +73,18 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     const post: Post = {
       payload,
       nonce: markOf(id),
-      roleIds: loudness === "ping" ? roleIds : [],
+      roleIds: [...new Set([...(loudness === "ping" ? roleIds : []), ...(mentions?.roleIds ?? [])])],
+      userIds: mentions?.userIds ?? [],
       isSilent: loudness === "silent",
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
     const attempt = async (what: Post, signal: AbortSignal) => {
       if (subscription.forum && !known?.threadId) {
         const threadId = await postToForum(rest, channelId, title, what, subscription.tagId, signal);
-        return { messageId: threadId, threadId, revision };
+        return { messageId: threadId, in: threadId, threadId, revision };
       }
-      return { messageId: await postMessage(rest, known?.threadId ?? channelId, what, signal), revision };
+      const place = known?.threadId ?? channelId;
+      return { messageId: await postMessage(rest, place, what, signal), in: place, revision };
     };
     return withDeadline(left, stopping, async (signal) => {
       try {
@@ -110,10 +114,11 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
         (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since, () =>
           pacer.turn(line),
         ));
-      return postId ? { messageId: postId, threadId: postId } : undefined;
+      return postId ? { messageId: postId, in: postId, threadId: postId } : undefined;
     }
-    const messageId = await findByMark(rest, thread ?? channelId, markOf(id), since);
-    return messageId === undefined ? undefined : { messageId };
+    const place = thread ?? channelId;
+    const messageId = await findByMark(rest, place, markOf(id), since);
+    return messageId === undefined ? undefined : { messageId, in: place };
   };
 
   return { send, find, announcedFor };

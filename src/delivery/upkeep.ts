@@ -10,6 +10,7 @@ import type { Lease, LeasedState } from "../storage/lease.js";
 import { ageOf, believed } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { type Feed, type LastingMessages, markOf, type SubjectState } from "./feed.js";
+import type { Subscriptions } from "./subscriptions.js";
 
 /** A message is edited at most this often, in ms, but for the end of its subject. */
 const EVERY_MS = 5 * MINUTE;
@@ -28,6 +29,7 @@ interface UpkeepDeps {
   readonly rest: REST;
   readonly pacer: Pacer;
   readonly feeds: ReadonlyMap<string, Feed>;
+  readonly subscriptions: Pick<Subscriptions, "recipients">;
   /** Edits give way to new messages. */
   readonly mayEdit: () => boolean;
   readonly log: Log;
@@ -55,7 +57,8 @@ interface Chore {
 }
 
 /** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
-export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, now }: UpkeepDeps): Upkeep {
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { state, lease, rest, pacer, feeds, subscriptions, mayEdit, log, now } = deps;
   const { announced } = state;
 
   /** What is written of a message that could not be edited. */
@@ -84,15 +87,21 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
     }
   };
 
+  /** A message as it should stand now. */
+  const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
+    const mark = markOf(deliveryId(feed, lasting.beginningOf(subject), channelId));
+    const recipients = await subscriptions.recipients({ channelId, feed, subject: null });
+    return lasting.current(subject, mark, channelId, recipients);
+  };
+
   const edit = async (
     id: string,
     document: Announced,
     feed: LastingMessages,
     { revision, endedAt }: SubjectState,
   ) => {
-    const { subject, channelId, messageId } = document;
-    const beginning = deliveryId(document.feed, feed.beginningOf(subject), channelId);
-    const payload = await feed.current(subject, markOf(beginning), channelId);
+    const { channelId, messageId } = document;
+    const payload = await currentOf(document, feed);
     await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
     let next: Announced = { ...document, revision, editedAt: now() };
@@ -112,9 +121,8 @@ export function createUpkeep({ state, lease, rest, pacer, feeds, mayEdit, log, n
 
   /** Shows for the last time what a message is about. */
   const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
-    const { subject, channelId } = document;
-    const beginning = deliveryId(document.feed, lasting.beginningOf(subject), channelId);
-    const payload = await lasting.current(subject, markOf(beginning), channelId);
+    const { channelId } = document;
+    const payload = await currentOf(document, lasting);
     await pacer.turn(channelId, "edit");
     await editWhereItStands(document, payload).catch((err: unknown) =>
       log.debug(

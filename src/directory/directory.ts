@@ -5,7 +5,7 @@ import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 
 /** What the directory knows: kinds of things that have a name. */
-export const KINDS = ["validator", "party", "proposal", "token"] as const;
+export const KINDS = ["validator", "party", "proposal", "token", "voter"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** An entry with what it is. */

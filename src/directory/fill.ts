@@ -5,6 +5,7 @@ import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
 import { identityOf } from "../ledger/vote-requests.js";
 import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
+import { votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
@@ -69,6 +70,23 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       return { whole: problem === undefined, entries, requests: data };
     },
   },
+  voter: {
+    everyMs: 60 * MINUTE,
+    async read(explorer, ended) {
+      const { data, problem } = await readPages(
+        "votes",
+        (page) => explorer.votes(page),
+        ended,
+        MAX_VOTE_PAGES,
+      );
+      const entries = votersIn(data).map(({ name, aliases }) => ({
+        id: aliases.find((alias) => alias.includes("::")) ?? name,
+        name,
+        active: null,
+      }));
+      return { whole: problem === undefined, entries };
+    },
+  },
   party: {
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
@@ -86,6 +104,9 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
     },
   },
 };
+
+/** Pages of votes that tell who the super validators are. */
+const MAX_VOTE_PAGES = 3;
 
 /** How often the kept lists are looked at, in ms. */
 export const DIRECTORY_MS = MINUTE;

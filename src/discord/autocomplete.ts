@@ -16,6 +16,7 @@ const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
   proposal: ({ active }) => (active ? "🗳️" : "▫️"),
   party: () => "👤",
   token: () => "🪙",
+  voter: () => "🗳️",
 };
 
 function toChoice({ kind, entry }: Match, links: Links): OfferedChoice {

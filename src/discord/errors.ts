@@ -46,6 +46,7 @@ export const DISCORD = {
   unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
   /** Of an interaction whose token has expired: it can be answered for 15 minutes. */
   unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,
+  unknownScheduledEvent: RESTJSONErrorCodes.UnknownGuildScheduledEvent,
   missingAccess: RESTJSONErrorCodes.MissingAccess,
   missingPermissions: RESTJSONErrorCodes.MissingPermissions,
   cannotWriteToPerson: RESTJSONErrorCodes.CannotSendMessagesToThisUser,

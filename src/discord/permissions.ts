@@ -72,16 +72,18 @@ export const NAMES = {
   ReadMessageHistory: "Read Message History",
   MentionEveryone: "Mention @everyone, @here, and All Roles",
   ManageMessages: "Manage Messages",
+  CreateEvents: "Create Events",
 } as const satisfies Partial<Record<keyof typeof PermissionFlagsBits, string>>;
 
-type Named = keyof typeof NAMES;
+/** A permission that this bot has a word for. */
+export type PermissionName = keyof typeof NAMES;
 
 /** Those of the permissions that are not held, by the names that Discord's settings give them. */
-export const missing = (held: bigint, needed: readonly Named[]): string[] =>
+export const missing = (held: bigint, needed: readonly PermissionName[]): string[] =>
   needed.filter((each) => (held & PermissionFlagsBits[each]) === 0n).map((each) => NAMES[each]);
 
 /** What the bot needs in a place to do there what a subscription wants. */
-export function neededIn(place: Place, thread: boolean, needsMention: boolean): readonly Named[] {
+export function neededIn(place: Place, thread: boolean, needsMention: boolean): readonly PermissionName[] {
   const { channel } = place;
   const forum = channel.type === ChannelType.GuildForum;
   return [
@@ -96,7 +98,7 @@ export function neededIn(place: Place, thread: boolean, needsMention: boolean): 
 }
 
 /** What it takes to write in a channel. */
-export function writeIn(channel: APIChannel): readonly Named[] {
+export function writeIn(channel: APIChannel): readonly PermissionName[] {
   if (isThread(channel)) return ["SendMessagesInThreads"];
   return channel.type === ChannelType.GuildForum
     ? ["SendMessages", "SendMessagesInThreads"]

@@ -14,6 +14,7 @@ import {
   missing,
   NAMES,
   neededIn,
+  type PermissionName,
   type Place,
   permissionsIn,
   writeIn,
@@ -58,22 +59,28 @@ async function permissionsOf(rest: REST, place: Place, userId: string): Promise<
   return permissionsIn(place, userId, member.roles);
 }
 
+/** What a subscription wants in a place: a role pinged, threads opened, and what its topics need. */
+interface Wants {
+  readonly roleId: string | null;
+  readonly thread: boolean;
+  readonly needs: readonly PermissionName[];
+}
+
 /** The names of the permissions that the bot lacks for a subscription in a place; none where all is well. */
 export async function lackedIn(
   rest: REST,
   botId: string,
   place: Place,
-  { roleId, thread }: { readonly roleId: string | null; readonly thread: boolean },
+  { roleId, thread, needs }: Wants,
 ): Promise<readonly string[]> {
   const role = place.guild.roles.find(({ id }) => id === roleId);
   const needsMention = role !== undefined && !role.mentionable;
-  return missing(await permissionsOf(rest, place, botId), neededIn(place, thread, needsMention));
+  const needed = [...neededIn(place, thread, needsMention), ...needs];
+  return missing(await permissionsOf(rest, place, botId), needed);
 }
 
-interface SubscriptionCheck {
+interface SubscriptionCheck extends Wants {
   readonly place: Place;
-  readonly roleId: string | null;
-  readonly thread: boolean;
 }
 
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
@@ -86,7 +93,7 @@ export async function checkSubscription(
   rest: REST,
   botId: string,
   personId: string,
-  { place, roleId, thread }: SubscriptionCheck,
+  { place, roleId, thread, needs }: SubscriptionCheck,
 ): Promise<void> {
   const { channel, guild } = place;
   const where = `<#${channel.id}>`;
@@ -102,12 +109,33 @@ export async function checkSubscription(
       `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
     );
   }
-  const botLacks = await lackedIn(rest, botId, place, { roleId, thread });
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs });
   if (botLacks.length > 0) {
     throw new PersonError(
       `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,
     );
   }
+}
+
+/**
+ * Checks that the bot can ping a role anywhere in a server.
+ * @throws {PersonError} naming what is missing, and how to grant it
+ */
+export async function checkPingable(
+  rest: REST,
+  botId: string,
+  guildId: string,
+  roleId: string,
+): Promise<void> {
+  const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
+  const role = roleOf(guild, roleId);
+  if (role.mentionable) return;
+  const member = (await rest.get(Routes.guildMember(guildId, botId))) as APIGuildMember;
+  const held = permissionsIn({ guild, overwrites: [] }, botId, member.roles);
+  if (missing(held, ["MentionEveryone"]).length > 0)
+    throw new PersonError(
+      `I cannot ping <@&${roleId}>: make it mentionable in the server's settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}. Then try again.`,
+    );
 }
 
 /** @throws {PersonError} for @everyone, and for a role that is not there */

@@ -15,23 +15,24 @@ export interface Post {
   readonly payload: MessagePayload;
   /** A second message with the same one within minutes is not created (Discord: 25 characters). */
   readonly nonce: string;
-  /** The roles it notifies. */
+  /** The roles and the people that it notifies. */
   readonly roleIds?: readonly string[];
+  readonly userIds?: readonly string[];
   /** Whether it arrives without a sound. */
   readonly isSilent?: boolean;
   /** The message it replies to, if that is still there. */
   readonly replyTo?: string | undefined;
 }
 
-function body({ payload, nonce, roleIds = [], isSilent, replyTo }: Post) {
-  // The mention stands in the content: one inside an embed notifies nobody.
-  const mentions = roleIds.map((id) => `<@&${id}>`);
+function body({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
+  // Mentions stand in the content: one inside an embed notifies nobody.
+  const mentions = [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)];
   const content = [...mentions, payload.content ?? ""].filter(Boolean).join(" ");
   return {
     ...(content ? { content } : {}),
     embeds: payload.embeds,
     components: payload.components,
-    allowed_mentions: { parse: [], roles: [...roleIds] },
+    allowed_mentions: { parse: [], roles: [...roleIds], users: [...userIds] },
     nonce,
     enforce_nonce: true,
     ...(isSilent ? { flags: MessageFlags.SuppressNotifications } : {}),

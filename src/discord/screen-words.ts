@@ -16,6 +16,8 @@ export const SCREEN_WORDS: Readonly<Record<ScreenName, string>> = {
   proposals: "vote requests",
   voteRequest: "the vote request",
   votes: "the votes",
+  voters: "super validators",
+  voter: "the super validator",
   transfers: "transfers",
   transfer: "the transfer",
   token: "the token",

@@ -1,9 +1,18 @@
 import { type REST, Routes } from "discord.js";
+import { needsOf } from "../delivery/feed.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
 import { lackedIn, readPlace } from "../discord/places.js";
+import { feeds } from "../feeds/index.js";
+import type { Subscription } from "../storage/catalogue.js";
 import { PersonError } from "../util/person-error.js";
 import type { Me } from "./discord.js";
 import { type Finding, fail, pass, wordsOf } from "./finding.js";
+
+/** What the bot must be allowed for a subscription, besides what it needs to announce anything. */
+function neededBy(subscription: Subscription) {
+  const feed = feeds.find(({ definition }) => definition.name === subscription.feed);
+  return feed ? needsOf(subscription, feed.definition) : [];
+}
 
 /** Each subscription's channel: that the bot may do there what the subscription wants. */
 export async function* checkSubscriptions(
@@ -13,12 +22,13 @@ export async function* checkSubscriptions(
 ): AsyncGenerator<Finding> {
   const all = await subscriptions.all();
   if (all.length === 0) yield pass("Subscriptions", "none yet: `/subscribe` makes one");
-  for (const { channelId: id, guildId, roleId, thread } of all) {
+  for (const subscription of all) {
+    const { channelId: id, guildId, roleId, thread } = subscription;
     const what = `Channel ${id}`;
     try {
       const guild = guildId ?? ((await rest.get(Routes.channel(id))) as { guild_id?: string }).guild_id ?? "";
       const place = await readPlace(rest, guild, id);
-      const lacking = await lackedIn(rest, me.id, place, { roleId, thread });
+      const lacking = await lackedIn(rest, me.id, place, { roleId, thread, needs: neededBy(subscription) });
       const name = `${"name" in place.channel ? `#${place.channel.name}` : id} in ${place.guild.name}`;
       const { paused, error } = await subscriptions.health(id);
       if (lacking.length > 0)

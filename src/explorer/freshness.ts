@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../util/units.js";
-import type { EndpointName } from "./endpoints.js";
+import type { EndpointName, Parameters } from "./endpoints.js";
 
 /** How long an answer is good for, in ms. */
 export interface Freshness {
@@ -14,7 +14,7 @@ export interface Freshness {
  * life, balances) is good for a part of its ten minutes. Whoever wants it newer presses Refresh (REFRESH_MS), and every
  * answer says how old it is.
  */
-export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
+const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   price: { fresh: MINUTE, stale: 5 * MINUTE },
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
   // The watch reads the first page every minute: people's readings of it cost nothing.
@@ -43,6 +43,18 @@ export const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   event: { fresh: DAY, stale: 7 * DAY },
   updateDetails: { fresh: DAY, stale: 7 * DAY },
 };
+
+/** The pages behind the first of the vote requests hold what is over: the watch reads all of them every ten minutes. */
+const LATER_PAGES: Freshness = { fresh: 12 * MINUTE, stale: 20 * MINUTE };
+
+/** How long one answer is good for. */
+export const freshnessOf = <Name extends EndpointName>(
+  name: Name,
+  parameters: Parameters<Name>,
+): Freshness =>
+  name === "voteRequests" && "page" in parameters && Number(parameters.page) > 0
+    ? LATER_PAGES
+    : FRESHNESS[name];
 
 /** How long the last good answer is kept for when the explorer fails, in ms. */
 export const KEPT_MS = DAY;

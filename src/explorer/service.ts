@@ -14,7 +14,7 @@ import {
   takesId,
 } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { FRESHNESS, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
+import { freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 import { createWaiters, type Waiters } from "./waiters.js";
 
@@ -39,7 +39,7 @@ export type Caller = { readonly person: string } | "background";
 
 /** How an answer may be had. */
 export interface ReadOptions {
-  /** Nothing older than this will do while the explorer answers, in ms; by default what FRESHNESS says. */
+  /** Nothing older than this will do while the explorer answers, in ms; by default what freshnessOf says. */
   readonly maxAgeMs?: number | undefined;
   /** Whether what is fetched is worth keeping (true): not where a whole list is read for its names alone. */
   readonly keep?: boolean;
@@ -112,7 +112,7 @@ export function createExplorerService({
     try {
       const { data, bytes } = await fetchAnswer(send, name, parameters);
       const entry = { data, bytes, fetchedAt };
-      if (options.keep ?? true) await cache.set(key, entry, FRESHNESS[name].stale + KEPT_MS);
+      if (options.keep ?? true) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;
     } catch (error) {
       if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
@@ -178,8 +178,8 @@ export function createExplorerService({
     question: Question<Name>,
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
-    const { name, key, options } = question;
-    const freshness = FRESHNESS[name];
+    const { name, parameters, key, options } = question;
+    const freshness = freshnessOf(name, parameters);
     const found = await cache.get(key, {
       newerThan: now() - (options.maxAgeMs ?? freshness.fresh),
       parse: (data) => parseAnswer(name, data),

@@ -161,15 +161,20 @@ const KNOWN_WORDS: ReadonlySet<string> = new Set([...ACTIONS.values()].map(({ wo
 
 /** Constructors by all words that have stood for them: those of now, of earlier versions of the bot, and their bare names. */
 const TAGS: ReadonlyMap<string, string> = new Map([
+  ...[...ACTIONS].map(([tag, { words }]) => [words, tag] as const),
   ...[...ACTIONS.keys()]
     .filter((tag) => !/_SetConfig$/.test(tag))
     .map((tag) => [readable(tag), tag] as const),
   ...OTHER_WORDS,
 ]);
 
+/** The constructor that a title is, or has the words of; null where it says something else. */
+export const toTag = (title: string | null): string | null =>
+  title === null || isConstructor(title) ? title : (TAGS.get(title) ?? null);
+
 /** A title in words: titles are often the action's constructor. */
 export function toTitle(title: string | null): string | null {
-  const tag = title === null || isConstructor(title) ? title : (TAGS.get(title) ?? null);
+  const tag = toTag(title);
   return tag === null ? title : ruleFor(tag).words;
 }
 

@@ -79,3 +79,9 @@ export function changeOver(
   const before = priceAt(samples, now - SPANS[span].ms, gapOf(span));
   return before === undefined ? undefined : (Number(price) / Number(before) - 1) * 100;
 }
+
+/** How far a price is from another, in percent, with its sign: "+3.20 %". */
+export const percentChange = (from: string, to: string): string => {
+  const percent = (Number(to) / Number(from) - 1) * 100;
+  return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(2)} %`;
+};

@@ -62,6 +62,9 @@ export interface Tally {
   readonly pending: number | null;
 }
 
+/** How many have voted, either way. */
+export const castIn = ({ yes, no }: Pick<Tally, "yes" | "no">): number => (yes ?? 0) + (no ?? 0);
+
 /** Votes that carry a request, one a super validator: 13→9, 14→10, 15→10, 16→11, 20→14. */
 export const votesNeeded = (superValidators: number): number =>
   Math.ceil((superValidators + Math.floor((superValidators - 1) / 3) + 1) / 2);
@@ -84,4 +87,19 @@ export function decidedBy({ yes, no }: Tally, needed: number | undefined): "yes"
   if (needed === undefined) return undefined;
   if ((no ?? 0) >= needed) return "no";
   return (yes ?? 0) >= needed ? "yes" : undefined;
+}
+
+/**
+ * The deadline that matters at a moment, epoch ms: that by which enough must have voted, while they have not; else the end of
+ * voting. Null where nobody says, or none lies ahead.
+ */
+export function nextDeadline(
+  { voteBefore, targetEffectiveAt }: Omit<VoteState, "status">,
+  tally: Tally,
+  needed: number | undefined,
+  now: number,
+): number | null {
+  const isEnough = needed !== undefined && castIn(tally) >= needed;
+  const ahead = [isEnough ? null : voteBefore, votableUntil({ voteBefore, targetEffectiveAt })];
+  return ahead.find((each) => each !== null && each > now) ?? null;
 }

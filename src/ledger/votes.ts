@@ -18,26 +18,53 @@ export const voterName = ({ identifier, accountName, company }: Vote): string | 
 const aliasesOf = ({ identifier, accountName, company }: Vote): string[] =>
   [identifier, accountName, company].flatMap((name) => name ?? []);
 
+/** A super validator, as votes name it. */
+export interface Voter {
+  readonly name: string;
+  /** All that it goes by: its party, where the explorer gives it, and its names. */
+  readonly aliases: readonly string[];
+}
+
+/** Stands before a super validator where a vote request's id might stand as well. */
+const PREFIX = "sv/";
+
+/** What stands for a super validator where vote requests are named too. @param voter its party, or its name */
+export const voterSubject = (voter: string): string => `${PREFIX}${voter}`;
+
+/** The super validator that a subject names; undefined where it names a vote request, or nothing. */
+export const voterIn = (subject: string | null): string | undefined =>
+  subject?.startsWith(PREFIX) ? subject.slice(PREFIX.length) : undefined;
+
+/** Whether two are the same super validator. */
+export const isSameVoter = (a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">): boolean =>
+  a.aliases.some((alias) => b.aliases.includes(alias));
+
+/** Who has cast these votes, or is listed without one: each once, in their order. */
+export function votersIn(votes: readonly Vote[]): readonly Voter[] {
+  const voters: { name: string; aliases: string[] }[] = [];
+  for (const vote of votes) {
+    const aliases = aliasesOf(vote);
+    const known = voters.find((voter) => isSameVoter(voter, { aliases }));
+    const name = voterName(vote);
+    if (known) known.aliases = [...new Set([...known.aliases, ...aliases])];
+    else if (name !== null) voters.push({ name, aliases });
+  }
+  return voters;
+}
+
 /**
  * Super validators that have not voted: those that have voted on other requests, where they are as many as the tally counts.
  * Null where not all of them are known, or where one that has voted is named otherwise there.
- * @param others votes on any requests
+ * @param all those who have voted on any requests
  */
 export function notVoted(
   own: readonly Vote[],
-  others: readonly Vote[],
+  all: readonly Voter[],
   pending: number | null,
-): readonly string[] | null {
-  const known = new Set(others.flatMap(aliasesOf));
-  const cast = own.filter(({ accept }) => accept !== null);
-  if (!cast.every((vote) => aliasesOf(vote).some((name) => known.has(name)))) return null;
-  const counted = new Set(cast.flatMap(aliasesOf));
-  const missing = others.flatMap((vote) => {
-    const aliases = aliasesOf(vote);
-    if (aliases.some((name) => counted.has(name))) return [];
-    for (const name of aliases) counted.add(name);
-    return voterName(vote) ?? [];
-  });
+): readonly Voter[] | null {
+  const cast = votersIn(own.filter(({ accept }) => accept !== null));
+  if (!cast.every((voter) => all.some((each) => isSameVoter(each, voter)))) return null;
+  const missing = all.filter((voter) => !cast.some((each) => isSameVoter(each, voter)));
   return missing.length === pending ? missing : null;
 }
 

@@ -44,9 +44,17 @@ const screens = {
   top: screen("top", { page }),
   party: screen("party", { id }),
   rewards: screen("rewards", { id, page }),
-  proposals: screen("proposals", { page }),
+  proposals: screen("proposals", {
+    page,
+    /** "first": the open ones by their deadlines, and the others behind them. */
+    status: z.enum(["first", "open", "all", "accepted", "rejected", "expired"]).default("first"),
+    kind: z.enum(["any", "apps", "configuration", "rewards", "validators", "other"]).default("any"),
+  }),
   voteRequest: screen("vr", { id }),
   votes: screen("vv", { id, page }),
+  /** How super validators vote; and one of them, by its party or its name. */
+  voters: screen("voters", { page }),
+  voter: screen("voter", { id, page }),
   transfers: screen("transfers", { order, page }),
   /** By its event's id, with where the list had it. */
   transfer: screen("transfer", { id, order, page }),

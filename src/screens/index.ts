@@ -17,6 +17,7 @@ import { validator } from "./validator.js";
 import { newcomers, validators } from "./validators.js";
 import { versions } from "./versions.js";
 import type { Screen, ScreenContext, View } from "./view.js";
+import { voter, voters } from "./voters.js";
 
 const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   price,
@@ -33,6 +34,8 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   proposals,
   voteRequest,
   votes,
+  voters,
+  voter,
   transfers,
   transfer,
   token,

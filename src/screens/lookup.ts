@@ -17,7 +17,11 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   party: "party",
   proposal: "vote request",
   token: "token",
+  voter: "super validator",
 };
+
+/** The kinds that are looked up: a super validator is a party, and a validator, by the same name. */
+export const LOOKED_UP: readonly Kind[] = KINDS.filter((kind) => kind !== "voter");
 
 /** The screen of each kind of thing. */
 export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
@@ -30,6 +34,8 @@ export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
       return address("voteRequest", { id });
     case "token":
       return address("token", { id });
+    case "voter":
+      return address("voter", { id });
   }
 };
 
@@ -161,12 +167,14 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
   if (of !== "lookup") return byName(id, of, directory);
   // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
-  const [known] = directory.named(KINDS, id).filter(({ entry, kind }) => entry.id === id && kind !== "party");
+  const [known] = directory
+    .named(LOOKED_UP, id)
+    .filter(({ entry, kind }) => entry.id === id && kind !== "party");
   if (known) return found({ what: KIND_WORDS[known.kind], to: screenOf(known) });
   const right = await firstThatIs(guesses(id), context);
   if (right) return found(right);
 
-  const { matches } = matchesFor(directory, KINDS, id);
+  const { matches } = matchesFor(directory, LOOKED_UP, id);
   const [only] = matches;
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
   if (matches.length === 1) return found({ what: KIND_WORDS[only.kind], to: screenOf(only) });

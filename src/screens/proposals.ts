@@ -1,9 +1,10 @@
 import type { Names } from "../directory/names.js";
-import { ifAnswered } from "../explorer/errors.js";
-import { openUndocumentedSlice, ROWS_PER_REQUEST } from "../explorer/paging.js";
-import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
-import type { Reading } from "../explorer/service.js";
+import { openUndocumentedSlice, readPages, type Slice } from "../explorer/paging.js";
+import type { VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { Explorer, Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
+import { readMissing } from "../ledger/missing-votes.js";
+import { motionKindOf } from "../ledger/motion-kinds.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -11,8 +12,15 @@ import {
   identityOf,
   type VoteRequest,
 } from "../ledger/vote-requests.js";
-import { isOver, neededFor } from "../ledger/vote-rules.js";
-import { notVoted, voterName } from "../ledger/votes.js";
+import {
+  isOpen,
+  isOver,
+  neededFor,
+  type StatusGroup,
+  statusGroup,
+  votableUntil,
+} from "../ledger/vote-rules.js";
+import { voterName } from "../ledger/votes.js";
 import { shortId } from "../text/ids.js";
 import {
   bold,
@@ -27,10 +35,18 @@ import {
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
-import { address } from "./addresses.js";
+import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { brief, extent, named, orNothing, pageOf, partyMenu, row, rowMenu, watchLink } from "./parts.js";
-import type { Field, Screen, ScreenContext } from "./view.js";
-import { statusText, statusTone, tallyLines, tallyWords, untilWords, voteFields } from "./vote-parts.js";
+import type { Field, Menu, Screen, ScreenContext } from "./view.js";
+import {
+  missingLine,
+  statusText,
+  statusTone,
+  tallyLines,
+  tallyWords,
+  untilWords,
+  voteFields,
+} from "./vote-parts.js";
 
 /** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
 const NAMES_MS = 1_000;
@@ -46,31 +62,117 @@ const toLine = (each: VoteRequestListItem, names: Names, now: number) => {
 const nameOf = (each: VoteRequestListItem, names: Names): string =>
   names.voteRequest({ ...each, identity: identityOf(each) });
 
-/** The vote requests, as the explorer lists them. */
-export const proposals: Screen<"proposals"> = async ({ page }, { explorer, names }) => {
-  const reading = await openUndocumentedSlice("voteRequests", (at) => explorer.voteRequests(at), page);
+type ListParameters = ParametersOf<"proposals">;
+
+/** The lists that there are, by the status that they take. */
+const LISTS = {
+  first: { words: "the open ones first", groups: null },
+  open: { words: "open", groups: ["open"] },
+  all: { words: "newest first", groups: null },
+  accepted: { words: "accepted", groups: ["accepted", "implemented"] },
+  rejected: { words: "rejected", groups: ["rejected"] },
+  expired: { words: "expired", groups: ["expired"] },
+} as const satisfies Readonly<
+  Record<ListParameters["status"], { words: string; groups: readonly StatusGroup[] | null }>
+>;
+
+/** What the kinds of vote requests are called. */
+const KINDS: Readonly<Record<ListParameters["kind"], string>> = {
+  any: "all kinds",
+  apps: "featured applications",
+  configuration: "configuration",
+  rewards: "rewards",
+  validators: "super validators",
+  other: "other kinds",
+};
+
+/** The open ones, those that end first at the top. */
+const byDeadline = (rows: readonly VoteRequestListItem[], now: number) =>
+  rows
+    .filter((each) => isOpen(each, now))
+    .sort(
+      (a, b) => (votableUntil(a) ?? Number.MAX_SAFE_INTEGER) - (votableUntil(b) ?? Number.MAX_SAFE_INTEGER),
+    );
+
+/** The rows of a list, in its order. */
+function chosenOf(
+  rows: readonly VoteRequestListItem[],
+  { status, kind }: ListParameters,
+  now: number,
+): readonly VoteRequestListItem[] {
+  const { groups } = LISTS[status];
+  const isChosen = (each: VoteRequestListItem) =>
+    !groups || groups.some((group) => group === (isOpen(each, now) ? "open" : statusGroup(each.status)));
+  const own = rows.filter((each) => isChosen(each) && (kind === "any" || motionKindOf(each.title) === kind));
+  if (status === "open") return byDeadline(own, now);
+  return status === "first" ? [...byDeadline(own, now), ...own.filter((each) => !isOpen(each, now))] : own;
+}
+
+/** Menus of the other lists. */
+const listMenus = (shown: ListParameters): Menu[] => [
+  {
+    placeholder: "Show…",
+    choices: Object.entries(LISTS).flatMap(([name, { words }]) => {
+      const to = parseAddress("proposals", { status: name, kind: shown.kind });
+      return to ? [{ label: `Vote requests: ${words}`, to, chosen: name === shown.status }] : [];
+    }),
+  },
+  {
+    placeholder: "Of which kind…",
+    choices: Object.entries(KINDS).flatMap(([name, words]) => {
+      const to = parseAddress("proposals", { status: shown.status, kind: name });
+      return to
+        ? [{ label: `Only: ${words}`.replace("Only: all", "All"), to, chosen: name === shown.kind }]
+        : [];
+    }),
+  },
+];
+
+/** Pages that are looked through at the most, the newest first: the watch has read them, so that they cost no request. */
+const MAX_PAGES = 10;
+
+/** One screen of a list. */
+async function readList(
+  explorer: Explorer,
+  parameters: ListParameters,
+  now: number,
+): Promise<Reading<Slice<VoteRequestListItem>>> {
+  const { status, kind, page } = parameters;
+  const load = (at: { page: number; size: number }) => explorer.voteRequests(at);
+  if (status === "all" && kind === "any") return openUndocumentedSlice("voteRequests", load, page);
+  const reading = await readPages("voteRequests", load, () => false, MAX_PAGES);
+  return { ...reading, data: pageOf(chosenOf(reading.data, parameters, now), page) };
+}
+
+/** The vote requests: the open ones by their deadlines, or those of a status or a kind. */
+export const proposals: Screen<"proposals"> = async (parameters, { explorer, names }) => {
+  const { status, kind } = parameters;
   const now = Date.now();
-  await names.read(reading.data.rows, NAMES_MS);
+  const reading = await readList(explorer, parameters, now);
+  const shown = reading.data;
+  await names.read(shown.rows, NAMES_MS);
+  const what = kind === "any" ? "" : `, ${KINDS[kind]}`;
   return {
-    title: md`Vote requests`,
+    title: md`Vote requests: ${LISTS[status].words}${what}`,
     tone: "neutral",
     body: [
       ...orNothing(
-        reading.data.rows.map((each) => toLine(each, names, now)),
-        "vote requests",
+        shown.rows.map((each) => toLine(each, names, now)),
+        status === "first" && kind === "any" ? "vote requests" : "such vote requests",
       ),
       md``,
-      md`-# ${extent(reading.data, "vote request")}`,
+      md`-# ${extent(shown, "vote request")}`,
     ],
     readings: [reading],
-    pager: reading.data,
+    pager: shown,
     menus: [
-      rowMenu(reading.data.rows, "Open a vote request…", (each) => {
+      rowMenu(shown.rows, "Open a vote request…", (each) => {
         const id = identityOf(each);
         if (id === null) return undefined;
         const hint = `${each.status ?? "status not known"} · ${shortId(id)}`;
         return { label: nameOf(each, names), hint, to: address("voteRequest", { id }) };
       }),
+      ...listMenus(parameters),
     ],
   };
 };
@@ -162,21 +264,13 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
   };
 };
 
-/** Who has not voted yet, of an open request whose votes are all known. */
+/** Who has not voted yet, of a request that is open. */
 async function missingLines(
-  request: VoteRequest,
-  { data, complete }: { readonly data: readonly Vote[]; readonly complete: boolean },
+  reading: Reading<VoteRequest>,
   { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
-  if (!complete || !request.pending || isOver(request, Date.now())) return [];
-  const others = await ifAnswered(explorer.votes({ page: 0, size: ROWS_PER_REQUEST }));
-  const missing = others ? notVoted(data, others.data.content, request.pending) : null;
-  return [
-    md``,
-    missing === null
-      ? md`-# Who has not voted yet is not known.`
-      : md`⬛ **Not voted yet:** ${cut(missing.map(names.called).join(", "), 700)}`,
-  ];
+  if (reading.data.pending === 0 || isOver(reading.data, Date.now())) return [];
+  return [md``, missingLine(await readMissing(explorer, reading), names)];
 }
 
 /** Who voted how on a vote request; a null is not a No. */
@@ -185,7 +279,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
   const reading = await findVoteRequest(explorer, id);
   const request = reading.data;
   const found = await findVotes(explorer, reading);
-  const missing = await missingLines(request, found, context);
+  const missing = await missingLines(reading, context);
   const shown = pageOf(found.data, page);
   const readings: readonly Reading<unknown>[] = [reading, found];
   return {

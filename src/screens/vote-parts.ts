@@ -1,3 +1,4 @@
+import type { Names } from "../directory/names.js";
 import type { VoteRequest } from "../ledger/vote-requests.js";
 import {
   decidedBy,
@@ -8,7 +9,9 @@ import {
   type VoteState,
   votableUntil,
 } from "../ledger/vote-rules.js";
+import type { Voter } from "../ledger/votes.js";
 import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
 import { brief } from "./parts.js";
 import type { Field, Tone } from "./view.js";
 
@@ -109,6 +112,19 @@ export const tallyLines = (
 ): readonly Markdown[] => {
   const words = neededWords(request, needed, now);
   return [tallyBar(request, needed), tallyWords(request, now), ...(words ? [words] : [])];
+};
+
+/** Characters that the names of those who have not voted have room for. */
+const MAX_MISSING = 700;
+
+/** Who has not voted on an open request; null where that could not be read for sure. */
+export const missingLine = (
+  missing: readonly Pick<Voter, "name">[] | null,
+  { called }: Pick<Names, "called">,
+): Markdown => {
+  if (missing === null) return md`-# Who has not voted could not be read.`;
+  if (missing.length === 0) return md`Everybody has voted.`;
+  return md`⬛ **Not voted yet:** ${cut(missing.map(({ name }) => called(name)).join(", "), MAX_MISSING)}`;
 };
 
 /** A moment with how far off it is while it lies ahead, and as a date alone once it is past. */

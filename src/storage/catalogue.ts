@@ -215,9 +215,8 @@ const alert = z.discriminatedUnion("kind", [
     after: z.number(),
     /** 1, and more with each limit passed. */
     level: z.number(),
-    /** The subject of the alert that tells of it together with others; and whether it has a message of its own since. */
+    /** The subject of the alert that tells of it together with others. */
     within: z.string().exactOptional(),
-    isOwn: z.boolean().exactOptional(),
     /** The end of a snooze after which it was told again. */
     toldAgain: time.exactOptional(),
     isGone: z.boolean().exactOptional(),
@@ -229,6 +228,9 @@ const alert = z.discriminatedUnion("kind", [
     total: z.number(),
     /** When it was told. */
     toldAt: time,
+    /** The most limits that any of them has passed, as far as that was told; and the end of a snooze after which it was told again. */
+    level: z.number().exactOptional(),
+    toldAgain: time.exactOptional(),
     /** Those of the channel's own, and when each was back, or no longer listed. */
     members: z.array(z.object({ validator: z.string(), backAt: time.exactOptional() })),
   }),
@@ -260,6 +262,43 @@ const person = z.object({
   channelId: z.string(),
   /** When Discord refused one, until they have been told. */
   refusedAt: time.exactOptional(),
+});
+
+/** Who of a server stands for a super validator. */
+const voter = z.object({
+  guildId: z.string(),
+  name: z.string(),
+  /** All that it goes by: its party, where the explorer gives it, and its names. */
+  aliases: z.array(z.string()),
+  who: z.object({ kind: z.enum(["member", "role"]), id: z.string() }),
+  setAt: time,
+});
+
+/** What a digest told of last, and how things stood then. */
+const digestMemory = z.object({
+  /** The day that it was due, in its zone. */
+  date: z.string(),
+  at: time,
+  /** Validators by short digests of their ids; missing where they were not known. */
+  alive: z.array(z.string()).optional(),
+  silent: z.array(z.string()).optional(),
+  /** What most of them ran. */
+  version: z.string().nullable(),
+});
+
+/** An event in a server's calendar, for one vote request. */
+const calendarEvent = z.object({
+  guildId: z.string(),
+  /** The vote request's. */
+  key: z.string(),
+  name: z.string(),
+  endsAt: time,
+  /** Missing until Discord has said that it was made. */
+  eventId: z.string().exactOptional(),
+  startsAt: time.exactOptional(),
+  /** Deleted by somebody: it stays so. */
+  isGone: z.boolean().exactOptional(),
+  notBefore: time.exactOptional(),
 });
 
 const entry = z.object({
@@ -349,6 +388,13 @@ const catalogue = {
   responses: { name: "responses", schema: response, lives: "as long as its alert" },
   priceWatches: { name: "price-watches", schema: priceWatch, lives: "as long as its subscription" },
   people: { name: "people", schema: person, lives: "as long as they watch something" },
+  voters: {
+    name: "voters",
+    schema: voter,
+    lives: "until it is removed, or for 30 days where its server has no subscription",
+  },
+  calendar: { name: "calendar", schema: calendarEvent, lives: "until its vote request has ended" },
+  digests: { name: "digests", schema: digestMemory, lives: "as long as its subscription" },
   progress: { name: "progress", schema: z.object({ completeAt: time }), lives: "for ever", last: true },
   prices: {
     name: "prices",
@@ -434,6 +480,12 @@ export type Alert = DocumentOf<"alerts">;
 /** What people said of an alert. */
 export type Response = DocumentOf<"responses">;
 export type PriceWatch = DocumentOf<"priceWatches">;
+/** What a digest told of last. */
+export type DigestMemory = DocumentOf<"digests">;
+/** An event in a server's calendar. */
+export type CalendarEvent = DocumentOf<"calendar">;
+/** Who of a server stands for a super validator. */
+export type MappedVoter = DocumentOf<"voters">;
 /** One thing by its id, as a list told of it. */
 export type Entry = DocumentOf<"tokens">;
 

@@ -61,6 +61,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
     rest: new REST(),
     pacer: createPacer(0),
     feeds: new Map([["governance", feed]]),
+    subscriptions: { recipients: async () => [] },
     mayEdit: () => false,
     log: quiet,
     now: () => now,

@@ -44,7 +44,7 @@ describe("the doctor", () => {
       "✔ Settings",
       "✔ Token: accepted: the bot is crier",
       "✔ Application",
-      "✔ Commands: 14 registered everywhere",
+      "✔ Commands: 15 registered everywhere",
       "✔ Gateway: reachable; 1 shards",
       "✔ Explorer: 127.0.0.1",
       "✔ DATA_DIR: can be written to",

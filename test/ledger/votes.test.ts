@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { notVoted, voterKey, voterName, votesIn } from "../../src/ledger/votes.js";
+import { notVoted, voterKey, voterName, votersIn, votesIn } from "../../src/ledger/votes.js";
 
 const reason = { url: "https://example.org", body: "Fine" };
 
@@ -55,15 +55,29 @@ describe("a voter", () => {
 describe("who has not voted", () => {
   const votes = (...names: readonly (readonly [string | null, boolean | null])[]) =>
     votesIn({ votes: names.map(([name, accept]) => [name, { sv: null, accept }]) }) ?? [];
-  const others = votes(["Falcon", true], ["Grove", false], ["Iris", true], ["Iris", false], [null, true]);
+  const others = votersIn(
+    votes(["Falcon", true], ["Grove", false], ["Iris", true], ["Iris", false], [null, true]),
+  );
 
   it("are those seen voting elsewhere, where they are as many as are missing", () => {
     const own = votes(["Falcon", true], ["Grove", null]);
-    expect(notVoted(own, others, 2)).toEqual(["Grove", "Iris"]);
+    expect(notVoted(own, others, 2)?.map(({ name }) => name)).toEqual(["Grove", "Iris"]);
     expect(notVoted(own, others, 3)).toBeNull();
     expect(notVoted(own, others, null)).toBeNull();
     // One that has voted and is named otherwise elsewhere might be taken for one that has not.
     expect(notVoted(votes(["SV-1", true]), others, 3)).toBeNull();
     expect(notVoted(votes(["Falcon", true], ["Grove", true], ["Iris", true]), others, 0)).toEqual([]);
+  });
+
+  it("go by all names that any vote gives them", () => {
+    const named = (identifier: string | null, accountName: string | null) => ({
+      ...votes(["x", true])[0],
+      identifier,
+      accountName,
+    });
+    const rows = [named("iris::1220", null), named("iris::1220", "Iris"), named(null, "Iris")];
+    expect(votersIn(rows as Parameters<typeof votersIn>[0])).toEqual([
+      { name: "iris::1220", aliases: ["iris::1220", "Iris"] },
+    ]);
   });
 });

@@ -82,6 +82,7 @@ describe("whatever the explorer returns", () => {
     const request = ledger.voteRequests[0]?.firstContractId ?? "";
     const [update, token] = [ledger.updates[0], ledger.tokens[0]];
     Object.assign(ids, { validator: party, party, rewards: party, voteRequest: request, votes: request });
+    Object.assign(ids, { voter: ledger.superValidators[0]?.id });
     Object.assign(ids, {
       lookup: party,
       token: token?.contractId,

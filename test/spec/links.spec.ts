@@ -120,6 +120,7 @@ describe("addresses", () => {
       "rewards",
       "voteRequest",
       "votes",
+      "voter",
       "transfer",
       "token",
       "contract",

@@ -169,7 +169,8 @@ describe("the topics", () => {
       ["decided", true, "decisions"],
       ["changes", false, "changes"],
       ["votes", false, "votes"],
+      ["calendar", false, "events in the server's calendar"],
     ]);
-    for (const { description } of Object.values(topics)) expect(description).toMatch(/^[A-Z][\w ,]{5,80}$/);
+    for (const { description } of Object.values(topics)) expect(description).toMatch(/^[A-Z][\w ,']{5,80}$/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Vote } from "../../src/explorer/schema/governance.js";
-import { absentFrom, compareVotes as compare, votesOn } from "../../src/feeds/governance/vote-changes.js";
+import { compareVotes as compare, votesOn } from "../../src/feeds/governance/vote-changes.js";
 import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
 import { tracked, vote } from "./vote-requests.js";
 
@@ -8,13 +8,10 @@ const compareVotes = (key: string, request: TrackedVoteRequest, rows: readonly V
   compare(key, request, rows, request.requester === null ? [] : [request.requester]);
 
 const event = (given: object) => ({
-  kind: "vote",
+  kind: "votes",
   key: "k",
   sequence: 3,
-  voter: "Ann",
-  from: null,
-  to: true,
-  ...given,
+  votes: [{ voter: "Ann", from: null, to: true, ...given }],
 });
 
 describe("compareVotes", () => {
@@ -92,18 +89,16 @@ describe("compareVotes", () => {
     ).toHaveLength(1);
   });
 
-  it("names a voter by name, company or id, and counts each", () => {
+  it("names a voter by name, company or id, and tells all of one read together", () => {
     const rows = [
       vote({ company: "Ann Ltd" }),
       vote({ identifier: "bob", accountName: null, company: "Bob Ltd" }),
       vote({ identifier: "cid", accountName: null }),
     ];
     const { events } = compareVotes("k", tracked({ votes: {} }), rows);
-    expect(events.map(({ voter, sequence }) => [voter, sequence])).toEqual([
-      ["Ann", 3],
-      ["Bob Ltd", 4],
-      ["cid", 5],
-    ]);
+    expect(events).toHaveLength(1);
+    expect(events[0]?.sequence).toBe(5);
+    expect(events[0]?.votes.map(({ voter }) => voter)).toEqual(["Ann", "Bob Ltd", "cid"]);
   });
 });
 
@@ -121,7 +116,7 @@ describe("the votes on a request", () => {
     ];
     const { changes, events } = compareVotes("k", tracked({ votes: {} }), rows);
     expect(changes.votes).toEqual({ Ann: true, Bob: false });
-    expect(events).toHaveLength(2);
+    expect(events[0]?.votes).toHaveLength(2);
   });
 
   it("are not told again where another endpoint names their voters otherwise", () => {
@@ -150,26 +145,5 @@ describe("votes that another source names otherwise", () => {
     const named = vote({ identifier: null, accountName: "SV-3" });
     expect(compareVotes("k", known, [...rows, named]).events).toHaveLength(1);
     expect(compareVotes("k", known, [vote({ identifier: party("c") })]).events).toHaveLength(1);
-  });
-});
-
-describe("absentFrom", () => {
-  const others = [
-    vote({ identifier: "bob", accountName: null, company: "Bob Ltd", trackingCid: "c9" }),
-    vote({ identifier: "cid", accountName: null, trackingCid: "c9" }),
-  ];
-
-  it("names those who have voted elsewhere and not here", () => {
-    expect(absentFrom(tracked({ pending: 2 }), [vote({}), ...others])).toEqual(["Bob Ltd", "cid"]);
-  });
-
-  it("names nobody where they are not as many as the tally counts", () => {
-    expect(absentFrom(tracked({ pending: 3 }), [vote({}), ...others])).toBeNull();
-    expect(absentFrom(tracked({ pending: null }), [vote({}), ...others])).toBeNull();
-  });
-
-  it("takes a row without a vote here for no vote, and one without a voter for nobody", () => {
-    const rows = [vote({ accept: null }), vote({ identifier: null, accountName: null, trackingCid: "c9" })];
-    expect(absentFrom(tracked({ pending: 1 }), rows)).toEqual(["Ann"]);
   });
 });

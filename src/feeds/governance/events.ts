@@ -21,21 +21,19 @@ const event = z.discriminatedUnion("kind", [
   /** It opened and ended while nobody watched. */
   z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
   z.object({ kind: z.literal("changed"), key: z.string(), sequence: z.number(), from: terms, to: terms }),
+  /** The votes that one read found new or changed. */
   z.object({
-    kind: z.literal("vote"),
+    kind: z.literal("votes"),
     key: z.string(),
+    /** Of the last of them. */
     sequence: z.number(),
-    voter: z.string(),
-    from: z.boolean().nullable(),
-    to: z.boolean().nullable(),
+    votes: z.array(z.object({ voter: z.string(), from: z.boolean().nullable(), to: z.boolean().nullable() })),
   }),
   z.object({
     kind: z.literal("reminder"),
     key: z.string(),
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
-    /** Who has not been seen voting, where that is known. */
-    absent: z.array(z.string()).readonly().nullable(),
   }),
   /** Enough have voted one way. */
   z.object({
@@ -54,8 +52,31 @@ export type GovernanceEvent = Readonly<z.infer<typeof event>>;
 /** Events of one vote request, which refer to its announcement. */
 export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "missed" }>;
 
+/** Before votes were gathered, each had an event of its own. */
+const singleVote = z
+  .object({
+    kind: z.literal("vote"),
+    key: z.string(),
+    sequence: z.number(),
+    voter: z.string(),
+    from: z.boolean().nullable(),
+    to: z.boolean().nullable(),
+  })
+  .transform(
+    ({ key, sequence, ...vote }): GovernanceEvent => ({
+      kind: "votes",
+      key,
+      sequence,
+      votes: [{ voter: vote.voter, from: vote.from, to: vote.to }],
+    }),
+  );
+
+/** A reminder of one of a request's deadlines. */
+export type Reminder = Extract<GovernanceEvent, { kind: "reminder" }>;
+
 /** An event as the outbox keeps it; undefined for anything else. */
-export const readEvent = (json: unknown): GovernanceEvent | undefined => event.safeParse(json).data;
+export const readEvent = (json: unknown): GovernanceEvent | undefined =>
+  z.union([event, singleVote]).safeParse(json).data;
 
 /** What a subscription must have switched on to be told of an event. */
 export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
@@ -63,7 +84,7 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
   digest: "new",
   missed: "new",
   changed: "changes",
-  vote: "votes",
+  votes: "votes",
   reminder: "reminders",
   decided: "decided",
   closed: "outcome",
@@ -83,13 +104,19 @@ export function eventId(event: GovernanceEvent): string {
     case "digest":
       return `${event.keys.join("+").slice(0, 200)}:digest`;
     case "changed":
-    case "vote":
+    case "votes":
       return `${event.key}:${event.kind}:${event.sequence}`;
     case "decided":
       return `${event.key}:decided:${event.way}`;
     case "reminder":
       return `${event.key}:reminder:${event.reminder}`;
   }
+}
+
+/** The reminder that a subject names, where it names one: an event's id does. */
+export function reminderOf(subject: string): Reminder | undefined {
+  const [, key, reminder] = /^(.+?):reminder:(\d+:\d+)$/.exec(subject) ?? [];
+  return key !== undefined && reminder !== undefined ? { kind: "reminder", key, reminder } : undefined;
 }
 
 /** A reminder of a deadline (epoch ms), so many ms before it. */

@@ -12,7 +12,7 @@ import { statusText, statusTone, tallyLines, untilWords } from "../../screens/vo
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { deadlineOf, type GovernanceEvent, type News } from "./events.js";
+import type { GovernanceEvent, News, Reminder } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
 
@@ -35,12 +35,40 @@ function outcome(status: string | null, isKnown: boolean): Markdown {
     : md`**Closed:** ${statusText(status)}`;
 }
 
+/** What a reminder says of those who have not voted. */
+export interface Absence {
+  /** In the place of the reminder's own. */
+  readonly title?: Markdown;
+  readonly lines: readonly Markdown[];
+}
+
+type VotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
+
 /** Whether a status of a request that is over says how it ended. */
 export const outcomeKnown = (status: string | null): boolean =>
   status !== null && statusGroup(status) !== "open";
 
-const VOTE_WORDS = { true: "✅ yes", false: "❌ no", null: "⚪ no vote" } as const;
-const voteWords = (vote: boolean | null): string => VOTE_WORDS[`${vote}`];
+const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
+const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
+
+/** Voters that one message names. */
+const MAX_VOTERS = 6;
+
+/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), and 3 more". */
+function votesLine(votes: VotesEvent["votes"], called: Names["called"]): Markdown {
+  const shown = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
+  const more = votes.length - shown.length;
+  return join(
+    [
+      ...shown.map(({ voter, from, to }) => {
+        const before = from === null ? md`` : md` (before: ${signOf(from)})`;
+        return md`**${cut(called(voter), 60)}** ${signOf(to)}${before}`;
+      }),
+      more > 0 && md`${more} more`,
+    ],
+    ", ",
+  );
+}
 
 function changes(from: Terms, to: Terms): Markdown {
   const line = (name: string, was: Markdown, is: Markdown) => md`${bold(name)}: ${was} → ${is}`;
@@ -116,6 +144,35 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     });
   };
 
+  const reminder = (
+    {
+      snapshot,
+      deadline,
+      mark,
+    }: { readonly snapshot: Snapshot; readonly deadline: number; readonly mark: string },
+    who: Absence,
+  ): View => {
+    const { request, needed } = snapshot;
+    const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;
+    const when = isFirst
+      ? md`Enough must have voted by ${timestampWithAge(deadline)}; votes can change until ${timestamp(request.targetEffectiveAt, "f")}.`
+      : md`Voting ends ${timestampWithAge(deadline)}`;
+    const ended = isOver(request, now());
+    const title = who.title ?? md`${ended ? "Ended" : "Still open"}: ${titleOf(request)}`;
+    return {
+      title,
+      notification: title,
+      tone: ended ? statusTone(request.status) : "warning",
+      body: [
+        ended ? outcome(request.status, outcomeKnown(request.status)) : when,
+        ...tallyLines(request, needed, now()),
+        ...(ended ? [] : who.lines),
+      ],
+      links: links(request.identity, mark),
+      readings: [],
+    };
+  };
+
   return {
     /**
      * The announcement that a request has opened, with its tally as it is now.
@@ -178,8 +235,14 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       });
     },
 
+    /** A reminder of a deadline (epoch ms), as it stands now. */
+    reminder: (...of: Parameters<typeof reminder>): MessagePayload => renderer.message(reminder(...of)),
+
+    /** The same, not yet rendered. */
+    reminderView: (...of: Parameters<typeof reminder>): View => reminder(...of),
+
     /** News of a request that was announced before: it stands alone just as well. */
-    news(event: News, { request, needed }: Snapshot, mark: string): MessagePayload {
+    news(event: Exclude<News, Reminder>, { request, needed }: Snapshot, mark: string): MessagePayload {
       const tally = tallyLines(request, needed, now());
       const title = titleOf(request);
       const shared = { links: links(request.identity, mark) };
@@ -191,28 +254,11 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
             tone: "warning",
             body: [changes(event.from, event.to)],
           });
-        case "vote": {
-          const turned = event.from !== null && md`, before: ${voteWords(event.from)}`;
-          const body = [
-            join([md`**${names.called(event.voter)}** votes ${voteWords(event.to)}`, turned], ""),
-            ...tally,
-          ];
-          return message({ ...shared, title: md`Vote on ${title}`, tone: "neutral", body }, null);
-        }
-        case "reminder": {
-          const absent =
-            event.absent && event.absent.length > 0
-              ? [md`Not seen voting: ${cut(event.absent.map(names.called).join(", "), 700)}`]
-              : event.absent === null
-                ? [md`-# Who has not voted is not known.`]
-                : [];
-          const deadline = deadlineOf(event.reminder);
-          const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;
-          const when = isFirst
-            ? md`Enough must have voted by ${timestampWithAge(deadline)}; votes can change until ${timestamp(request.targetEffectiveAt, "f")}.`
-            : md`Voting ends ${timestampWithAge(deadline)}`;
-          const body = [when, ...tally, ...absent];
-          return message({ ...shared, title: md`Still open: ${title}`, tone: "warning", body });
+        case "votes": {
+          const { votes } = event;
+          const heading = votes.length === 1 ? md`Vote on ${title}` : md`${votes.length} votes on ${title}`;
+          const body = [votesLine(votes, names.called), ...tally];
+          return message({ ...shared, title: heading, tone: "neutral", body }, null);
         }
         case "decided": {
           const until = request.targetEffectiveAt;

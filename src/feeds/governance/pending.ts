@@ -19,7 +19,7 @@ import { remindersFor } from "./reminders.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
 import type { TopicName } from "./topics.js";
 import { tallyOf } from "./tracking.js";
-import { absentFrom, compareVotes, votesOn } from "./vote-changes.js";
+import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Pages of votes read at the most when a tally moved. */
 const MAX_VOTE_PAGES = 6;
@@ -32,7 +32,7 @@ interface PendingDeps {
   readonly now: () => number;
 }
 
-/** What is read of single requests, where a subscription wants to know: votes, actions, and who has not voted. */
+/** What is read of single requests, where a subscription wants to know: votes and actions. */
 export function createPendingChecks({ explorer, requests, names, now }: PendingDeps) {
   /** The votes, as far as those on the wanted requests go. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
@@ -148,7 +148,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       return { learnt, events };
     },
 
-    /** Reminders that are due, with who has not voted. */
+    /** Reminders that are due: who has not voted is read when they are sent. */
     async checkReminders(subscribed: readonly Subscription[]): Promise<Findings> {
       const learnt = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
@@ -157,10 +157,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
         if (request.phase !== "open") continue;
         const { done, announced } = remindersFor(request, subscribed, now());
         if (done.length === 0) continue;
-        const read = await ifAnswered(readVotes([request]));
-        const absent = read === undefined || read.problem ? null : absentFrom(request, read.data);
         learnt.set(key, { ...request, reminded: [...request.reminded, ...done] });
-        for (const reminder of announced) events.push({ kind: "reminder", key, reminder, absent });
+        for (const reminder of announced) events.push({ kind: "reminder", key, reminder });
       }
       return { learnt, events };
     },

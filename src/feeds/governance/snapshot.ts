@@ -3,15 +3,17 @@ import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
+import { readMissing } from "../../ledger/missing-votes.js";
 import {
   countSuperValidators,
   findVoteRequest,
   fromExplorer,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
-import { neededFor } from "../../ledger/vote-rules.js";
+import { castIn, neededFor } from "../../ledger/vote-rules.js";
+import type { Voter } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
-import { singleFlight } from "../../util/single-flight.js";
+import { lazy, singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
 import { toVoteRequest, withTracked } from "./tracking.js";
 
@@ -22,6 +24,8 @@ export interface Snapshot {
   readonly needed: number | undefined;
   /** See TrackedVoteRequest. */
   readonly revision: number;
+  /** Who has not voted, read together with the rest; null where that is not sure. */
+  readonly missing: () => Promise<readonly Voter[] | null>;
 }
 
 /** Snapshots, each read once for all the channels that are served within a few seconds. */
@@ -45,9 +49,13 @@ export const DETAIL_MS = 8_000;
 export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Snapshots {
   const kept = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
-  const load = async (known: TrackedVoteRequest | undefined, row: VoteRequestListItem | undefined) => {
+  const load = async (
+    known: TrackedVoteRequest | undefined,
+    row: VoteRequestListItem | undefined,
+  ): Promise<Snapshot> => {
     const found = known && ifAnswered(findVoteRequest(explorer, known.identity));
-    const detailed = found && (await withTimeout(found, DETAIL_MS, () => undefined))?.data;
+    const reading = found && (await withTimeout(found, DETAIL_MS, () => undefined));
+    const detailed = reading?.data;
     if (detailed?.detail === "read" && detailed.identity !== null)
       names.learn(detailed.identity, detailed.action);
     const listed = row ? fromExplorer(row, null) : known ? toVoteRequest(known) : fromExplorer(null, null);
@@ -55,11 +63,12 @@ export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Sna
     const read = detailed ?? { ...listed, detail: "unanswered" as const };
     const request = known ? withTracked(read, known) : read;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
-    return {
-      request,
-      needed: neededFor(request, superValidators),
-      revision: known?.revision ?? 0,
-    };
+    const missing = lazy(async () => {
+      // A reading that lacks votes which were seen before tells nothing of who is missing.
+      if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
+      return withTimeout(readMissing(explorer, reading), DETAIL_MS, () => null);
+    });
+    return { request, needed: neededFor(request, superValidators), revision: known?.revision ?? 0, missing };
   };
 
   return {

@@ -35,8 +35,29 @@ const before: FeedOption<readonly number[]> = {
     "I cannot read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
 };
 
+/** What a reminder does about those who have not voted. */
+const MISSING = {
+  list: "list them",
+  ping: "list them, and ping those whom /voters knows",
+  off: "say nothing of them",
+};
+
+const missing: FeedOption<keyof typeof MISSING> = {
+  description: "What reminders do about those who have not voted (list)",
+  maxLength: 10,
+  choices: MISSING,
+  byDefault: "list",
+  schema: z.enum(["list", "ping", "off"]),
+  parse: (text) => (["list", "ping", "off"] as const).find((each) => each === text),
+  problem: "Choose one of: list, ping, off.",
+};
+
 /** What a subscription to governance can be set to, besides its topics. */
-export const options = { before } as const;
+export const options = { before, missing } as const;
+
+/** What a subscription's reminders do about those who have not voted. */
+export const missingIn = (subscription: Subscription): keyof typeof MISSING =>
+  optionOf(subscription, "missing", missing);
 
 /** How long before each of a request's dates a subscription wants to be reminded, in ms. */
 export const remindersOf = (subscription: Subscription): readonly number[] =>
@@ -49,7 +70,8 @@ export const topics = {
   reminders: {
     description: "Before their deadlines",
     byDefault: true,
-    words: (subscription) => `reminders (${formatBefore(remindersOf(subscription))} before each deadline)`,
+    words: (subscription) =>
+      `reminders (${formatBefore(remindersOf(subscription))} before each deadline${missingIn(subscription) === "ping" ? ", with a ping for those who have not voted" : ""})`,
   },
   decided: {
     description: "When enough have voted yes, or no",
@@ -58,6 +80,12 @@ export const topics = {
   },
   changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
   votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },
+  calendar: {
+    description: "An event in the server's calendar for each open vote request",
+    byDefault: false,
+    needs: ["CreateEvents"],
+    words: () => "events in the server's calendar",
+  },
 } as const satisfies Readonly<Record<string, Topic>>;
 
 /** The name of a topic. */

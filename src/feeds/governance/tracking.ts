@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
-import { decidedBy, isOpen, isOver, neededFor, statusGroup, type Tally } from "../../ledger/vote-rules.js";
+import {
+  castIn,
+  decidedBy,
+  isOpen,
+  isOver,
+  neededFor,
+  statusGroup,
+  type Tally,
+} from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 
 /** What is announced when it changes. */
@@ -23,8 +31,6 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
   voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
   targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
 });
-
-const cast = (yes: number | null, no: number | null): number => (yes ?? 0) + (no ?? 0);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -57,7 +63,9 @@ export function firstSeen(
     missedReads: 0,
     // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
     // from now on.
-    ...(baseline || !open ? {} : { votes: {}, needsDetail: cast(row.yesCount, row.noCount) > 0 }),
+    ...(baseline || !open
+      ? {}
+      : { votes: {}, needsDetail: castIn({ yes: row.yesCount, no: row.noCount }) > 0 }),
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],
@@ -94,7 +102,7 @@ function isStale(known: TrackedVoteRequest, row: VoteRequestListItem): boolean {
   const index = known.contractIds.indexOf(row.contractId ?? "");
   const isOlder = index >= 0 && index < known.contractIds.length - 1;
   // Votes are never taken back: a version nobody has seen, with fewer of them, was missed and is old.
-  const wasMissed = index < 0 && cast(row.yesCount, row.noCount) < cast(known.yes, known.no);
+  const wasMissed = index < 0 && castIn({ yes: row.yesCount, no: row.noCount }) < castIn(known);
   return isOlder || wasMissed;
 }
 
@@ -209,7 +217,7 @@ export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVo
     yes: known.filter((accept) => accept === true).length,
     no: known.filter((accept) => accept === false).length,
   };
-  const more = cast(counted.yes, counted.no) - cast(yes, no);
+  const more = castIn(counted) - castIn({ yes, no });
   const isUnsure = Object.keys(unconfirmedVotes ?? {}).length > 0;
   if (more < 0 || isUnsure) return { yes, no, pending };
   return { ...counted, pending: pending && Math.max(0, pending - more) };
@@ -239,9 +247,14 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
   };
 }
 
-/** A request as the explorer told of it, with the tally, title and dates that are tracked: a detail may come from the cache. */
+/**
+ * A request as the explorer told of it, with the title and dates that are tracked: a detail may come from the cache. Its tally is
+ * that which counts more votes: they are never taken back.
+ */
 export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
-  const { title, status, yes, no, pending, voteBefore, targetEffectiveAt } = toVoteRequest(tracked);
+  const own = toVoteRequest(tracked);
+  const { title, status, voteBefore, targetEffectiveAt } = own;
+  const { yes, no, pending } = castIn(request) > castIn(own) ? request : own;
   return {
     ...request,
     title: tracked.terms.title === null ? request.title : title,

@@ -1,15 +1,17 @@
 import type { Vote } from "../../explorer/schema/governance.js";
-import { notVoted, voterKey, voterName } from "../../ledger/votes.js";
+import { voterKey, voterName } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { isWholeId } from "../../text/ids.js";
 import type { GovernanceEvent } from "./events.js";
 
-type VoteEvent = Extract<GovernanceEvent, { kind: "vote" }>;
+type VotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
+type VoteChange = VotesEvent["votes"][number];
 
 /** What a read of the votes changes of one request. */
 interface VoteChanges {
   readonly changes: Pick<TrackedVoteRequest, "votes" | "voteSequence" | "unconfirmedVotes" | "needsDetail">;
-  readonly events: readonly VoteEvent[];
+  /** All that it found, as one; none where it found nothing. */
+  readonly events: readonly VotesEvent[];
 }
 
 /** Whether it is the Yes that is cast with the request itself. */
@@ -69,7 +71,7 @@ export function compareVotes(
     return { changes, events: [] };
   }
   const unconfirmedVotes: Record<string, boolean> = {};
-  const events: VoteEvent[] = [];
+  const found: VoteChange[] = [];
   let voteSequence = request.voteSequence;
   for (const row of own) {
     const { accept } = row;
@@ -84,22 +86,11 @@ export function compareVotes(
     votes[voter] = accept;
     if (request.votes === undefined || (before === null && isOwn(requester, row))) continue;
     voteSequence += 1;
-    events.push({
-      kind: "vote",
-      key,
-      sequence: voteSequence,
-      voter: voterName(row) ?? voter,
-      from: before,
-      to: accept,
-    });
+    found.push({ voter: voterName(row) ?? voter, from: before, to: accept });
   }
   const isUnsure = Object.keys(unconfirmedVotes).length > 0;
   return {
     changes: { votes, voteSequence, unconfirmedVotes, ...(isUnsure ? { needsDetail: true } : {}) },
-    events,
+    events: found.length > 0 ? [{ kind: "votes", key, sequence: voteSequence, votes: found }] : [],
   };
 }
-
-/** Super validators that have voted before and not on this request; null where not all of them are known. */
-export const absentFrom = (request: TrackedVoteRequest, rows: readonly Vote[]): readonly string[] | null =>
-  notVoted(votesOn(request, rows), rows, request.pending);

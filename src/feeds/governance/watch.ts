@@ -10,7 +10,7 @@ import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
-import type { GovernanceEvent } from "./events.js";
+import { deadlineOf, eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
 import { compare, decide, firstSeen, keyOf } from "./tracking.js";
@@ -39,6 +39,12 @@ interface WatchDeps {
   readonly pollMs: number;
   readonly now: () => number;
 }
+
+/** The messages of a request's reminders, as far as their deadlines lie ahead. */
+const openReminders = (key: string, { reminded }: TrackedVoteRequest, now: number): string[] =>
+  reminded
+    .filter((reminder) => deadlineOf(reminder) > now)
+    .map((reminder) => eventId({ kind: "reminder", key, reminder }));
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
@@ -86,7 +92,7 @@ export function createGovernanceWatch({
     await state.commit(writes);
     const moved: string[] = [];
     for (const [key, each] of learnt) {
-      if (each.revision !== known.get(key)?.revision) moved.push(key);
+      if (each.revision !== known.get(key)?.revision) moved.push(key, ...openReminders(key, each, now()));
       known.set(key, each);
       onLearnt(each);
     }

@@ -183,9 +183,3 @@ export function judge(
   // What never was told needs no time to pass.
   return isBack && isLater ? { memory: { ...memory, isArmed: true } } : { memory };
 }
-
-/** Percent, with a sign. */
-export const percentChange = (from: string, to: string): string => {
-  const percent = (Number(to) / Number(from) - 1) * 100;
-  return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(2)} %`;
-};

@@ -4,7 +4,7 @@ import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
-import type { PriceSample } from "../../ledger/prices.js";
+import { type PriceSample, percentChange } from "../../ledger/prices.js";
 import { address } from "../../screens/addresses.js";
 import { pricePicture, usdText } from "../../screens/price.js";
 import type { View } from "../../screens/view.js";
@@ -12,15 +12,7 @@ import { type PriceWatch, type Subscription, subscriptionId } from "../../storag
 import type { State } from "../../storage/state.js";
 import { type Markdown, md, timestamp } from "../../text/markdown.js";
 import { DAY } from "../../util/units.js";
-import {
-  conditionOf,
-  isBelievable,
-  judge,
-  options,
-  percentChange,
-  settingsOf,
-  subjectOf,
-} from "./conditions.js";
+import { conditionOf, isBelievable, judge, options, settingsOf, subjectOf } from "./conditions.js";
 
 /** The name of this feed. */
 export const PRICE_FEED = "price";
@@ -97,12 +89,14 @@ const definition: FeedDefinition = {
   threads: false,
   tagName: /price|market|coin/i,
   subject,
-  watch: {
-    name: "price",
-    description: "Be told in private when the price passes a limit, or moves",
-    subject,
-    offered: () => MOVES.map((id) => ({ id, label: conditionWords(id) })),
-  },
+  watches: [
+    {
+      name: "price",
+      description: "Be told in private when the price passes a limit, or moves",
+      subject,
+      offered: () => MOVES.map((id) => ({ id, label: conditionWords(id) })),
+    },
+  ],
 
   async sample({ explorer, now }, subscription, mark) {
     const price = (await ifAnswered(explorer.price({})))?.data.price;

@@ -80,10 +80,10 @@ describe("what channels are told", () => {
     const voter = ledger().superValidators.find((each) => each !== request.requester);
     ledger().castVote(request, true, voter);
     const reply = await until(plain, /Vote on/);
-    expect(textOf(reply)).toMatch(/votes ✅ yes/);
+    expect(textOf(reply)).toContain(`**${voter?.name}** ✅`);
     expect(reply.message_reference).toMatchObject({ message_id: read(plain)[0]?.id });
     ledger().castVote(request, false, voter);
-    expect(textOf(await until(plain, /before: ✅ yes/))).toContain("votes ❌ no");
+    expect(textOf(await until(plain, /before: ✅/))).toContain("** ❌ (before: ✅)");
     const thread = world().channel(read(threaded)[0]?.id);
     await world().until(() => read(thread).length === 2, "both votes in the thread");
     expect(read(plain).filter((each) => textOf(each).includes("Vote on"))).toHaveLength(2);
@@ -118,7 +118,7 @@ describe("what channels are told", () => {
     await settled();
     harness.pass(request.voteBefore - harness.now() - 23 * HOUR);
     const message = await until(plain, /Still open/);
-    expect(textOf(message)).toMatch(/Not seen voting: /);
+    expect(textOf(message)).toMatch(/Not voted yet:\*\* /);
     await settled();
     expect(
       read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("Still open")),

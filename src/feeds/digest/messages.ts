@@ -1,0 +1,109 @@
+import { percentChange } from "../../ledger/prices.js";
+import { address } from "../../screens/addresses.js";
+import { usdText } from "../../screens/price.js";
+import type { Field, View } from "../../screens/view.js";
+import { statusText } from "../../screens/vote-parts.js";
+import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import type { Facts } from "./facts.js";
+
+/** A time that a digest tells of, epoch ms. */
+export interface Period {
+  readonly since: number;
+  readonly until: number;
+  readonly every: "day" | "week";
+  /** Whether it comes later than it was due. */
+  readonly isLate: boolean;
+}
+
+type Several<T> = { readonly count: number; readonly named: readonly T[] };
+
+/** Lines of things, and how many more there are. */
+function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
+  const more = count - named.length;
+  return [...named.map((each) => md`• ${toLine(each)}`), ...(more > 0 ? [md`• and ${more} more`] : [])];
+}
+
+function requestFields({ opened, closed, soon, participation }: Facts): Field[] {
+  const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
+  const took =
+    participation &&
+    md`-# ${Math.round((100 * participation.cast) / participation.all)} % of the votes on those were cast`;
+  return [
+    { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
+    {
+      name: "Closed",
+      lines: [
+        ...linesOf(closed, (each) => md`${statusText(each.status)} · ${title(each)}`),
+        ...(took ? [took] : []),
+      ],
+    },
+    {
+      name: "Closing within a week",
+      lines: linesOf(soon, (each) => md`${title(each)}, ${timestamp(each.until, "f")}`),
+    },
+  ].flatMap(({ name, lines }) => (lines.length > 0 ? [{ name, value: join(lines, "\n") }] : []));
+}
+
+function namesLine(sign: string, words: string, { count, named }: Several<string>): Markdown | false {
+  if (count === 0) return false;
+  const more = count > named.length ? ` and ${count - named.length} more` : "";
+  return md`${sign} ${words}: ${`${named.join(", ")}${more}`}`;
+}
+
+function validatorFields({ validators, version }: Facts): Field[] {
+  const lines = [
+    ...(validators
+      ? [
+          namesLine("🆕", "Joined", validators.joined),
+          namesLine("🔴", "Went silent", validators.silent),
+          namesLine("🟢", "Came back", validators.back),
+        ]
+      : []),
+    version?.before != null &&
+      md`Most run ${code(version.now, 40)} now (${version.percent} %), before: ${code(version.before, 40)}`,
+  ].filter((line) => line !== false && line !== undefined);
+  return lines.length > 0 ? [{ name: "Validators", value: join(lines, "\n") }] : [];
+}
+
+/** Whether nothing is to be told but the price. */
+const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
+  [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
+    (each) => !each?.count,
+  ) && version?.before == null;
+
+/** A digest's one message. */
+export function digestView(of: Facts, { since, until, every, isLate }: Period, mark: string): View {
+  const what = every === "week" ? "week" : "day";
+  const late = isLate
+    ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
+    : [];
+  const price =
+    of.price && md`${usdText(of.price.to)} for one CC, ${percentChange(of.price.from, of.price.to)}`;
+  const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
+  const unread = of.validators ? [] : [md`-# What validators did could not be told.`];
+  return {
+    title: md`📰 The ${what} on the ledger`,
+    tone: "neutral",
+    notification: md`📰 The ${what} on the ledger`,
+    body: isEmpty(of)
+      ? [md`Nothing happened. ${period}${price ? md` · ${price}` : md``}.`, ...late]
+      : [period, ...late, ...unread],
+    fields: isEmpty(of)
+      ? []
+      : [...requestFields(of), ...validatorFields(of), ...(price ? [{ name: "Price", value: price }] : [])],
+    menus: [
+      {
+        placeholder: "Open a vote request…",
+        choices: [...of.opened.named, ...of.closed.named, ...of.soon.named]
+          .filter((each, index, all) => all.findIndex(({ id }) => id === each.id) === index)
+          .map(({ id, title }) => ({ label: title, to: address("voteRequest", { id }) })),
+      },
+    ],
+    links: [
+      { label: "Vote requests", emoji: "📋", to: address("proposals", {}), mark },
+      { label: "Validators", emoji: "🖥️", to: address("overview", {}) },
+    ],
+    readings: [],
+  };
+}

@@ -1,0 +1,124 @@
+import { DateTime, IANAZone } from "luxon";
+import * as z from "zod";
+import { type FeedOption, optionOf } from "../../delivery/feed.js";
+import type { Subscription } from "../../storage/catalogue.js";
+
+const EVERY = { day: "every day", week: "every week" } as const;
+const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
+const WEEKDAYS: Readonly<Record<string, string>> = Object.fromEntries(
+  DAYS.map((day) => [day, day.replace(/^./, (letter) => letter.toUpperCase())]),
+);
+
+const every: FeedOption<keyof typeof EVERY> = {
+  description: "How often (every week)",
+  maxLength: 10,
+  choices: EVERY,
+  byDefault: "week",
+  schema: z.enum(["day", "week"]),
+  parse: (text) => (["day", "week"] as const).find((each) => each === text),
+  problem: "Choose one of: day, week.",
+};
+
+const on: FeedOption<(typeof DAYS)[number]> = {
+  description: "On which day of the week (Monday)",
+  maxLength: 10,
+  choices: WEEKDAYS,
+  byDefault: "monday",
+  schema: z.enum(DAYS),
+  parse: (text) => DAYS.find((day) => day === text.toLowerCase()),
+  problem: `Choose one of: ${Object.values(WEEKDAYS).join(", ")}.`,
+};
+
+/** A time of day as `HH:MM`, from `9:00`, `09:00` or `9`; undefined where it is none. */
+function parseTime(text: string): string | undefined {
+  const [, hours = "", minutes = "00"] = /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*$/.exec(text) ?? [];
+  if (hours === "" || Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  return `${hours.padStart(2, "0")}:${minutes}`;
+}
+
+const at: FeedOption<string> = {
+  description: "At what time of day, such as 09:00",
+  maxLength: 10,
+  byDefault: "09:00",
+  schema: z.string(),
+  parse: parseTime,
+  problem: "I cannot read that time. Type one such as `09:00` or `17:30`.",
+};
+
+const zone: FeedOption<string> = {
+  description: "In which time zone, such as Europe/Berlin (UTC)",
+  maxLength: 60,
+  byDefault: "UTC",
+  schema: z.string(),
+  parse: (text) => {
+    const name = text.trim();
+    // An offset is no zone: it knows no daylight saving.
+    return name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name)) ? name : undefined;
+  },
+  problem: "I know no such time zone. Type its name as in `Europe/Berlin`, `America/New_York` or `UTC`.",
+};
+
+/** When a digest is sent. */
+export const options = { every, on, at, zone } as const;
+
+/** When a digest is sent: each day, or on one of the week (1 is Monday), by the clock of a zone. */
+export interface Schedule {
+  readonly every: keyof typeof EVERY;
+  readonly weekday: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly zone: string;
+}
+
+/** The schedule of a subscription. */
+export function scheduleOf(subscription: Subscription): Schedule {
+  const [hour = 0, minute = 0] = optionOf(subscription, "at", at).split(":").map(Number);
+  return {
+    every: optionOf(subscription, "every", every),
+    weekday: DAYS.indexOf(optionOf(subscription, "on", on)) + 1,
+    hour,
+    minute,
+    zone: optionOf(subscription, "zone", zone),
+  };
+}
+
+/** One time that a digest is due. */
+export interface Slot {
+  /** Its day in its zone, as ISO 8601: the same slot always has the same one. */
+  readonly date: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/**
+ * The last time that a digest was due, up to a moment. A time of day that a night skips comes an hour later in that night; one
+ * that comes twice is due when it comes first.
+ */
+export function slotBefore({ every: often, weekday, hour, minute, zone: name }: Schedule, now: number): Slot {
+  const here = DateTime.fromMillis(now, { zone: name });
+  for (let day = here.startOf("day"); ; day = day.minus({ days: 1 })) {
+    if (often === "week" && day.weekday !== weekday) continue;
+    const due = firstOf(day.set({ hour, minute }));
+    if (due <= now) return { date: day.toISODate() ?? "", at: due };
+  }
+}
+
+/** Of a time that comes twice in a night, the first. */
+function firstOf(time: DateTime): number {
+  return Math.min(...time.getPossibleOffsets().map((each) => each.toMillis()));
+}
+
+/** The next time that a digest is due, after a moment, epoch ms. */
+export function slotAfter(schedule: Schedule, now: number): number {
+  const { every: often, zone: name } = schedule;
+  const last = DateTime.fromMillis(slotBefore(schedule, now).at, { zone: name });
+  const next = last.plus(often === "week" ? { weeks: 1 } : { days: 1 });
+  return slotBefore(schedule, next.endOf("day").toMillis()).at;
+}
+
+/** A schedule in words. */
+export function scheduleWords({ every: often, weekday, hour, minute, zone: name }: Schedule): string {
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = WEEKDAYS[DAYS[weekday - 1] ?? "monday"];
+  return `${often === "week" ? `every ${day}` : "every day"} at ${two(hour)}:${two(minute)} ${name}`;
+}

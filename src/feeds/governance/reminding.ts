@@ -1,0 +1,90 @@
+import type { Mentions } from "../../delivery/feed.js";
+import type { Names } from "../../directory/names.js";
+import type { MessagePayload } from "../../discord/message.js";
+import type { VoteRequest } from "../../ledger/vote-requests.js";
+import { type Voter, voterIn } from "../../ledger/votes.js";
+import { missingLine } from "../../screens/vote-parts.js";
+import type { Subscription } from "../../storage/catalogue.js";
+import type { State } from "../../storage/state.js";
+import { md } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import { deadlineOf, type Reminder } from "./events.js";
+import type { Absence, createMessages } from "./messages.js";
+import type { Snapshot } from "./snapshot.js";
+import { missingIn } from "./topics.js";
+import { mentionsFor } from "./voters.js";
+
+/** What somebody is reminded of who stands for super validators. @param missing those of them that have not voted */
+export function notVotedYet(
+  missing: readonly string[],
+  request: VoteRequest,
+  names: Pick<Names, "voteRequest">,
+): Absence {
+  const who = cut(missing.join(", "), 100);
+  return { title: md`Not voted yet: ${who}, on ${cut(names.voteRequest(request), 120)}`, lines: [] };
+}
+
+interface RemindingDeps {
+  readonly state: State;
+  readonly messages: ReturnType<typeof createMessages>;
+  readonly names: Names;
+}
+
+/** Reminders, for whom they are sent to. */
+export function createReminding({ state, messages, names }: RemindingDeps) {
+  /** What is said to somebody who watches super validators alone; undefined where all of those have voted. */
+  const absenceOf = (
+    watched: readonly string[],
+    missing: readonly Voter[] | null,
+    request: VoteRequest,
+  ): Absence | undefined => {
+    const called = (voters: readonly string[]) => voters.map(names.called);
+    if (missing === null)
+      return {
+        lines: [md`-# Whether ${cut(called(watched).join(", "), 200)} has voted could not be read.`],
+      };
+    const absent = watched.filter((voter) => missing.some(({ aliases }) => aliases.includes(voter)));
+    return absent.length > 0 ? notVotedYet(called(absent), request, names) : undefined;
+  };
+
+  const absenceFor = async (
+    recipients: readonly Subscription[],
+    { request, missing }: Snapshot,
+  ): Promise<Absence | undefined> => {
+    const watched = recipients.flatMap(({ subject }) => voterIn(subject) ?? []);
+    if (watched.length > 0 && watched.length === recipients.length)
+      return absenceOf(watched, await missing(), request);
+    const isOff = recipients.length > 0 && recipients.every((each) => missingIn(each) === "off");
+    return { lines: isOff ? [] : [missingLine(await missing(), names)] };
+  };
+
+  const payloadOf = (event: Reminder, snapshot: Snapshot, mark: string, absence: Absence) =>
+    messages.reminder({ snapshot, deadline: deadlineOf(event.reminder), mark }, absence);
+
+  return {
+    /** The message as it is sent, and whom it pings; undefined where there is nothing to remind of any more. */
+    async sent(
+      event: Reminder,
+      snapshot: Snapshot,
+      mark: string,
+      recipients: readonly Subscription[],
+    ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
+      const absence = await absenceFor(recipients, snapshot);
+      if (!absence) return undefined;
+      const mentions = await mentionsFor(state, recipients, await snapshot.missing());
+      return { payload: payloadOf(event, snapshot, mark, absence), mentions };
+    },
+
+    /** The same as it should stand now. */
+    async current(
+      event: Reminder,
+      snapshot: Snapshot,
+      mark: string,
+      recipients: readonly Subscription[],
+    ): Promise<MessagePayload> {
+      const absence = await absenceFor(recipients, snapshot);
+      const done = { title: md`✅ Voted on ${cut(names.voteRequest(snapshot.request), 150)}`, lines: [] };
+      return payloadOf(event, snapshot, mark, absence ?? done);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Message } from "../../sandbox/discord/world.js";
+import { DAY, HOUR } from "../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("vote requests and those who vote on them", () => {
+  let harness: Harness;
+  const ask = (command: string, given: Record<string, string | boolean> = {}) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: people.ana, channel: channels.general }, command, given);
+  };
+  const choose = (message: Message, label: string) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.choose({ user: people.ana, channel: channels.general }, message, label);
+  };
+  const titlesIn = (message: Message) =>
+    [...textOf(message).matchAll(/\*\*((?:Near|Far|Past|Config)[^*]*)\*\*/g)].map(([, title]) => title);
+  const pagesRead = () =>
+    harness.explorer.requests.filter(({ path }) => path.endsWith("/governance/vote-requests")).length;
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      explorer: {
+        size: { validators: 10, parties: 30, voteRequests: 0, superValidators: 7, updates: 2, tokens: 1 },
+      },
+    });
+    const { ledger } = harness.explorer;
+    const open = (title: string, lastsMs: number) =>
+      ledger.openVoteRequest({ title, motion: "feature", lastsMs, effectiveInMs: null });
+    for (const [title, status] of [
+      ["Past rejected", "Rejected"],
+      ["Past expired", "Expired"],
+      ["Past accepted", "Accepted"],
+    ] as const) {
+      const request = open(title, DAY);
+      for (let votes = 0; votes < 4; votes += 1) ledger.castVote(request, votes > 0);
+      ledger.closeVoteRequest(request, status);
+    }
+    open("Near motion", HOUR);
+    open("Far motion", 5 * DAY);
+    ledger.openVoteRequest({
+      title: "SRARC_SetConfig",
+      motion: "dsoConfig",
+      lastsMs: 3 * DAY,
+      effectiveInMs: null,
+    });
+    await harness.discord.world.until(() => pagesRead() > 0, "the first poll");
+  });
+  afterAll(async () => {
+    expect(harness.discord.world.refusals).toEqual([]);
+    await harness.close();
+  });
+
+  it("are listed open first, by their deadlines, and then the others", async () => {
+    const titles = titlesIn(await ask("/proposals list"));
+    expect(titles.slice(0, 2)).toEqual(["Near motion", "Far motion"]);
+    expect(new Set(titles.slice(2))).toEqual(new Set(["Past rejected", "Past expired", "Past accepted"]));
+  });
+
+  it.each([
+    ["open", ["Near motion", "Far motion"]],
+    ["accepted", ["Past accepted"]],
+    ["rejected", ["Past rejected"]],
+    ["expired", ["Past expired"]],
+  ])("are listed by their status: %s", async (status, titles) => {
+    expect(titlesIn(await ask("/proposals list", { status }))).toEqual(titles);
+  });
+
+  it("are listed by their kind, and another list is a choice away", async () => {
+    const configuration = await ask("/proposals list", { kind: "configuration" });
+    expect(titlesIn(configuration)).toEqual([]);
+    expect(textOf(configuration)).toContain("Vote requests: the open ones first, configuration");
+    expect(textOf(configuration)).toContain("1 vote request");
+    expect(titlesIn(await choose(configuration, "All kinds"))).toContain("Near motion");
+  });
+
+  it("cost the explorer no request that the watch does not make anyway", async () => {
+    const before = pagesRead();
+    for (const status of ["open", "accepted", "all"]) await ask("/proposals list", { status });
+    // A poll may have come meanwhile.
+    expect(pagesRead() - before).toBeLessThanOrEqual(1);
+  });
+
+  it("have voters with a record, each of which opens", async () => {
+    const records = await ask("/proposals voters");
+    expect(textOf(records)).toMatch(/voted on \*\*3\*\* of \*\*3\*\* · \d yes · \d no · 0 missed/);
+    expect(textOf(records)).toMatch(/3 vote requests that ended, opened from <t:\d+:d> to <t:\d+:d>/);
+    const [voter] = harness.explorer.ledger.superValidators;
+    const one = await choose(records, voter?.name ?? "");
+    expect(textOf(one)).toContain(`Votes of ${voter?.name}`);
+    expect(titlesIn(one)).toHaveLength(3);
+    expect(textOf(one)).toMatch(/(✅ yes|❌ no) · \*\*Past/);
+  });
+});

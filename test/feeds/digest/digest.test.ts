@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel } from "../../../sandbox/discord/world.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+const SILENT = 1 << 12;
+
+describe("a digest", () => {
+  let harness: Harness;
+  let channel: Channel;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const ask = (command: string, given: Record<string, string | boolean> = {}) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  };
+  const polls = async () => {
+    const reads = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = reads();
+    await world().until(() => reads() > before + 2, "some polls");
+  };
+  const told = () => world().read(channel);
+  const until = (count: number) => world().until(() => told()[count - 1], `${count} digests`, 20_000);
+  /** Lets time pass up to the next nine o'clock by UTC, a moment before it. */
+  const untilNine = () => {
+    const now = new Date(harness.now());
+    const nine = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 9);
+    const next = nine > now.getTime() + MINUTE ? nine : nine + DAY;
+    harness.pass(next - now.getTime() - 2_000);
+  };
+  const alive = () => {
+    for (const each of ledger().validators) if (each.active) each.lastActiveAt = harness.now() - MINUTE;
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      explorer: {
+        size: { validators: 20, parties: 40, voteRequests: 0, superValidators: 13, updates: 2, tokens: 1 },
+      },
+      env: () => ({ GOVERNANCE_POLL_SECONDS: "1", WATCH_POLL_SECONDS: "1" }),
+    });
+    ledger().openVoteRequest({ title: "Old motion", lastsMs: 30 * DAY, effectiveInMs: 31 * DAY });
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "digest" });
+    const answer = await ask("/subscribe digest", {
+      every: "day",
+      at: "9",
+      zone: "UTC",
+      channel: channel.id,
+    });
+    expect(textOf(answer)).toMatch(/a digest every day at 09\\+:00 UTC.*The first one comes <t:\d+:f>/);
+    expect(textOf(await ask("/subscribe digest", { zone: "Mars/Olympus" }))).toContain("no such time zone");
+  });
+  afterAll(() => harness.close());
+
+  it("comes at its hour, quietly, with what happened to votes", async () => {
+    await polls();
+    const request = ledger().openVoteRequest({ title: "Ended motion", lastsMs: DAY, effectiveInMs: 3 * DAY });
+    for (let votes = 0; votes < 6; votes += 1) ledger().castVote(request, false);
+    await polls();
+    ledger().closeVoteRequest(request, "Rejected");
+    ledger().openVoteRequest({ title: "Near motion", lastsMs: 2 * DAY, effectiveInMs: null });
+    await polls();
+    untilNine();
+    alive();
+    const message = await until(1);
+    expect(message.flags & SILENT).toBe(SILENT);
+    expect(message.pings).toEqual([]);
+    const text = textOf(message);
+    expect(text).toContain("The day on the ledger");
+    expect(text).toMatch(/"Opened","value":"• \*\*Near motion\*\*/);
+    expect(text).toMatch(
+      /"Closed","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the votes on those were cast/,
+    );
+    expect(text).toMatch(/Closing within a week.*Near motion/);
+    expect(text).not.toContain("This comes late");
+  });
+
+  it("comes once for its hour, over a restart too, and late where the bot was away, saying so", async () => {
+    await harness.restart();
+    await harness.bot().stop();
+    harness.pass(DAY + HOUR);
+    alive();
+    await harness.start();
+    const message = await until(2);
+    expect(textOf(message)).toContain("This comes late");
+    await ask("/subscribe list");
+    expect(told()).toHaveLength(2);
+  });
+
+  it("tells who joined, went silent and came back, and of the price", async () => {
+    const [silent, other] = ledger().validators.filter(({ isSv }) => !isSv);
+    if (!silent || !other) throw new Error("Too few");
+    ledger().joinValidator("Newcomer Node");
+    ledger().setValidatorActive(silent, false);
+    untilNine();
+    alive();
+    const message = await until(3);
+    const text = textOf(message);
+    expect(text).toMatch(/🆕 Joined: .*Newcomer Node/);
+    expect(text).toMatch(/🔴 Went silent: /);
+    ledger().setValidatorActive(silent, true);
+    untilNine();
+    alive();
+    expect(textOf(await until(4))).toMatch(/🟢 Came back: /);
+  });
+
+  it("is one line where nothing happened", async () => {
+    for (const request of ledger().voteRequests) ledger().closeVoteRequest(request, "Rejected");
+    untilNine();
+    alive();
+    await until(5);
+    untilNine();
+    alive();
+    const message = await until(6);
+    expect(textOf(message)).toMatch(/Nothing happened\. From <t:\d+:f> to <t:\d+:f>/);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { options, type Schedule, slotAfter, slotBefore } from "../../../src/feeds/digest/schedule.js";
+
+const monday: Schedule = { every: "week", weekday: 1, hour: 9, minute: 0, zone: "Europe/Berlin" };
+const daily = (hour: number, minute = 0, zone = "Europe/Berlin"): Schedule => ({
+  ...monday,
+  every: "day",
+  hour,
+  minute,
+  zone,
+});
+const iso = (at: number) => new Date(at).toISOString();
+const before = (schedule: Schedule, now: string) => {
+  const { date, at } = slotBefore(schedule, Date.parse(now));
+  return [date, iso(at)];
+};
+
+describe("the last time that a digest was due", () => {
+  it.each<[string, Schedule, string, string, string]>([
+    ["at its minute", monday, "2026-11-23T08:00:00Z", "2026-11-23", "2026-11-23T08:00:00.000Z"],
+    ["a moment before it", monday, "2026-11-23T07:59:59Z", "2026-11-16", "2026-11-16T08:00:00.000Z"],
+    ["on another day", monday, "2026-11-26T12:00:00Z", "2026-11-23", "2026-11-23T08:00:00.000Z"],
+    ["in summer", monday, "2026-07-06T07:00:00Z", "2026-07-06", "2026-07-06T07:00:00.000Z"],
+    [
+      "before the clocks go forward",
+      daily(9),
+      "2026-03-28T12:00:00Z",
+      "2026-03-28",
+      "2026-03-28T08:00:00.000Z",
+    ],
+    ["after they went forward", daily(9), "2026-03-29T12:00:00Z", "2026-03-29", "2026-03-29T07:00:00.000Z"],
+    [
+      "at a time that the night skips",
+      daily(2, 30),
+      "2026-03-29T12:00:00Z",
+      "2026-03-29",
+      "2026-03-29T01:30:00.000Z",
+    ],
+    [
+      "at a time that comes twice",
+      daily(2, 30),
+      "2026-10-25T00:30:00Z",
+      "2026-10-25",
+      "2026-10-25T00:30:00.000Z",
+    ],
+    [
+      "and the second time is none",
+      daily(2, 30),
+      "2026-10-25T01:30:00Z",
+      "2026-10-25",
+      "2026-10-25T00:30:00.000Z",
+    ],
+    ["after they went back", daily(9), "2026-10-25T12:00:00Z", "2026-10-25", "2026-10-25T08:00:00.000Z"],
+    [
+      "where the day began earlier",
+      daily(9, 0, "Pacific/Auckland"),
+      "2026-11-22T21:00:00Z",
+      "2026-11-23",
+      "2026-11-22T20:00:00.000Z",
+    ],
+    ["by UTC", daily(9, 0, "UTC"), "2026-11-22T09:00:00Z", "2026-11-22", "2026-11-22T09:00:00.000Z"],
+  ])("%s", (_, schedule, now, date, at) => {
+    expect(before(schedule, now)).toEqual([date, at]);
+  });
+
+  it("is one for each day of a year, whatever the clocks do", () => {
+    const [hour, day] = [3_600_000, 86_400_000];
+    const changes = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01"];
+    const moments = Array.from(
+      { length: 4 * 365 },
+      (_, quarter) => Date.UTC(2026, 0, 2) + quarter * 6 * hour,
+    );
+    for (const change of changes)
+      for (let at = Date.parse(change) - day; at < Date.parse(change) + 2 * day; at += hour / 3)
+        moments.push(at);
+    moments.sort((a, b) => a - b);
+    for (const schedule of [
+      daily(2, 30, "Europe/Berlin"),
+      daily(1, 45, "America/New_York"),
+      daily(2, 15, "Australia/Lord_Howe"),
+    ]) {
+      const times = new Map<string, number>();
+      for (const moment of moments) {
+        const slot = slotBefore(schedule, moment);
+        expect(times.get(slot.date) ?? slot.at).toBe(slot.at);
+        times.set(slot.date, slot.at);
+      }
+      const days = [...times.keys()].map((date) => Date.parse(date) / day);
+      expect(days.slice(1).every((each, index) => each === (days[index] ?? 0) + 1)).toBe(true);
+      expect(days.length).toBeGreaterThanOrEqual(365);
+    }
+  });
+});
+
+describe("the next time", () => {
+  it.each<[Schedule, string, string]>([
+    [monday, "2026-11-23T07:00:00Z", "2026-11-23T08:00:00.000Z"],
+    [monday, "2026-11-23T08:00:00Z", "2026-11-30T08:00:00.000Z"],
+    [monday, "2026-03-24T08:00:00Z", "2026-03-30T07:00:00.000Z"],
+    [daily(9), "2026-10-24T12:00:00Z", "2026-10-25T08:00:00.000Z"],
+  ])("%# after %s", (schedule, now, next) => {
+    expect(iso(slotAfter(schedule, Date.parse(now)))).toBe(next);
+  });
+});
+
+describe("what people type", () => {
+  it.each([
+    ["9", "09:00"],
+    ["9:30", "09:30"],
+    ["17.05", "17:05"],
+    ["24:00", undefined],
+    ["9:7", undefined],
+    ["nine", undefined],
+  ])("for a time: %s", (typed, read) => {
+    expect(options.at.parse(typed)).toBe(read);
+  });
+
+  it.each([
+    ["Europe/Berlin", "Europe/Berlin"],
+    [" UTC ", "UTC"],
+    ["Mars/Olympus", undefined],
+    ["+02:00", undefined],
+    ["CET", undefined],
+  ])("for a zone: %s", (typed, read) => {
+    expect(options.zone.parse(typed)).toBe(read);
+  });
+});

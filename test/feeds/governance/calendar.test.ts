@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
+import { createScheduledEvent, deleteScheduledEvent } from "../../../sandbox/discord/scheduled-events.js";
+import type { Channel, ScheduledEvent } from "../../../sandbox/discord/world.js";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { DAY, HOUR } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+const STATUS = { scheduled: 1, completed: 3, canceled: 4 };
+
+describe("the calendar of a server", () => {
+  let harness: Harness;
+  let channel: Channel;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const events = (): ScheduledEvent[] => world().scheduledEvents.get(harness.discord.guild.id) ?? [];
+  const named = (name: string) => events().filter((event) => event.name === name);
+  const until = <T>(what: () => T | undefined | false, words: string) => world().until(what, words, 15_000);
+  const ask = (command: string, given: Record<string, string | boolean> = {}) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  };
+  const polls = async (count = 2) => {
+    const reads = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = reads();
+    await world().until(() => reads() > before + count, `${count} polls`);
+  };
+  const open = (title: string, lastsMs = 2 * DAY, effectiveInMs: number | null = 3 * DAY): VoteRequest =>
+    ledger().openVoteRequest({ title, motion: "feature", lastsMs, effectiveInMs });
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      explorer: {
+        size: { validators: 20, parties: 40, voteRequests: 0, superValidators: 13, updates: 2, tokens: 1 },
+      },
+      env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }),
+    });
+    open("Baseline motion");
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "votes" });
+  });
+  afterAll(() => harness.close());
+
+  it("is asked for only there, and says what the bot lacks", async () => {
+    expect(textOf(await ask("/subscribe governance", { channel: channel.id }))).toContain("Subscribed");
+    const refused = await ask("/subscribe governance", { channel: channel.id, calendar: true });
+    expect(textOf(refused)).toContain("I lack **Create Events**");
+    const everyone = harness.discord.guild.roles[0];
+    if (!everyone) throw new Error("No role");
+    everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
+    const changed = await ask("/subscribe governance", { channel: channel.id, calendar: true });
+    expect(textOf(changed)).toContain("events in the server's calendar");
+  });
+
+  it("has an event for each open vote request, by its name, that ends when enough must have voted", async () => {
+    const request = open("Dated motion");
+    const event = await until(() => named("Dated motion")[0], "its event");
+    expect(Date.parse(event.scheduled_end_time)).toBe(request.voteBefore);
+    expect(event.description).toContain(request.firstContractId);
+    await until(() => named("Baseline motion")[0], "the event of one that was open before");
+    await polls();
+    expect(events()).toHaveLength(2);
+  });
+
+  it("moves an event with its deadline, and to the next one once enough have voted", async () => {
+    const request = open("Moved motion");
+    const event = await until(() => named("Moved motion")[0], "its event");
+    request.voteBefore += 5 * HOUR;
+    await until(() => Date.parse(event.scheduled_end_time) === request.voteBefore, "the later deadline");
+    for (let votes = 0; votes < 9; votes += 1) ledger().castVote(request, votes % 2 === 0);
+    await until(
+      () => Date.parse(event.scheduled_end_time) === request.targetEffectiveAt,
+      "the effective date",
+    );
+    expect(named("Moved motion")).toHaveLength(1);
+  });
+
+  it("cancels the event of a vote that is over, and completes one that has begun", async () => {
+    const early = open("Early motion");
+    const late = open("Late motion", 90 * 60_000, null);
+    const [cancelled, completed] = [
+      await until(() => named("Early motion")[0], "an event"),
+      await until(() => named("Late motion")[0], "another"),
+    ];
+    ledger().closeVoteRequest(early, "Rejected");
+    await until(() => cancelled.status === STATUS.canceled, "the cancelled event");
+    harness.pass(HOUR);
+    ledger().closeVoteRequest(late, "Rejected");
+    await until(() => completed.status === STATUS.completed, "the completed event");
+  });
+
+  it("makes one only, however it is interrupted, and leaves one alone that somebody deleted", async () => {
+    harness.discord.trap({
+      method: "POST",
+      path: /scheduled-events$/,
+      times: 1,
+      error: "lost",
+    });
+    open("Interrupted motion");
+    await until(() => named("Interrupted motion")[0], "its event");
+    await polls(3);
+    expect(named("Interrupted motion")).toHaveLength(1);
+    const request = open("Deleted motion");
+    const event = await until(() => named("Deleted motion")[0], "its event");
+    await polls();
+    deleteScheduledEvent(world(), harness.discord.guild, event.id);
+    request.voteBefore += HOUR;
+    await polls(4);
+    await harness.restart();
+    await polls(3);
+    expect(named("Deleted motion")).toEqual([]);
+    expect(named("Interrupted motion")).toHaveLength(1);
+  });
+
+  it("waits where Discord takes no more, and is empty once nobody wants it", async () => {
+    const { guild } = harness.discord;
+    const room = 100 - events().filter(({ status }) => status <= 2).length;
+    const at = (ms: number) => new Date(harness.now() + ms).toISOString();
+    const others = Array.from({ length: room }, (_, index) =>
+      createScheduledEvent(world(), guild, {
+        name: `Party ${index}`,
+        scheduled_start_time: at(DAY),
+        scheduled_end_time: at(2 * DAY),
+        entity_type: 3,
+        privacy_level: 2,
+        entity_metadata: { location: "Here" },
+      }),
+    );
+    open("Crowded motion");
+    await until(
+      () => world().refusals.some(({ body }) => JSON.stringify(body).includes("30038")),
+      "the refusal",
+    );
+    for (const { id } of others) deleteScheduledEvent(world(), guild, id);
+    harness.pass(HOUR + 60_000);
+    await until(() => named("Crowded motion")[0], "its event, an hour later");
+    await ask("/subscribe governance", { channel: channel.id, calendar: false });
+    await until(() => events().every(({ status }) => status > 2), "an empty calendar");
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message, User } from "../../../sandbox/discord/world.js";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("who has not voted", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let roleId: string;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const ask = (command: string, given: Record<string, string | boolean> = {}, user?: User) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: user ?? people.owner, channel: channels.general }, command, given);
+  };
+  const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const polls = async (count = 2) => {
+    const before = reads();
+    await world().until(() => reads() > before + count, `${count} polls`);
+  };
+  const about = (where: Channel, pattern: RegExp) =>
+    world()
+      .read(where)
+      .filter((each) => pattern.test(textOf(each)));
+  const until = (where: Channel, pattern: RegExp): Promise<Message> =>
+    world().until(() => about(where, pattern)[0], String(pattern), 15_000);
+  const open = async (title: string): Promise<VoteRequest> => {
+    const request = ledger().openVoteRequest({
+      title,
+      motion: "feature",
+      lastsMs: 30 * HOUR,
+      effectiveInMs: 20 * DAY,
+    });
+    await until(channel, new RegExp(`New vote request.*${title}`));
+    return request;
+  };
+  const missingFrom = ({ ballots }: VoteRequest) =>
+    ledger().superValidators.filter((sv) => !ballots.some(({ voter }) => voter === sv));
+  const direct = (user: User) => world().directChannel(user);
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    const { guild } = harness.discord;
+    channel = world().addChannel({ type: 0, guild_id: guild.id, name: "votes" });
+    roleId = world().addRole(guild, "Grove", 0n, { mentionable: true }).id;
+    await ask("/subscribe governance", { channel: channel.id, before: "24h 6h" });
+    await polls();
+  });
+  afterAll(async () => {
+    expect(world().refusals).toEqual([]);
+    await harness.close();
+  });
+
+  const offered = async (typed: string) => {
+    const { driver, people, channels } = harness.discord;
+    const place = { user: people.owner, channel: channels.general };
+    return driver.complete(place, "/voters set", "sv", { sv: typed });
+  };
+
+  it("is mapped to people of the server, who are offered as one types", async () => {
+    const [first, second] = ledger().superValidators;
+    if (!first?.name || !second?.name) throw new Error("Too few");
+    let choice = await offered(first.name);
+    while (!choice[0]?.name.includes(first.name)) choice = await offered(first.name);
+    expect(choice[0]?.name).toContain(first.name);
+    const { ana } = harness.discord.people;
+    expect(textOf(await ask("/voters set", { sv: String(choice[0]?.value), who: ana.id }))).toContain(
+      `<@${ana.id}>`,
+    );
+    expect(textOf(await ask("/voters set", { sv: second.name, who: roleId }))).toContain(`<@&${roleId}>`);
+    const listed = textOf(await ask("/voters list"));
+    expect(listed).toContain(`**${first.name}** → <@${ana.id}>`);
+    expect(listed).toContain(`**${second.name}** → <@&${roleId}>`);
+    const closed = world().addRole(harness.discord.guild, "Closed", 0n);
+    expect(textOf(await ask("/voters set", { sv: second.name, who: closed.id }))).toContain(
+      "make it mentionable",
+    );
+    expect(textOf(await ask("/voters set", { sv: "Nobody at all", who: ana.id }))).toContain(
+      "No super validator",
+    );
+  });
+
+  it("is listed by a reminder, pings nobody by itself, and is edited as votes come in", async () => {
+    const request = await open("Listed motion");
+    const [voter] = missingFrom(request);
+    if (!voter) throw new Error("Nobody");
+    harness.pass(7 * HOUR);
+    const reminder = await until(channel, /Still open: Listed motion/);
+    expect(reminder.pings).toEqual([]);
+    for (const { name } of missingFrom(request)) expect(textOf(reminder)).toContain(name ?? "?");
+    harness.pass(6 * MINUTE);
+    ledger().castVote(request, true, voter);
+    await world().until(() => !textOf(reminder).includes(voter.name ?? "?"), "the edited list", 15_000);
+    expect(textOf(reminder)).toContain("Not voted yet");
+    expect(about(channel, /Still open: Listed motion/)).toHaveLength(1);
+    ledger().closeVoteRequest(request, "Rejected");
+    await world().until(() => /Rejected/.test(textOf(reminder)), "the end in the reminder", 15_000);
+  });
+
+  it("is pinged by a reminder where it is mapped, once, and nobody else is", async () => {
+    await ask("/subscribe edit", { channel: channel.id, missing: "ping" });
+    const request = await open("Pinged motion");
+    const [first, second] = ledger().superValidators;
+    // Who has voted is not pinged.
+    ledger().castVote(request, true, second);
+    await polls(3);
+    harness.pass(7 * HOUR);
+    const reminder = await until(channel, /Still open: Pinged motion/);
+    const isAsked = request.ballots.every(({ voter }) => voter !== first);
+    expect(reminder.pings).toEqual(isAsked ? ["@ana"] : []);
+    await polls();
+    expect(about(channel, /Still open: Pinged motion/)).toHaveLength(1);
+    ledger().closeVoteRequest(request, "Rejected");
+  });
+
+  it("is not named, and not pinged, where the votes are not as many as the tally counts", async () => {
+    const request = await open("Unsure motion");
+    harness.explorer.mood = (answer, path) => {
+      if (path.endsWith("/details")) return { ...(answer as object), rawPayload: null };
+      if (path.endsWith("/vote-requests/votes"))
+        return { ...(answer as object), content: [], totalElements: 0 };
+      return answer;
+    };
+    harness.pass(7 * HOUR);
+    const reminder = await until(channel, /Still open: Unsure motion/);
+    expect(textOf(reminder)).toContain("Who has not voted could not be read.");
+    expect(reminder.pings).toEqual([]);
+    harness.explorer.mood = undefined;
+    ledger().closeVoteRequest(request, "Rejected");
+  });
+
+  it("is told to one person, in private, and not to one whose super validator has voted", async () => {
+    const request = await open("Private motion");
+    const [voter] = missingFrom(request);
+    const [, other] = missingFrom(request);
+    if (!voter?.name || !other?.name) throw new Error("Nobody");
+    const { ana, ben } = harness.discord.people;
+    expect(textOf(await ask("/watch voter", { sv: voter.name }, ana))).toContain(`voter: ${voter.name}`);
+    await ask("/watch voter", { sv: other.name }, ben);
+    ledger().castVote(request, true, other);
+    await polls(3);
+    harness.pass(7 * HOUR);
+    const told = await until(direct(ana), /Not voted yet/);
+    expect(textOf(told)).toContain(`Not voted yet: ${voter.name}, on Private motion`);
+    await until(channel, /Still open: Private motion/);
+    await polls();
+    expect(about(direct(ben), /Private motion/)).toEqual([]);
+    harness.pass(6 * MINUTE);
+    ledger().castVote(request, true, voter);
+    await world().until(() => /Voted on Private motion/.test(textOf(told)), "the edit", 15_000);
+    expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
+  });
+
+  it("is forgotten on request", async () => {
+    const { ana } = harness.discord.people;
+    const [first, second] = ledger().superValidators;
+    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch ended");
+    expect(textOf(await ask("/voters list"))).not.toContain(`<@${ana.id}>`);
+    expect(textOf(await ask("/voters remove", { sv: second?.name ?? "" }))).toContain("Removed");
+    expect(textOf(await ask("/voters list"))).toContain("Nobody yet");
+    expect(textOf(await ask("/voters remove", { sv: first?.name ?? "" }))).toContain("Nobody stands for");
+  });
+});
