@@ -1,20 +1,22 @@
-// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Time in which the main
-// thread could have run, and the machine was busy with something else, does not count.
+// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. What counts is the time that
+// the main thread was at work: this machine is shared, and its disk and its host keep a thread waiting for as long.
 import { existsSync, readFileSync } from "node:fs";
 import { PerformanceObserver } from "node:perf_hooks";
 
 const LONGEST_MS = 200;
+/** Waiting that nothing of the machine explains: for a disk, or for another thread. */
+const LONGEST_WAIT_MS = 1_500;
 /** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
 const SCHEDSTAT = "/proc/self/schedstat";
 /** Of all CPUs, in hundredths of a second; the eighth is what the host took from a virtual machine (Linux: proc_stat(5)). */
 const STAT = "/proc/stat";
 const isLinux = existsSync(SCHEDSTAT) && existsSync(STAT);
-/** What the machine has kept from this thread since it began, in ms. */
-const keptMs = () => {
-  if (!isLinux) return 0;
-  const waited = Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6;
+/** How long the main thread has been at work, and kept from it by the machine, since it began, in ms. */
+const timesNow = () => {
+  if (!isLinux) return { workedMs: performance.now(), keptMs: 0 };
+  const [worked, waited] = readFileSync(SCHEDSTAT, "utf8").split(" ").map(Number);
   const stolen = Number(readFileSync(STAT, "utf8").split(/\s+/, 9)[8]) * 10;
-  return waited + stolen;
+  return { workedMs: worked / 1e6, keptMs: waited / 1e6 + stolen };
 };
 
 /** Garbage collections of late, which are told beside a block: they are its cause, or not. */
@@ -31,19 +33,22 @@ if (HURRY > 1)
   globalThis.setTimeout = (work, ms = 0, ...given) => set(work, ms > LONG_MS ? ms / HURRY : ms, ...given);
 
 let last = performance.now();
-let kept = keptMs();
-const tell = (blockedMs, from, to) => {
+let before = timesNow();
+const tell = (block, from, to) => {
   const within = collections.filter(({ startTime }) => startTime >= from && startTime <= to);
-  const collectingMs = Math.round(within.reduce((sum, { duration }) => sum + duration, 0));
-  process.send?.({ blockedMs, collectingMs });
+  const collectingMs = within.reduce((sum, { duration }) => sum + duration, 0);
+  const told = Object.entries({ ...block, collectingMs }).map(([name, ms]) => [name, Math.round(ms)]);
+  process.send?.(Object.fromEntries(told));
 };
 setInterval(() => {
   const now = performance.now();
-  if (now - last > LONGEST_MS) {
-    const blockedMs = now - last - (keptMs() - kept);
-    // The observer is told of them a turn later.
-    if (blockedMs > LONGEST_MS) setTimeout(tell, 50, Math.round(blockedMs), last, now);
-  }
+  // Looked at in any case, or what was used up between two blocks would count as the second one's.
+  const times = timesNow();
+  const blockedMs = now - last - (times.keptMs - before.keptMs);
+  const workedMs = times.workedMs - before.workedMs;
+  // The observer is told of collections a turn later.
+  if (blockedMs > LONGEST_MS && (workedMs > LONGEST_MS || blockedMs > LONGEST_WAIT_MS))
+    setTimeout(tell, 50, { blockedMs, workedMs }, last, now);
   last = now;
-  kept = keptMs();
+  before = times;
 }, 10).unref();
