@@ -6,7 +6,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { SECOND } from "../util/units.js";
 import { readDetail } from "./vote-requests.js";
 import { castIn, isOver } from "./vote-rules.js";
-import { type CastVote, isSameVoter, type Voter, votersIn, votesIn } from "./votes.js";
+import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
 
 /** Vote requests that are looked at, the newest of those that have ended. */
 const MAX_REQUESTS = 50;
@@ -17,6 +17,9 @@ const DETAILS_MS = 3 * SECOND;
 /** Pages of votes, and of vote requests, read at the most. */
 const MAX_VOTE_PAGES = 10;
 const MAX_LIST_PAGES = 3;
+
+/** Super validators that a record is made of; there are some dozens. */
+const MAX_VOTERS = 200;
 
 /** How one super validator voted on one request that has ended. */
 export interface Ballot {
@@ -88,12 +91,12 @@ export async function readRecords(explorer: Explorer, now: number): Promise<Read
   const known = ended.flatMap((request) => {
     const own =
       contracts.get(request) ?? votesOf(request, votes.data).map((vote) => ({ ...vote, castAt: null }));
-    return isWhole(request, own) ? [{ request, votes: own }] : [];
+    return isWhole(request, own) ? [{ request, votes: own, byName: byVoter(own) }] : [];
   });
-  const voters = votersIn(known.flatMap((each) => each.votes));
+  const voters = votersIn(known.flatMap((each) => each.votes)).slice(0, MAX_VOTERS);
   const records = voters.map((voter): VoterRecord => {
-    const ballots = known.map(({ request, votes: own }): Ballot => {
-      const vote = own.find((each) => votersIn([each]).some((other) => isSameVoter(other, voter)));
+    const ballots = known.map(({ request, byName }): Ballot => {
+      const vote = voter.aliases.map((alias) => byName.get(alias)).find((each) => each !== undefined);
       return { request, accept: vote?.accept ?? null, castAt: vote?.castAt ?? null };
     });
     const first = ballots.findLastIndex(({ accept }) => accept !== null);

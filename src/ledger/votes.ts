@@ -41,16 +41,29 @@ export const isSameVoter = (a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">
 
 /** Who has cast these votes, or is listed without one: each once, in their order. */
 export function votersIn(votes: readonly Vote[]): readonly Voter[] {
-  const voters: { name: string; aliases: string[] }[] = [];
+  const byAlias = new Map<string, { readonly name: string; readonly aliases: string[] }>();
+  const voters = new Set<Voter>();
   for (const vote of votes) {
-    const aliases = aliasesOf(vote);
-    const known = voters.find((voter) => isSameVoter(voter, { aliases }));
     const name = voterName(vote);
-    if (known) known.aliases = [...new Set([...known.aliases, ...aliases])];
-    else if (name !== null) voters.push({ name, aliases });
+    if (name === null) continue;
+    const aliases = aliasesOf(vote);
+    const voter = aliases.map((alias) => byAlias.get(alias)).find((known) => known !== undefined) ?? {
+      name,
+      aliases: [],
+    };
+    voters.add(voter);
+    for (const alias of aliases) {
+      if (byAlias.has(alias)) continue;
+      byAlias.set(alias, voter);
+      voter.aliases.push(alias);
+    }
   }
-  return voters;
+  return [...voters];
 }
+
+/** Votes by every name of their voters. */
+export const byVoter = <Row extends Vote>(votes: readonly Row[]): ReadonlyMap<string, Row> =>
+  new Map(votes.flatMap((vote) => aliasesOf(vote).map((alias) => [alias, vote] as const)));
 
 /**
  * Super validators that have not voted: those that have voted on other requests, where they are as many as the tally counts.
@@ -62,11 +75,16 @@ export function notVoted(
   all: readonly Voter[],
   pending: number | null,
 ): readonly Voter[] | null {
-  const cast = votersIn(own.filter(({ accept }) => accept !== null));
-  if (!cast.every((voter) => all.some((each) => isSameVoter(each, voter)))) return null;
-  const missing = all.filter((voter) => !cast.some((each) => isSameVoter(each, voter)));
+  const known = new Set(all.flatMap(({ aliases }) => aliases));
+  const cast = own.filter(({ accept }) => accept !== null);
+  if (!cast.every((vote) => aliasesOf(vote).some((alias) => known.has(alias)))) return null;
+  const voted = byVoter(cast);
+  const missing = all.filter(({ aliases }) => !aliases.some((alias) => voted.has(alias)));
   return missing.length === pending ? missing : null;
 }
+
+/** Of a contract's votes so many are looked at: there are some dozens of super validators. */
+const MAX_VOTES = 1_000;
 
 /**
  * The votes that a detail's `rawPayload` holds, which is the contract itself: all of its version, each with its voter,
@@ -74,7 +92,7 @@ export function notVoted(
  */
 export function votesIn(rawPayload: unknown): CastVote[] | null {
   const votes = toRecord(rawPayload)?.votes;
-  const pairs = Array.isArray(votes) ? (votes as unknown[]) : null;
+  const pairs = Array.isArray(votes) ? (votes as unknown[]).slice(0, MAX_VOTES) : null;
   if (pairs === null) return null;
   return pairs.flatMap((pair) => {
     const [name, value] = Array.isArray(pair) ? (pair as unknown[]) : [];

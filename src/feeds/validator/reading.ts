@@ -31,7 +31,9 @@ export interface ActivityReading {
   readonly newestAt: number | null;
   /** When each in the list was last seen, down to a moment and further. */
   times(until: number): Promise<readonly number[]>;
-  /** One validator's details, while the poll may still ask for something. */
+  /** Whether the poll may still ask for something. */
+  mayAsk(): boolean;
+  /** One validator's details, while it may. */
   detail(party: string): Promise<ValidatorDetail | undefined>;
 }
 
@@ -107,6 +109,7 @@ export async function readActivity(
       while (Math.min(...listed) > until && mayReadPage()) await readPage();
       return listed;
     },
+    mayAsk: () => requests < MAX_REQUESTS,
     async detail(party) {
       const found = await detail(party);
       return found === "missing" ? undefined : found;

@@ -17,11 +17,13 @@ export async function readTraffic({ reading, loaded: { watched }, found, now }: 
   const read = new Map<string, ReturnType<ActivityReading["detail"]>>();
   for (const each of due) {
     const { id, validator, watch, subscription } = each;
+    // Those that this poll has no request left for stay due, and come first at the next one.
+    if (!read.has(validator) && !reading.mayAsk()) continue;
     const detail = await (read.get(validator) ?? reading.detail(validator));
     read.set(validator, Promise.resolve(detail));
     if (!detail) {
-      // Others come first at the next poll.
-      const tried = { sequence: 0, ...memory(each), readAt: now };
+      // It is tried again at the next poll, after those that have waited longer.
+      const tried = { sequence: 0, ...memory(each), readAt: now - TRAFFIC_MS };
       found.watches.set(id, { ...(found.watches.get(id) ?? watch), traffic: tried });
       continue;
     }
