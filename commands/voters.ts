@@ -61,8 +61,7 @@ async function chosen({ options }: ChatInputCommandInteraction, services: Subscr
   return { name, aliases: [...new Set([id, name])] };
 }
 
-const PINGED =
-  "-# Reminders ping them where a subscription to governance has `missing: ping`, and only while the vote is missing.";
+const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
 
 async function set(
   interaction: ChatInputCommandInteraction,
@@ -84,7 +83,7 @@ async function set(
     ...before.map(([key]) => services.state.voters.delete(key)),
     services.state.voters.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, kept),
   ]);
-  return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(kept)}`, md`${PINGED}`]);
+  return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(kept)}`, PINGED]);
 }
 
 async function list(
@@ -99,7 +98,7 @@ async function list(
     md`Who stands for which super validator`,
     own.length === 0
       ? [md`Nobody yet: \`/voters set\` says who is pinged while a vote is missing.`]
-      : [...own.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`), md``, md`${PINGED}`],
+      : [...own.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`), md``, PINGED],
     "neutral",
   );
 }

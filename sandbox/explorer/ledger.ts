@@ -132,7 +132,7 @@ export class Ledger {
       voteBefore: now + (options.lastsMs ?? 7 * DAY),
       targetEffectiveAt: options.effectiveInMs === null ? null : now + (options.effectiveInMs ?? 8 * DAY),
       status: "In Progress",
-      ballots: [{ voter: requester, accept: true, reason: "I propose it.", reasonUrl: "" }],
+      ballots: [{ voter: requester, accept: true, reason: "I propose it.", reasonUrl: "", castAt: now }],
     };
     this.voteRequests.unshift(request);
     return request;
@@ -149,11 +149,9 @@ export class Ledger {
     request.contractId = this.contractId();
     const old = request.ballots.find((ballot) => ballot.voter === who);
     const reason = accept ? "Reviewed; no objection." : "The numbers do not add up yet.";
-    if (old) {
-      old.accept = accept;
-      return old;
-    }
-    const ballot: Ballot = { voter: who, accept, reason, reasonUrl: "" };
+    const castAt = this.now();
+    if (old) return Object.assign(old, { accept, castAt });
+    const ballot: Ballot = { voter: who, accept, reason, reasonUrl: "", castAt };
     request.ballots.push(ballot);
     return ballot;
   }
@@ -391,6 +389,10 @@ export class Ledger {
     for (let votes = open ? age * 2 : random.int(6, 12); votes > 0; votes -= 1) {
       this.castVote(request, random.chance(0.9));
     }
+    // Those of long ago were cast between the opening and the deadline.
+    const { createdAt, voteBefore } = request;
+    for (const ballot of request.ballots)
+      ballot.castAt = random.int(createdAt, open ? startedAt : voteBefore);
     if (!open)
       request.status = random.pick(["Accepted", "Implemented", "Implemented", "Rejected", "Expired"]);
   }

@@ -83,6 +83,7 @@ export interface Ballot {
   accept: boolean | null;
   reason: string;
   reasonUrl: string;
+  castAt: number;
 }
 
 export interface VoteRequest {

@@ -197,9 +197,14 @@ export function voteRequestDetail(each: VoteRequest, ledger: Ledger) {
       requester: each.requester.name,
       action: each.actionConfig,
       trackingCid: each.trackingCid,
-      votes: each.ballots.map(({ voter, accept, reason, reasonUrl }) => [
+      votes: each.ballots.map(({ voter, accept, reason, reasonUrl, castAt }) => [
         voter.name,
-        { sv: voter.id, accept, reason: { url: reasonUrl, body: reason }, optCastAt: null },
+        {
+          sv: voter.id,
+          accept,
+          reason: { url: reasonUrl, body: reason },
+          optCastAt: new Date(castAt).toISOString(),
+        },
       ]),
     },
   };

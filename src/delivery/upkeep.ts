@@ -191,9 +191,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const state = await lasting?.stateOf(document.subject, document.channelId);
     const endedAt = state?.endedAt ?? null;
     if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
-    // What nobody knows of any more is shown as over, once, and forgotten.
+    // What nobody knows of any more is shown as over, once, and forgotten. An old message's subject is forgotten by itself, and
+    // the message stays as it was last shown.
     if (lasting && !state && !document.todo)
-      return stands
+      return stands && ageOf(document.at, now()) < KEPT_MS
         ? { channelId: document.channelId, final: true, work: () => retire(id, document, lasting) }
         : "forget";
     if (stands) follow(id, document, state);

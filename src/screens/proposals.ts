@@ -151,9 +151,9 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
   const reading = await readList(explorer, parameters, now);
   const shown = reading.data;
   await names.read(shown.rows, NAMES_MS);
-  const what = kind === "any" ? "" : `, ${KINDS[kind]}`;
+  const which = kind === "any" ? LISTS[status].words : `${LISTS[status].words}, ${KINDS[kind]}`;
   return {
-    title: md`Vote requests: ${LISTS[status].words}${what}`,
+    title: md`Vote requests: ${which}`,
     tone: "neutral",
     body: [
       ...orNothing(

@@ -55,6 +55,9 @@ const summary = (record: VoterRecord): Markdown => {
   );
 };
 
+/** A line, with another one below it where there is something more to say. */
+const rowOf = (line: Markdown, more: Markdown | false): Markdown => (more ? row(line, md`-# ${more}`) : line);
+
 /** How each super validator has voted on the last requests; who missed most comes first. */
 export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) => {
   const reading = await readRecords(explorer, Date.now());
@@ -68,10 +71,7 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
     body: [
       ...orNothing(
         shown.rows.map((record) =>
-          row(
-            md`**${calledBy(record, names)}** · ${summary(record)}`,
-            md`-# ${leadWords(record) || md`when is not known`}`,
-          ),
+          rowOf(md`**${calledBy(record, names)}** · ${summary(record)}`, leadWords(record)),
         ),
         "votes",
       ),

@@ -114,5 +114,12 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   expect((await readsOf(1)).list).toBe(1);
   const left = [...(await state.announced.list()).values()].map(({ subject }) => subject);
   expect([left.length, ...new Set(left)]).toEqual([2 * CHANNELS, "s0", "s1"]);
+
+  // So old a message whose subject is forgotten is forgotten too, and stays as it is: Discord is not even asked, and nobody
+  // would answer here.
+  states.delete("s0");
+  upkeep.touch("governance");
+  await upkeep.run();
+  expect([...(await state.announced.list()).values()].some(({ subject }) => subject === "s0")).toBe(false);
   await store.close();
 });

@@ -67,7 +67,9 @@ export function createSources({ explorer, state, names, now }: SourceDeps) {
         MAX_PAGES,
       );
       const tracked = [...(await state.voteRequests.list()).values()];
-      return { rows: listed.data, closedAt: new Map(tracked.map((each) => [each.identity, each.closedAt])) };
+      // Those that had ended before they were first seen ended at a time that nobody knows.
+      const closed = tracked.filter(({ phase }) => phase === "closed");
+      return { rows: listed.data, closedAt: new Map(closed.map((each) => [each.identity, each.closedAt])) };
     }),
     validators: lazy(async () => {
       const read = await ifAnswered(
