@@ -17,6 +17,9 @@ import { PersonError } from "../src/util/person-error.js";
 import { readThing } from "./subscribe/choice.js";
 import { type SubscribeServices, say, serverOf } from "./subscribe/handlers.js";
 
+/** The most super validators that a server may map. */
+const MAX_MAPPED = 40;
+
 const SV = "sv";
 const WHO = "who";
 
@@ -27,7 +30,7 @@ const withVoter = (builder: SlashCommandSubcommandBuilder, description: string) 
 
 const definition = new SlashCommandBuilder()
   .setName("voters")
-  .setDescription("Who of this server stands for which super validator")
+  .setDescription("Who in this server represents which super validator")
   .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
   .setContexts(InteractionContextType.Guild)
   .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
@@ -39,7 +42,7 @@ const definition = new SlashCommandBuilder()
       option.setName(WHO).setDescription("A member, or a role").setRequired(true),
     ),
   )
-  .addSubcommand((sub) => sub.setName("list").setDescription("Who stands for which super validator"))
+  .addSubcommand((sub) => sub.setName("list").setDescription("Who represents which super validator"))
   .addSubcommand((sub) =>
     withVoter(
       sub.setName("remove").setDescription("Ping nobody for a super validator any more"),
@@ -57,7 +60,13 @@ const ownOf = async ({ state }: SubscribeServices, guildId: string) =>
 /** The super validator that was typed, as it is kept. @throws {PersonError} where it is none, or several */
 async function chosen({ options }: ChatInputCommandInteraction, services: SubscribeServices) {
   const id = await readThing(options.getString(SV, true), ["voter"], services);
-  const name = services.directory.entry("voter", id)?.name ?? id;
+  const known = services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
+  if (!known)
+    throw new PersonError(
+      "No super validator by that name has voted lately. Choose one of those that are offered as you type.",
+      "missing",
+    );
+  const name = known.name ?? id;
   return { name, aliases: [...new Set([id, name])] };
 }
 
@@ -71,14 +80,25 @@ async function set(
   const { options, client } = interaction;
   const voter = await chosen(interaction, services);
   const { user, role } = options.get(WHO, true);
-  if (role) await checkPingable(services.rest, client.user.id, guildId, role.id);
-  else if (!user) throw new PersonError("Choose a member of this server, or a role.");
-  else if (user.bot) throw new PersonError("A bot does not vote: choose a member of this server, or a role.");
+  if (!role && !user) throw new PersonError("Choose a member of this server, or a role.");
+  if (user?.bot) throw new PersonError("A bot does not vote: choose a member of this server, or a role.");
+  if (role) {
+    await checkPingable(services.rest, client.user.id, guildId, role.id);
+    if (!role.mentionable && !interaction.memberPermissions?.has(PermissionFlagsBits.MentionEveryone))
+      throw new PersonError(
+        `<@&${role.id}> is not mentionable by everybody, and you may not ping it yourself.`,
+      );
+  }
   const who = role
     ? ({ kind: "role", id: role.id } as const)
     : ({ kind: "member", id: user?.id ?? "" } as const);
   const kept: MappedVoter = { guildId, ...voter, who, setAt: Date.now() };
-  const before = (await ownOf(services, guildId)).filter(([, each]) => isSameVoter(each, voter));
+  const own = await ownOf(services, guildId);
+  const before = own.filter(([, each]) => isSameVoter(each, voter));
+  if (before.length === 0 && own.length >= MAX_MAPPED)
+    throw new PersonError(
+      `This server has ${own.length} of these, as many as it may have. \`/voters remove\` ends one.`,
+    );
   await services.state.commit([
     ...before.map(([key]) => services.state.voters.delete(key)),
     services.state.voters.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, kept),
@@ -95,7 +115,7 @@ async function list(
     .sort((a, b) => a.name.localeCompare(b.name));
   return say(
     services,
-    md`Who stands for which super validator`,
+    md`Who represents which super validator`,
     own.length === 0
       ? [md`Nobody yet: \`/voters set\` says who is pinged while a vote is missing.`]
       : [...own.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`), md``, PINGED],
@@ -117,7 +137,7 @@ async function remove(
   });
   const found = own.filter(([, each]) => isSameVoter(each, voter));
   if (found.length === 0)
-    throw new PersonError("Nobody stands for that super validator: `/voters list` shows who does.");
+    throw new PersonError("Nobody represents that super validator: `/voters list` shows who does.");
   await services.state.commit(found.map(([key]) => services.state.voters.delete(key)));
   return say(services, md`Removed`, [md`Nobody is pinged for **${cut(voter.name, 100)}** any more.`]);
 }

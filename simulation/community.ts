@@ -4,6 +4,7 @@ import type { Ledger } from "../sandbox/explorer/ledger.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import { defaultsOf } from "../src/delivery/feed.js";
 import { feeds } from "../src/feeds/index.js";
+import { voterSubject } from "../src/ledger/votes.js";
 import { type Subscription, subscriptionId } from "../src/storage/catalogue.js";
 import type { Write } from "../src/storage/store.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
@@ -62,6 +63,8 @@ export interface Community {
   /** Who is pinged for which super validator, by their names. */
   readonly mapped: ReadonlyMap<string, string>;
   readonly guildId: string;
+  /** The super validator whose missing votes the person is reminded of, by its name. */
+  readonly voterName: string;
   /** Channels that hear of validators that join. */
   readonly newcomers: readonly string[];
   /** Of the subscriptions that are there from the beginning. */
@@ -69,6 +72,9 @@ export interface Community {
   /** The person watches a vote request from now on. */
   watchProposal(identity: string, title: string, now: number): Write;
 }
+
+/** When the person is reminded of a vote that is missing, before each deadline, in ms. */
+export const VOTER_REMINDERS = [DAY, 6 * HOUR];
 
 const PRICES = [
   { when: "above", value: 0.156, isOnce: false },
@@ -159,6 +165,13 @@ export function createCommunity(discord: World, ledger: Ledger, random: Random, 
     };
     writes.push({ op: "put", collection: "voters", id: `${guild.id}/${name}`, text: JSON.stringify(voter) });
   }
+  const [sixth] = ledger.superValidators.slice(5);
+  writes.push(
+    subscription(direct, "governance", voterSubject(sixth?.id ?? ""), {
+      topics: { new: false, outcome: false, reminders: true, decided: false, changes: false, votes: false },
+      before: VOTER_REMINDERS,
+    }),
+  );
   const digests: readonly DigestWatch[] = [
     // In the night in which the clocks change, this time is skipped, or comes twice.
     { channelId: third, every: "day", time: "02:30", weekday: 1 },
@@ -178,6 +191,7 @@ export function createCommunity(discord: World, ledger: Ledger, random: Random, 
     prices,
     governance,
     digests,
+    voterName: sixth?.name ?? "",
     mapped,
     guildId: guild.id,
     newcomers: [fourth],

@@ -70,6 +70,7 @@ export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"]
 
 /** The options that not every feed's subscriptions have. */
 const ownOptionsOf = (feed: FeedDefinition): readonly string[] => [
+  ...(feed.isQuiet ? [] : ["role"]),
   ...(feed.threads ? ["thread"] : []),
   ...Object.keys(switchesOf(feed)),
   ...Object.keys(feed.options),

@@ -61,9 +61,10 @@ function withSettings(
   feeds: readonly FeedDefinition[],
   isNew: boolean,
 ) {
-  builder.addRoleOption((option) =>
-    option.setName("role").setDescription("A role to ping with each announcement"),
-  );
+  if (feeds.some(({ isQuiet }) => !isQuiet))
+    builder.addRoleOption((option) =>
+      option.setName("role").setDescription("A role to ping with each announcement"),
+    );
   addSettings(builder, feeds, isNew);
   for (const [name, description] of Object.entries(DELIVERY_FLAGS))
     if (name !== "thread" || feeds.some(({ threads }) => threads))

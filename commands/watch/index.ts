@@ -93,7 +93,7 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
     if (!chosen)
       throw new PersonError(
         own.length === 0
-          ? "You watch nothing yet: `/watch validator`, `/watch price` and `/watch proposal` begin."
+          ? "You watch nothing yet. Start with `/watch validator`, `/watch price`, `/watch proposal` or `/watch voter`."
           : "You watch nothing like that. `/watch list` shows what you watch.",
       );
     const { subscription, feed } = chosen;

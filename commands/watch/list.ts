@@ -63,7 +63,9 @@ export async function watchList(
         : []),
       ...lines.flat(),
       ...(own.length === 0
-        ? [md`Nothing yet: \`/watch validator\`, \`/watch price\` and \`/watch proposal\` begin.`]
+        ? [
+            md`Nothing yet. Start with \`/watch validator\`, \`/watch price\`, \`/watch proposal\` or \`/watch voter\`.`,
+          ]
         : []),
       ...(chosen
         ? [md`-# \`/watch ${chosen.watch.name}\` with the same ${chosen.watch.name} changes what is told.`]

@@ -41,6 +41,8 @@ export interface FuzzOptions {
   readonly profile?: string | undefined;
   /** How many times as often jobs run that run every few minutes (1). */
   readonly hurry?: number | undefined;
+  /** Whether a block says where its time went. */
+  readonly explains?: boolean | undefined;
 }
 
 /** What went wrong, each in a line; nothing where all was well. */
@@ -77,7 +79,15 @@ function faultsIn(bot: BotProcess): readonly string[] {
  * Plays with the built bot, in a process with a small heap, while the explorer answers with anything. The seed decides what is
  * played and answered; when, the machine does.
  */
-export async function fuzz({ seed, ms, main, only, profile, hurry = 1 }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzz({
+  seed,
+  ms,
+  main,
+  only,
+  profile,
+  hurry = 1,
+  explains,
+}: FuzzOptions): Promise<FuzzReport> {
   const random = createRandom(seed);
   // Time passes quickly, or nearly every answer would come from the cache.
   let passed = 0;
@@ -97,6 +107,7 @@ export async function fuzz({ seed, ms, main, only, profile, hurry = 1 }: FuzzOpt
     EXPLORER_CONCURRENCY: "8",
     CACHE_MEMORY_MB: "16",
     FUZZ_HURRY: String(hurry),
+    ...(explains ? { FUZZ_EXPLAIN: "1" } : {}),
   });
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const bot = startBotProcess(env, 0, main, [

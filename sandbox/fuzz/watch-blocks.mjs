@@ -1,6 +1,7 @@
 // Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. What counts is the time that
 // the main thread was at work: this machine is shared, and its disk and its host keep a thread waiting for as long.
 import { existsSync, readFileSync } from "node:fs";
+import { Session } from "node:inspector";
 import { PerformanceObserver } from "node:perf_hooks";
 
 const LONGEST_MS = 200;
@@ -32,13 +33,49 @@ const { setTimeout: set } = globalThis;
 if (HURRY > 1)
   globalThis.setTimeout = (work, ms = 0, ...given) => set(work, ms > LONG_MS ? ms / HURRY : ms, ...given);
 
+/** What the main thread was at, as a profile of the last seconds tells: where the fuzzer is asked to explain itself. */
+const session = process.env.FUZZ_EXPLAIN ? new Session() : undefined;
+const profile = () => {
+  session?.post("Profiler.setSamplingInterval", { interval: 2_000 });
+  session?.post("Profiler.start");
+};
+session?.connect();
+session?.post("Profiler.enable");
+profile();
+/** The functions in which the last so many ms went, with what they called: the busiest first. */
+const explain = (ms) => {
+  const found = new Map();
+  session?.post("Profiler.stop", (_, { profile: { nodes, samples, timeDeltas, startTime, endTime } }) => {
+    const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    let at = startTime;
+    for (const [index, sample] of samples.entries()) {
+      at += timeDeltas[index];
+      if (at < endTime - ms * 1_000) continue;
+      const seen = new Set();
+      for (let id = sample; id !== undefined; id = parents.get(id)) {
+        const { functionName, url, lineNumber } = byId.get(id).callFrame;
+        const name = `${functionName}@${url.split("/").at(-1)}:${lineNumber}`;
+        if (!seen.has(name)) found.set(name, (found.get(name) ?? 0) + timeDeltas[index] / 1_000);
+        seen.add(name);
+      }
+    }
+  });
+  profile();
+  return [...found]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 30)
+    .map(([name, spent]) => `${name} ${Math.round(spent)}`);
+};
+if (session) setInterval(() => session.post("Profiler.stop", profile), 10_000).unref();
+
 let last = performance.now();
 let before = timesNow();
-const tell = (block, from, to) => {
+const tell = (block, why, from, to) => {
   const within = collections.filter(({ startTime }) => startTime >= from && startTime <= to);
   const collectingMs = within.reduce((sum, { duration }) => sum + duration, 0);
   const told = Object.entries({ ...block, collectingMs }).map(([name, ms]) => [name, Math.round(ms)]);
-  process.send?.(Object.fromEntries(told));
+  process.send?.({ ...Object.fromEntries(told), ...(why.length > 0 ? { why } : {}) });
 };
 setInterval(() => {
   const now = performance.now();
@@ -48,7 +85,7 @@ setInterval(() => {
   const workedMs = times.workedMs - before.workedMs;
   // The observer is told of collections a turn later.
   if (blockedMs > LONGEST_MS && (workedMs > LONGEST_MS || blockedMs > LONGEST_WAIT_MS))
-    setTimeout(tell, 50, { blockedMs, workedMs }, last, now);
+    setTimeout(tell, 50, { blockedMs, workedMs }, explain(blockedMs), last, now);
   last = now;
   before = times;
 }, 10).unref();

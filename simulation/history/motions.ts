@@ -4,7 +4,7 @@ import type { Span } from "./windows.js";
 
 /** Super validators of the ledger; and how many of them must agree (docs/ledger.md). */
 export const SUPER_VALIDATORS = 9;
-const NEEDED = 6;
+export const NEEDED = 6;
 
 /** A vote on a motion. Its voters come in the ledger's own order. */
 export interface DrawnVote {

@@ -1,4 +1,5 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
+import { NEEDED } from "../history/motions.js";
 import { iso } from "./evidence.js";
 import type { Judge } from "./index.js";
 
@@ -8,7 +9,7 @@ const SETTLED_MS = HOUR;
 const EDGE_MS = 15 * MINUTE;
 
 /** Each open vote request has one event, and one that is over has none. */
-export const judgeCalendar: Judge = function* ({ history, calendar }, evidence) {
+export const judgeCalendar: Judge = function* ({ history, calendar, ballots }, evidence) {
   for (const { at, names } of calendar) {
     const isSettled = evidence.isClean(at - SETTLED_MS, at, SETTLED_MS);
     for (const { title, at: openedAt, closesAt, voteBefore, effectiveAt } of history.motions) {
@@ -18,7 +19,11 @@ export const judgeCalendar: Judge = function* ({ history, calendar }, evidence) 
       if (!isSettled) continue;
       const edges = [openedAt, closesAt, voteBefore, effectiveAt ?? voteBefore];
       if (edges.some((edge) => Math.abs(edge - at) < EDGE_MS)) continue;
-      const isOpen = openedAt < at && at < closesAt;
+      // Where too few have voted in time there is no later deadline.
+      const cast = ballots.filter((ballot) => ballot.title === title && ballot.at < at).length;
+      const isOpen = openedAt < at && at < closesAt && (at < voteBefore || cast >= NEEDED);
+      const isDoubtful = at > voteBefore && cast < NEEDED && at < closesAt;
+      if (isDoubtful) continue;
       // One that opened and was never seen open has none.
       const wasSeen = evidence.isClean(openedAt, at);
       if (isOpen && wasSeen && count === 0) yield `No event: ${where}`;

@@ -49,7 +49,7 @@ interface Digest {
 
 const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evidence): Digest[] =>
   evidence.in(channelId).flatMap(({ at, title, text }) => {
-    const [, since, until] = /From <t:(\d+):f> to <t:(\d+):f>/.exec(text) ?? [];
+    const [, since, until] = /(?:From|between) <t:(\d+):f> (?:to|and) <t:(\d+):f>/.exec(text) ?? [];
     if (title !== `📰 The ${every} on the ledger` || until === undefined) return [];
     const isLate = text.includes("This comes late");
     return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate }];

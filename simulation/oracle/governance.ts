@@ -47,14 +47,14 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
     }
 };
 
-interface Reminder {
+export interface Reminder {
   /** Epoch ms. */
   readonly dueAt: number;
   readonly deadline: number;
 }
 
 /** The reminders of a motion, in the order in which they are due. */
-const dueRemindersOf = (
+export const dueRemindersOf = (
   { voteBefore, effectiveAt }: Motion,
   before: readonly number[],
 ): readonly Reminder[] =>
@@ -73,7 +73,7 @@ interface Reminded {
 }
 
 /** In so much time after it is due a reminder has come, in ms. */
-const REMINDED_MS = 40 * MINUTE;
+export const REMINDED_MS = 40 * MINUTE;
 
 /** Each reminder comes once, in its time; of those that are due together, only the last. Their messages are edited later. */
 function* judgeReminders(

@@ -8,7 +8,7 @@ import { judgePrices } from "./prices.js";
 import { judgeTraffic } from "./traffic.js";
 import { judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
-import { judgePings, judgeVotes } from "./votes.js";
+import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 
 /** One thing that is judged: what was told wrongly of it, each in a line. */
 export type Judge = (of: Case, evidence: Evidence) => Iterable<string>;
@@ -24,6 +24,7 @@ const JUDGES: readonly Judge[] = [
   judgeGovernance,
   judgeVotes,
   judgePings,
+  judgeMissingVotes,
   judgeCalendar,
   judgeDigests,
 ];

@@ -1,5 +1,7 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
+import { VOTER_REMINDERS } from "../community.js";
 import { iso, RECOVERY_MS } from "./evidence.js";
+import { dueRemindersOf, REMINDED_MS } from "./governance.js";
 import type { Judge } from "./index.js";
 
 /** Votes are read so long before a ping at the most, in ms, with the time that sending takes. */
@@ -64,4 +66,39 @@ export const judgePings: Judge = function* ({ history, community, ballots }, evi
           yield `${forgotten.length} are not pinged: ${where}`;
       }
     }
+};
+
+/** The person is reminded of the votes that one super validator has not cast, and of no other. */
+export const judgeMissingVotes: Judge = function* ({ history, community, ballots }, evidence) {
+  const { voterName, directId } = community;
+  const told = evidence
+    .in(directId)
+    .filter(({ content }) => content.startsWith(`Not voted yet: ${voterName}, on `));
+  for (const motion of history.motions) {
+    const { title, at: openedAt, closesAt, isWatched } = motion;
+    const own = told.filter(({ content }) => content.endsWith(`, on ${title}`));
+    const castAt = ballots.find((each) => each.title === title && each.voter === voterName)?.at;
+    const votedAt = castAt ?? Number.POSITIVE_INFINITY;
+    for (const { at } of own)
+      if (votedAt < at - FRESH_MS)
+        yield `Reminded at ${iso(at)} of ${title}, which ${voterName} has voted on`;
+    // Whoever watches the request too is told of it by its own reminder.
+    if (isWatched) continue;
+    const due = dueRemindersOf(motion, VOTER_REMINDERS);
+    if (own.length > due.length) yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;
+    for (const { dueAt, deadline } of due) {
+      const isAlone = due.every(
+        (each) => each.dueAt === dueAt || Math.abs(each.dueAt - dueAt) > 2 * REMINDED_MS,
+      );
+      const isInTime = dueAt > openedAt + HOUR && dueAt + HOUR < Math.min(closesAt, deadline);
+      const isSettled =
+        evidence.isClean(openedAt, closesAt) &&
+        evidence.isClean(dueAt - REMINDED_MS, dueAt + REMINDED_MS, 2 * REMINDED_MS);
+      if (!isAlone || !isInTime || !isSettled || Math.abs(votedAt - dueAt) < REMINDED_MS) continue;
+      const count = own.filter(({ at }) => at >= dueAt - MINUTE && at <= dueAt + REMINDED_MS).length;
+      const expected = votedAt > dueAt ? 1 : 0;
+      if (count !== expected)
+        yield `Reminded ${count} times, and not ${expected}, of ${voterName}'s vote on ${title} at ${iso(dueAt)}`;
+    }
+  }
 };

@@ -105,6 +105,8 @@ export interface FeedDefinition {
   readonly options: Readonly<Record<string, FeedOption>>;
   /** Whether its options are changed by subscribing again alone, and not by /subscribe edit (Discord: 25 options). */
   readonly isChangedAnew?: boolean;
+  /** Whether its messages never ping: then no role can be chosen for them. */
+  readonly isQuiet?: boolean;
   /** Whether a message may have a thread: not where it is about several things, and nothing follows. */
   readonly threads: boolean;
   /** Names of forum tags that suit it, where a forum demands one. */

@@ -75,9 +75,21 @@ export async function lackedIn(
 ): Promise<readonly string[]> {
   const role = place.guild.roles.find(({ id }) => id === roleId);
   const needsMention = role !== undefined && !role.mentionable;
-  const needed = [...neededIn(place, thread, needsMention), ...needs];
-  return missing(await permissionsOf(rest, place, botId), needed);
+  const held = await permissionsOf(rest, place, botId);
+  return [
+    ...missing(held, neededIn(place, thread, needsMention)),
+    ...(await lackedInServer(rest, botId, place, needs)),
+  ];
 }
+
+/** The same for what belongs to the server, where a channel's own settings do not count. */
+const lackedInServer = async (
+  rest: REST,
+  botId: string,
+  place: Place,
+  needs: readonly PermissionName[],
+): Promise<readonly string[]> =>
+  needs.length === 0 ? [] : missing(await permissionsOf(rest, { ...place, overwrites: [] }, botId), needs);
 
 interface SubscriptionCheck extends Wants {
   readonly place: Place;
@@ -109,7 +121,12 @@ export async function checkSubscription(
       `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
     );
   }
-  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs });
+  const serverLacks = await lackedInServer(rest, botId, place, needs);
+  if (serverLacks.length > 0)
+    throw new PersonError(
+      `I lack ${bolded(serverLacks)} in this server. Grant it: server settings → Roles → my role. Then try again.`,
+    );
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
   if (botLacks.length > 0) {
     throw new PersonError(
       `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,

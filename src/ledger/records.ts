@@ -5,13 +5,13 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
 import { SECOND } from "../util/units.js";
 import { readDetail } from "./vote-requests.js";
-import { castIn, isOver } from "./vote-rules.js";
+import { isOver } from "./vote-rules.js";
 import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
 
 /** Vote requests that are looked at, the newest of those that have ended. */
 const MAX_REQUESTS = 50;
 /** Of those, so many whose contracts are read, which say when each vote was cast. */
-const MAX_DETAILS = 10;
+const MAX_DETAILS = 5;
 /** A person does not wait for them any longer than this, in ms. */
 const DETAILS_MS = 3 * SECOND;
 /** Pages of votes, and of vote requests, read at the most. */
@@ -45,12 +45,27 @@ export interface Records {
   readonly looked: number;
 }
 
-const votesOf = ({ trackingCid, contractId }: VoteRequestListItem, votes: readonly Vote[]): Vote[] =>
-  votes.filter((vote) => vote.trackingCid !== null && [trackingCid, contractId].includes(vote.trackingCid));
+/** Votes by the id that they name their request by. */
+function grouped(votes: readonly Vote[]): ReadonlyMap<string, Vote[]> {
+  const groups = new Map<string, Vote[]>();
+  for (const vote of votes) {
+    if (vote.trackingCid === null) continue;
+    const group = groups.get(vote.trackingCid);
+    if (group) group.push(vote);
+    else groups.set(vote.trackingCid, [vote]);
+  }
+  return groups;
+}
 
-const isWhole = (row: VoteRequestListItem, votes: readonly Vote[]): boolean =>
-  votersIn(votes.filter(({ accept }) => accept !== null)).length ===
-  castIn({ yes: row.yesCount, no: row.noCount });
+/** A request's own votes, whichever of its ids they name. */
+const votesOf = (
+  { trackingCid, contractId }: VoteRequestListItem,
+  groups: ReadonlyMap<string, Vote[]>,
+): Vote[] =>
+  [...new Set([trackingCid, contractId])].flatMap((id) => (id === null ? [] : (groups.get(id) ?? [])));
+
+const isWhole = ({ yesCount: yes, noCount: no }: VoteRequestListItem, votes: readonly Vote[]): boolean =>
+  yes !== null && no !== null && votersIn(votes.filter(({ accept }) => accept !== null)).length === yes + no;
 
 /** The votes of the newest requests as their contracts have them, as far as they are answered in time. */
 async function readContracts(explorer: Explorer, rows: readonly VoteRequestListItem[]) {
@@ -85,12 +100,15 @@ export async function readRecords(explorer: Explorer, now: number): Promise<Read
   const votes = await readPages(
     "votes",
     (page) => explorer.votes(page),
-    (rows) => listed.every((row) => isWhole(row, votesOf(row, rows))),
+    (rows) => {
+      const groups = grouped(rows);
+      return listed.every((row) => isWhole(row, votesOf(row, groups)));
+    },
     MAX_VOTE_PAGES,
   );
+  const groups = grouped(votes.data);
   const known = ended.flatMap((request) => {
-    const own =
-      contracts.get(request) ?? votesOf(request, votes.data).map((vote) => ({ ...vote, castAt: null }));
+    const own = contracts.get(request) ?? votesOf(request, groups).map((vote) => ({ ...vote, castAt: null }));
     return isWhole(request, own) ? [{ request, votes: own, byName: byVoter(own) }] : [];
   });
   const voters = votersIn(known.flatMap((each) => each.votes)).slice(0, MAX_VOTERS);

@@ -100,6 +100,8 @@ export function nextDeadline(
   now: number,
 ): number | null {
   const isEnough = needed !== undefined && castIn(tally) >= needed;
+  // Too few have voted in time: it has expired, whether or not anybody has said so yet.
+  if (needed !== undefined && !isEnough && voteBefore !== null && voteBefore <= now) return null;
   const ahead = [isEnough ? null : voteBefore, votableUntil({ voteBefore, targetEffectiveAt })];
   return ahead.find((each) => each !== null && each > now) ?? null;
 }

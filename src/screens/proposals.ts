@@ -130,6 +130,7 @@ const listMenus = (shown: ListParameters): Menu[] => [
 
 /** Pages that are looked through at the most, the newest first: the watch has read them, so that they cost no request. */
 const MAX_PAGES = 10;
+const MAX_ROWS = MAX_PAGES * 100;
 
 /** One screen of a list. */
 async function readList(
@@ -140,8 +141,8 @@ async function readList(
   const { status, kind, page } = parameters;
   const load = (at: { page: number; size: number }) => explorer.voteRequests(at);
   if (status === "all" && kind === "any") return openUndocumentedSlice("voteRequests", load, page);
-  const reading = await readPages("voteRequests", load, () => false, MAX_PAGES);
-  return { ...reading, data: pageOf(chosenOf(reading.data, parameters, now), page) };
+  const reading = await readPages("voteRequests", load, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
+  return { ...reading, data: pageOf(chosenOf(reading.data.slice(0, MAX_ROWS), parameters, now), page) };
 }
 
 /** The vote requests: the open ones by their deadlines, or those of a status or a kind. */

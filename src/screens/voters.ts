@@ -35,7 +35,7 @@ function coverage({ requests, looked }: Records): Markdown[] {
   const [newest, oldest] = [requests[0], requests.at(-1)];
   if (!newest || !oldest) return [md`-# The explorer gives the votes of no request that has ended.`];
   const some =
-    requests.length < looked ? md` Of ${looked - requests.length} more it does not give all votes.` : md``;
+    requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [
     md`-# ${counted(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${some} A super validator counts from its first vote among them.`,
   ];

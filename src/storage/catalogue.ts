@@ -272,6 +272,8 @@ const voter = z.object({
   aliases: z.array(z.string()),
   who: z.object({ kind: z.enum(["member", "role"]), id: z.string() }),
   setAt: time,
+  /** Since when its server has had no subscription. */
+  unusedSince: time.exactOptional(),
 });
 
 /** What a digest told of last, and how things stood then. */

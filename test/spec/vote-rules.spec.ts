@@ -127,7 +127,8 @@ describe("the deadline that matters", () => {
   it.each<[string, number, number, number, number | null]>([
     ["is that by which enough must have voted, while they have not", 3, 1, NOW, NOW + DAY],
     ["is the end of voting once they have, whichever way", 5, 4, NOW, NOW + 2 * DAY],
-    ["is the end of voting once the first is past", 3, 1, NOW + DAY, NOW + 2 * DAY],
+    ["is none once the first is past and too few have voted", 3, 1, NOW + DAY, null],
+    ["is the end of voting where enough had voted in time", 5, 4, NOW + DAY, NOW + 2 * DAY],
     ["is none once both are past", 3, 1, NOW + 2 * DAY, null],
   ])("%s", (_, yes, no, now, deadline) => {
     expect(nextDeadline(dates, tally(yes, no), 9, now)).toBe(deadline);

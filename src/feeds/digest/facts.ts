@@ -197,7 +197,7 @@ async function readValidators(
 /** What happened since a moment. @throws {ExplorerError} where the vote requests cannot be read */
 export async function readFacts(sources: Sources, before: DigestMemory): Promise<Facts> {
   const samples = await sources.samples();
-  const to = samples.findLast(([at]) => at <= sources.now)?.[1];
+  const to = priceAt(samples, sources.now, 3 * HOUR);
   const from = priceAt(samples, before.at, 3 * HOUR);
   return {
     ...(await readRequests(sources, before.at)),

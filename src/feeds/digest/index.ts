@@ -23,6 +23,7 @@ const event = z.object({
   channelId: z.string(),
   /** The day that it was due, in its zone. */
   date: z.string(),
+  dueAt: z.number(),
   every: z.enum(["day", "week"]),
   since: z.number(),
   until: z.number(),
@@ -45,6 +46,7 @@ const definition: FeedDefinition = {
   },
   options,
   isChangedAnew: true,
+  isQuiet: true,
   threads: false,
   tagName: /digest|news|summary/i,
 
@@ -89,16 +91,19 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
     });
     // A clock was ahead then: nobody knows what was told.
     const isWrong = known !== undefined && known.at > now() + DAY;
-    if (!known || isWrong) return { memory: await memory(Math.max(slot.at, now() - FIRST_MS)) };
     // What was due before it was set up like this is not told.
-    const since = Math.max(known.at, subscription.savedAt ?? subscription.since);
-    if (slot.date <= known.date || slot.at <= since) return undefined;
-    const found = await readFacts(sources, known);
+    const setUpAt = subscription.savedAt ?? subscription.since;
+    if (isWrong || (!known && slot.at <= setUpAt))
+      return { memory: await memory(Math.max(slot.at, now() - FIRST_MS)) };
+    if (slot.at <= Math.max(known?.at ?? 0, setUpAt)) return undefined;
+    const before = known ?? { date: "", at: Math.max(now() - FIRST_MS, setUpAt), version: null };
+    const found = await readFacts(sources, before);
     const told: DigestEvent = {
       channelId,
       date: slot.date,
+      dueAt: slot.at,
       every: schedule.every,
-      since: known.at,
+      since: before.at,
       until: now(),
       isLate: now() - slot.at > LATE_MS,
       facts: found,
@@ -106,11 +111,15 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
     return { memory: await memory(now()), told };
   };
 
+  /** What is remembered, while this process is the one that writes it. */
+  let held: Map<string, DigestMemory> | undefined;
+
   return async (publisher: Publisher) => {
     const subscribed = await publisher.subscriptions();
-    const known = await digests.list();
+    const known = held ?? new Map(await digests.list());
     if (subscribed.length === 0 && known.size === 0) return "done" as const;
     const channels = new Set(subscribed.map(({ channelId }) => channelId));
+    const next = new Map([...known].filter(([id]) => channels.has(id)));
     const writes: Write[] = [...known.keys()]
       .filter((id) => !channels.has(id))
       .map((id) => digests.delete(id));
@@ -122,6 +131,7 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
         const due = await settle(subscription, known.get(subscription.channelId), sources);
         if (!due) continue;
         writes.push(digests.put(subscription.channelId, due.memory));
+        next.set(subscription.channelId, due.memory);
         if (due.told) events.push(due.told);
       } catch (error) {
         // It comes late, and says so.
@@ -131,7 +141,10 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
     }
     const { writes: deliveries, release } = await publisher.prepare(events);
     const batch = [...writes, ...deliveries];
+    // Where nobody knows whether it was written, it is read again.
+    held = undefined;
     if (batch.length > 0) await state.commit(batch);
+    held = next;
     release();
     return isWhole ? ("done" as const) : ("partial" as const);
   };
@@ -146,7 +159,7 @@ export const digest: FeedModule = {
     const feed: Feed<DigestEvent> = {
       definition,
       readEvent: (json) => event.safeParse(json).data,
-      idOf: ({ date, every }) => `${every}:${date}`,
+      idOf: ({ dueAt, every }) => `${every}:${dueAt}`,
       topicOf: () => "digest",
       channelOf: ({ channelId }) => channelId,
       loudnessOf: () => "silent",

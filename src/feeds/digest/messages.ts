@@ -28,7 +28,7 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
     participation &&
-    md`-# ${Math.round((100 * participation.cast) / participation.all)} % of the votes on those were cast`;
+    md`-# ${Math.round((100 * participation.cast) / participation.all)} % of the possible votes were cast`;
   return [
     { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
     {
@@ -61,7 +61,7 @@ function validatorFields({ validators, version }: Facts): Field[] {
         ]
       : []),
     version?.before != null &&
-      md`Most run ${code(version.now, 40)} now (${version.percent} %), before: ${code(version.before, 40)}`,
+      md`Most now run ${code(version.now, 40)} (${version.percent} %); previously ${code(version.before, 40)}`,
   ].filter((line) => line !== false && line !== undefined);
   return lines.length > 0 ? [{ name: "Validators", value: join(lines, "\n") }] : [];
 }
@@ -70,7 +70,9 @@ function validatorFields({ validators, version }: Facts): Field[] {
 const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
   [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
-  ) && version?.before == null;
+  ) &&
+  validators !== null &&
+  version?.before == null;
 
 /** A digest's one message. */
 export function digestView(of: Facts, { since, until, every, isLate }: Period, mark: string): View {
@@ -81,13 +83,19 @@ export function digestView(of: Facts, { since, until, every, isLate }: Period, m
   const price =
     of.price && md`${usdText(of.price.to)} for one CC, ${percentChange(of.price.from, of.price.to)}`;
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
-  const unread = of.validators ? [] : [md`-# What validators did could not be told.`];
+  const unread = of.validators ? [] : [md`-# Validator activity could not be read.`];
   return {
     title: md`📰 The ${what} on the ledger`,
     tone: "neutral",
     notification: md`📰 The ${what} on the ledger`,
     body: isEmpty(of)
-      ? [md`Nothing happened. ${period}${price ? md` · ${price}` : md``}.`, ...late]
+      ? [
+          join(
+            [md`Nothing happened between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price],
+            " ",
+          ),
+          ...late,
+        ]
       : [period, ...late, ...unread],
     fields: isEmpty(of)
       ? []

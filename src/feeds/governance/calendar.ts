@@ -81,7 +81,10 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
   });
 
   /** An event that was written down, and may have been made. */
-  const find = async (guildId: string, { identity }: Wanted): Promise<APIGuildScheduledEvent | undefined> => {
+  const find = async (
+    guildId: string,
+    { identity }: Pick<Wanted, "identity">,
+  ): Promise<APIGuildScheduledEvent | undefined> => {
     const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
     const own = await me();
     return events.find((each) => each.creator_id === own && each.description?.includes(identity));
@@ -111,9 +114,15 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
     const begun: CalendarEvent = { guildId, key, name, endsAt };
     const isInterrupted = known !== undefined && known.eventId === undefined;
     if (!isInterrupted) await keep(id, begun);
-    const event = (isInterrupted ? await find(guildId, wanted) : undefined) ?? (await make(guildId, wanted));
-    const startsAt = Date.parse(event.scheduled_start_time);
-    await keep(id, { ...begun, eventId: event.id, startsAt });
+    const found = isInterrupted ? await find(guildId, wanted) : undefined;
+    const event = found ?? (await make(guildId, wanted));
+    await keep(id, {
+      ...begun,
+      // One that was found may be of an earlier deadline: then the next run moves it.
+      ...(found ? { endsAt: Date.parse(found.scheduled_end_time ?? "") || endsAt } : {}),
+      eventId: event.id,
+      startsAt: Date.parse(event.scheduled_start_time),
+    });
   };
 
   const move = async (id: string, event: CalendarEvent, wanted: Wanted) => {
@@ -121,21 +130,28 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
     const times = timesOf(wanted);
     // Of one that has begun, only the end can be moved.
     const moved = startsAt > now() ? times : { scheduled_end_time: times.scheduled_end_time };
-    await patch(guildId, eventId, { name: wanted.name, ...moved });
+    await patch(guildId, eventId, { name: wanted.name, description: describe(wanted), ...moved });
     const begins = startsAt > now() ? Date.parse(times.scheduled_start_time) : startsAt;
     await keep(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: begins });
   };
 
   /** Ends an event whose vote is over: one that has begun is completed, and any other is cancelled. */
-  const end = async (id: string, { guildId, eventId, startsAt = 0, endsAt, isGone }: CalendarEvent) => {
-    if (eventId !== undefined && !isGone && endsAt > now()) {
-      const { Completed, Canceled } = GuildScheduledEventStatus;
-      await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled }).catch(
-        (error: unknown) => {
-          // Deleted, or ended already; or the bot has left the server.
-          if (!isRefusal(error)) throw error;
-        },
-      );
+  const end = async (id: string, event: CalendarEvent) => {
+    const { guildId, key, endsAt, isGone } = event;
+    const { identity = "" } = (await requests.get(key)) ?? {};
+    if (!isGone && endsAt > now()) {
+      try {
+        // One that was written down and not known to be made may have been.
+        const found = event.eventId === undefined ? await find(guildId, { identity }) : undefined;
+        const eventId = event.eventId ?? found?.id;
+        const startsAt = event.startsAt ?? Date.parse(found?.scheduled_start_time ?? "");
+        const { Completed, Canceled } = GuildScheduledEventStatus;
+        if (eventId !== undefined)
+          await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
+      } catch (error) {
+        // Deleted, or ended already; or the bot has left the server.
+        if (!isRefusal(error)) throw error;
+      }
     }
     await keep(id, undefined);
   };
@@ -176,11 +192,14 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
     known: ReadonlyMap<string, CalendarEvent>,
   ) => {
     let changes = 0;
-    for (const [id, event] of known)
-      if (event.guildId === guildId && (!isWanted || !open.has(event.key)) && changes < MAX_CHANGES) {
-        await end(id, event);
-        changes += 1;
-      }
+    for (const [id, event] of known) {
+      const isOpen = open.has(event.key);
+      // That somebody deleted it is remembered for as long as its request is open.
+      if (event.guildId !== guildId || (isOpen && (isWanted || event.isGone)) || changes >= MAX_CHANGES)
+        continue;
+      await end(id, event);
+      changes += 1;
+    }
     for (const each of isWanted ? wanted : []) {
       if (changes >= MAX_CHANGES) return;
       if (await settle(guildId, each, known.get(calendarId(guildId, each.key)))) changes += 1;
@@ -209,6 +228,10 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
     }
   };
 }
+
+/** What an event says of itself; its vote request's id is what it is found by. */
+const describe = ({ endsAt, identity }: Wanted): string =>
+  md`Super validators vote until ${timestamp(endsAt, "f")}.\n${code(identity, 300)}`.toString();
 
 /** Whether Discord's answer will be the same if it is asked again at once. */
 const isRefusal = (error: unknown): boolean => {

@@ -108,7 +108,7 @@ export const definition: FeedDefinition = {
     const request = found?.data ?? (newest ? fromExplorer(newest, null) : madeUp(now));
     const needed = neededFor(request, await countSuperValidators(explorer));
     const messages = createMessages(renderer, names, () => now);
-    const snapshot = { request, needed, revision: 0, missing: async () => null };
+    const snapshot = { request, needed, revision: 0, isOver: false, missing: async () => null };
     return voter === undefined
       ? messages.sample(snapshot, mark)
       : messages.reminderView(

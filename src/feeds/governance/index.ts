@@ -5,7 +5,6 @@ import { DAY } from "../../util/units.js";
 import { createCalendar } from "./calendar.js";
 import { definition } from "./definition.js";
 import {
-  deadlineOf,
   eventId,
   type GovernanceEvent,
   keysOf,
@@ -34,9 +33,10 @@ export const governance: FeedModule = {
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       tracked: requests.get,
       names,
+      now,
     });
     const messages = createMessages(renderer, names, now);
-    const reminding = createReminding({ state, messages, names });
+    const reminding = createReminding({ state, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
     const feed: Feed<GovernanceEvent> = {
@@ -73,9 +73,7 @@ export const governance: FeedModule = {
           const known = await requests.get(reminder?.key ?? subject);
           if (!known) return undefined;
           const endedAt = { open: null, closed: known.closedAt ?? now(), ignored: 0 }[known.phase];
-          const deadline = reminder && deadlineOf(reminder.reminder);
-          const isPast = deadline !== undefined && deadline <= now();
-          return { revision: known.revision, endedAt: endedAt ?? (isPast ? deadline : null) };
+          return { revision: known.revision, endedAt };
         },
         async current(subject, mark, _, recipients) {
           const reminder = reminderOf(subject);

@@ -10,6 +10,7 @@ import { md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { deadlineOf, type Reminder } from "./events.js";
 import type { Absence, createMessages } from "./messages.js";
+import { isFor } from "./recipients.js";
 import type { Snapshot } from "./snapshot.js";
 import { missingIn } from "./topics.js";
 import { mentionsFor } from "./voters.js";
@@ -28,10 +29,11 @@ interface RemindingDeps {
   readonly state: State;
   readonly messages: ReturnType<typeof createMessages>;
   readonly names: Names;
+  readonly now: () => number;
 }
 
 /** Reminders, for whom they are sent to. */
-export function createReminding({ state, messages, names }: RemindingDeps) {
+export function createReminding({ state, messages, names, now }: RemindingDeps) {
   /** What is said to somebody who watches super validators alone; undefined where all of those have voted. */
   const absenceOf = (
     watched: readonly string[],
@@ -69,6 +71,8 @@ export function createReminding({ state, messages, names }: RemindingDeps) {
       mark: string,
       recipients: readonly Subscription[],
     ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
+      // What comes late, after an outage, reminds nobody of a vote that is over.
+      if (snapshot.isOver || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
       const mentions = await mentionsFor(state, recipients, await snapshot.missing());
@@ -82,7 +86,8 @@ export function createReminding({ state, messages, names }: RemindingDeps) {
       mark: string,
       recipients: readonly Subscription[],
     ): Promise<MessagePayload> {
-      const absence = await absenceFor(recipients, snapshot);
+      const concerned = recipients.filter((each) => !each.isPaused && isFor(each, event));
+      const absence = await absenceFor(concerned, snapshot);
       const done = { title: md`✅ Voted on ${cut(names.voteRequest(snapshot.request), 150)}`, lines: [] };
       return payloadOf(event, snapshot, mark, absence ?? done);
     },

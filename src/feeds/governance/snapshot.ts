@@ -10,7 +10,7 @@ import {
   fromExplorer,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
-import { castIn, neededFor } from "../../ledger/vote-rules.js";
+import { castIn, isOver, neededFor } from "../../ledger/vote-rules.js";
 import type { Voter } from "../../ledger/votes.js";
 import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { lazy, singleFlight } from "../../util/single-flight.js";
@@ -24,6 +24,8 @@ export interface Snapshot {
   readonly needed: number | undefined;
   /** See TrackedVoteRequest. */
   readonly revision: number;
+  /** Whether it is over, as this reading says or what is tracked. */
+  readonly isOver: boolean;
   /** Who has not voted, read together with the rest; null where that is not sure. */
   readonly missing: () => Promise<readonly Voter[] | null>;
 }
@@ -39,6 +41,7 @@ interface SnapshotDeps {
   readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
   /** Is told what is read of each request's action. */
   readonly names: Pick<Names, "learn">;
+  readonly now: () => number;
 }
 
 const KEPT_MS = 20_000;
@@ -46,7 +49,7 @@ const KEPT_MS = 20_000;
 export const DETAIL_MS = 8_000;
 
 /** Reads a request's detail, and does with what is tracked where the explorer does not answer. */
-export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Snapshots {
+export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps): Snapshots {
   const kept = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
   const load = async (
@@ -63,12 +66,19 @@ export function createSnapshots({ explorer, tracked, names }: SnapshotDeps): Sna
     const read = detailed ?? { ...listed, detail: "unanswered" as const };
     const request = known ? withTracked(read, known) : read;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
+    const ended = isOver(read, now()) || isOver(request, now());
     const missing = lazy(async () => {
       // A reading that lacks votes which were seen before tells nothing of who is missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
       return withTimeout(readMissing(explorer, reading), DETAIL_MS, () => null);
     });
-    return { request, needed: neededFor(request, superValidators), revision: known?.revision ?? 0, missing };
+    return {
+      request,
+      needed: neededFor(request, superValidators),
+      revision: known?.revision ?? 0,
+      isOver: ended,
+      missing,
+    };
   };
 
   return {

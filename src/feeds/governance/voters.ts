@@ -18,10 +18,13 @@ export async function forgetVoters(
   // The environment's subscription does not say which server it is in.
   if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return;
   const subscribed = new Set(subscriptions.map(({ guildId }) => guildId));
-  const old = [...(await state.voters.list())].filter(
-    ([, { guildId, setAt }]) => !subscribed.has(guildId) && ageOf(setAt, now) > KEPT_MS,
-  );
-  if (old.length > 0) await state.commit(old.map(([id]) => state.voters.delete(id)));
+  const writes = [...(await state.voters.list())].flatMap(([id, voter]) => {
+    const { unusedSince, ...used } = voter;
+    if (subscribed.has(voter.guildId)) return unusedSince === undefined ? [] : [state.voters.put(id, used)];
+    if (unusedSince === undefined) return [state.voters.put(id, { ...voter, unusedSince: now })];
+    return ageOf(unusedSince, now) > KEPT_MS ? [state.voters.delete(id)] : [];
+  });
+  if (writes.length > 0) await state.commit(writes);
 }
 
 /** Whom a reminder pings: those of the server who stand for super validators that have not voted. */

@@ -10,7 +10,7 @@ import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
-import { deadlineOf, eventId, type GovernanceEvent } from "./events.js";
+import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { Findings, TrackedVoteRequests } from "./requests.js";
 import { compare, decide, firstSeen, keyOf } from "./tracking.js";
@@ -40,11 +40,9 @@ interface WatchDeps {
   readonly now: () => number;
 }
 
-/** The messages of a request's reminders, as far as their deadlines lie ahead. */
-const openReminders = (key: string, { reminded }: TrackedVoteRequest, now: number): string[] =>
-  reminded
-    .filter((reminder) => deadlineOf(reminder) > now)
-    .map((reminder) => eventId({ kind: "reminder", key, reminder }));
+/** The messages of a request's reminders. */
+const remindersOf = (key: string, { reminded }: TrackedVoteRequest): string[] =>
+  reminded.map((reminder) => eventId({ kind: "reminder", key, reminder }));
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
@@ -92,7 +90,7 @@ export function createGovernanceWatch({
     await state.commit(writes);
     const moved: string[] = [];
     for (const [key, each] of learnt) {
-      if (each.revision !== known.get(key)?.revision) moved.push(key, ...openReminders(key, each, now()));
+      if (each.revision !== known.get(key)?.revision) moved.push(key, ...remindersOf(key, each));
       known.set(key, each);
       onLearnt(each);
     }

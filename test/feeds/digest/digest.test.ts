@@ -70,7 +70,7 @@ describe("a digest", () => {
     expect(text).toContain("The day on the ledger");
     expect(text).toMatch(/"Opened","value":"• \*\*Near motion\*\*/);
     expect(text).toMatch(
-      /"Closed","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the votes on those were cast/,
+      /"Closed","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the possible votes were cast/,
     );
     expect(text).toMatch(/Closing within a week.*Near motion/);
     expect(text).not.toContain("This comes late");
@@ -113,6 +113,6 @@ describe("a digest", () => {
     untilNine();
     alive();
     const message = await until(6);
-    expect(textOf(message)).toMatch(/Nothing happened\. From <t:\d+:f> to <t:\d+:f>/);
+    expect(textOf(message)).toMatch(/Nothing happened between <t:\d+:f> and <t:\d+:f>/);
   });
 });

@@ -159,6 +159,6 @@ describe("who has not voted", () => {
     expect(textOf(await ask("/voters list"))).not.toContain(`<@${ana.id}>`);
     expect(textOf(await ask("/voters remove", { sv: second?.name ?? "" }))).toContain("Removed");
     expect(textOf(await ask("/voters list"))).toContain("Nobody yet");
-    expect(textOf(await ask("/voters remove", { sv: first?.name ?? "" }))).toContain("Nobody stands for");
+    expect(textOf(await ask("/voters remove", { sv: first?.name ?? "" }))).toContain("Nobody represents");
   });
 });
