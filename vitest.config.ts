@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.{test,spec}.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    // They wait for the bot more than they reckon: four at once keep two cores busy.
-    maxWorkers: 4,
+    // They wait for the bot more than they reckon: eight at once keep two cores busy.
+    maxWorkers: 8,
   },
 });

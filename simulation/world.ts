@@ -56,10 +56,19 @@ export class Surroundings {
         tokens: 1,
       },
     });
-    for (const [index, validator] of this.ledger.validators.entries()) {
-      validator.party.name = `Node ${index}`;
+    // Numbered so that the super validators are where the history has them.
+    const numbers = Array.from({ length: VALIDATORS }, (_, number) => number);
+    const numberOf = (isSv: boolean) =>
+      numbers.splice(
+        Math.max(
+          0,
+          numbers.findIndex((number) => isSuperValidator(number) === isSv),
+        ),
+        1,
+      )[0];
+    for (const validator of this.ledger.validators) {
+      validator.party.name = `Node ${numberOf(validator.isSv)}`;
       validator.active = true;
-      validator.isSv = isSuperValidator(index);
       validator.trafficBought = 100_000_000;
     }
     for (const [path, handler] of Object.entries(routes(this.ledger)))

@@ -1,6 +1,7 @@
 import { ifAnswered } from "../explorer/errors.js";
 import { readPages } from "../explorer/paging.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import { isPartyId } from "../text/ids.js";
 import { findVotes, type VoteRequest } from "./vote-requests.js";
 import { notVoted, type Voter, votersIn } from "./votes.js";
 
@@ -39,4 +40,16 @@ export async function readMissing(
   if (pending === 0) return [];
   const all = await readVoters(explorer, yes + no + pending);
   return all ? notVoted(cast, all, pending) : null;
+}
+
+/**
+ * Whether none of these is said to be no super validator any more. Who the super validators are is known by their votes alone:
+ * one that was offboarded stands among those for as long as its votes are listed, in the place of one that has not voted yet.
+ */
+export async function areStillVoters(explorer: Explorer, voters: readonly Voter[]): Promise<boolean> {
+  const parties = voters.flatMap(({ aliases }) => aliases.find(isPartyId) ?? []);
+  const details = await Promise.all(
+    parties.map((party) => ifAnswered(explorer.validator({ validatorId: party }))),
+  );
+  return details.every((detail) => detail?.data.isSv !== false);
 }

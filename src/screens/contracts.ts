@@ -1,14 +1,13 @@
 import type { Names } from "../directory/names.js";
 import { openSlice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
-import { shortId } from "../text/ids.js";
+import { isPartyId, shortId } from "../text/ids.js";
 import { code, codeBlock, counted, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import {
   agedList,
   brief,
   entityOf,
-  isPartyId,
   jsonFields,
   partiesField,
   partiesIn,

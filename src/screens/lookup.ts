@@ -1,11 +1,10 @@
 import { type Directory, KINDS, type Kind, type Match } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
-import { shortId } from "../text/ids.js";
+import { isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
-import { isPartyId } from "./parts.js";
 import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
 
 /** A screen that takes a name in place of an id. */

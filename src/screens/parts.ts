@@ -4,7 +4,7 @@ import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
 import { leavesOf, toText } from "../explorer/values.js";
 import { readable } from "../ledger/readable.js";
-import { fingerprint, shortId } from "../text/ids.js";
+import { fingerprint, isPartyId, shortId } from "../text/ids.js";
 import {
   code,
   codeBlock,
@@ -119,9 +119,6 @@ export function agedList<T>(
     links: [{ label: "Network", emoji: "🌐", to: address("network", {}) }],
   };
 }
-
-/** Whether an id is a party's: `hint::fingerprint`. */
-export const isPartyId = (id: string): boolean => /^.+::.+$/.test(id);
 
 /** A menu that opens parties, each once, with the part it plays. */
 export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role?: string })[]): Menu {

@@ -4,12 +4,12 @@ import { type Ballot, type Records, readRecords, usualLead, type VoterRecord } f
 import { identityOf } from "../ledger/vote-requests.js";
 import { voterSubject } from "../ledger/votes.js";
 import { roughly } from "../text/durations.js";
-import { shortId } from "../text/ids.js";
+import { isPartyId, shortId } from "../text/ids.js";
 import { bold, counted, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { address } from "./addresses.js";
-import { isPartyId, orNothing, pageOf, row, rowMenu, watchLink } from "./parts.js";
+import { orNothing, pageOf, row, rowMenu, watchLink } from "./parts.js";
 import type { Screen } from "./view.js";
 import { statusText } from "./vote-parts.js";
 

@@ -102,3 +102,6 @@ export const hintOf = (partyId: string): string => {
   const [, hint] = PARTY_ID.exec(partyId) ?? [];
   return hint === undefined ? shortId(partyId) : cut(hint.slice(0, -"::1220".length), 40);
 };
+
+/** Whether an id is a party's: `hint::fingerprint`. */
+export const isPartyId = (id: string): boolean => /^.+::.+$/.test(id);

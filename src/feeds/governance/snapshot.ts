@@ -3,7 +3,7 @@ import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { readMissing } from "../../ledger/missing-votes.js";
+import { areStillVoters, readMissing } from "../../ledger/missing-votes.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -70,7 +70,10 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
     const missing = lazy(async () => {
       // A reading that lacks votes which were seen before tells nothing of who is missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
-      return withTimeout(readMissing(explorer, reading), DETAIL_MS, () => null);
+      const found = readMissing(explorer, reading).then(async (voters) =>
+        voters && (await areStillVoters(explorer, voters)) ? voters : null,
+      );
+      return withTimeout(found, DETAIL_MS, () => null);
     });
     return {
       request,

@@ -89,7 +89,9 @@ describe("the calendar of a server", () => {
     await until(() => completed.status === STATUS.completed, "the completed event");
   });
 
-  it("makes one only, however it is interrupted, and leaves one alone that somebody deleted", async () => {
+  it("makes one only, however it is interrupted, and leaves one alone that somebody deleted", {
+    timeout: 40_000,
+  }, async () => {
     harness.discord.trap({
       method: "POST",
       path: /scheduled-events$/,
@@ -98,16 +100,16 @@ describe("the calendar of a server", () => {
     });
     open("Interrupted motion");
     await until(() => named("Interrupted motion")[0], "its event");
-    await polls(3);
+    await polls(1);
     expect(named("Interrupted motion")).toHaveLength(1);
     const request = open("Deleted motion");
     const event = await until(() => named("Deleted motion")[0], "its event");
     await polls();
     deleteScheduledEvent(world(), harness.discord.guild, event.id);
     request.voteBefore += HOUR;
-    await polls(4);
+    await polls(2);
     await harness.restart();
-    await polls(3);
+    await polls(2);
     expect(named("Deleted motion")).toEqual([]);
     expect(named("Interrupted motion")).toHaveLength(1);
   });

@@ -130,6 +130,20 @@ describe("who has not voted", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
+  it("is nobody where one of them is no super validator any more: somebody else may be meant", async () => {
+    const request = await open("Replaced motion");
+    const [gone] = missingFrom(request);
+    const validator = ledger().validators.find(({ party }) => party === gone);
+    if (!validator) throw new Error("Nobody");
+    validator.isSv = false;
+    harness.pass(7 * HOUR);
+    const reminder = await until(channel, /Still open: Replaced motion/);
+    expect(textOf(reminder)).toContain("Who has not voted could not be read.");
+    expect(reminder.pings).toEqual([]);
+    validator.isSv = true;
+    ledger().closeVoteRequest(request, "Rejected");
+  });
+
   it("is told to one person, in private, and not to one whose super validator has voted", async () => {
     const request = await open("Private motion");
     const [voter] = missingFrom(request);
