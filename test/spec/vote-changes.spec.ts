@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Vote } from "../../src/explorer/schema/governance.js";
+import { readEvent } from "../../src/feeds/governance/events.js";
 import { compareVotes as compare, votesOn } from "../../src/feeds/governance/vote-changes.js";
 import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
 import { tracked, vote } from "./vote-requests.js";
@@ -99,6 +100,19 @@ describe("compareVotes", () => {
     expect(events).toHaveLength(1);
     expect(events[0]?.sequence).toBe(5);
     expect(events[0]?.votes.map(({ voter }) => voter)).toEqual(["Ann", "Bob Ltd", "cid"]);
+  });
+});
+
+describe("an event in the outbox", () => {
+  it("is read as earlier versions wrote it: a vote by itself, a reminder with who was absent", () => {
+    const { votes, ...gathered } = event({});
+    expect(readEvent({ ...gathered, kind: "vote", ...votes[0] })).toEqual(event({}));
+    expect(readEvent({ kind: "reminder", key: "k", reminder: "2:1", absent: ["Ann"] })).toEqual({
+      kind: "reminder",
+      key: "k",
+      reminder: "2:1",
+    });
+    expect(readEvent({ kind: "vote", key: "k" })).toBeUndefined();
   });
 });
 
