@@ -1,6 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
-import { iso, JUMP_MS, POLL_MS, secondOf } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { iso, JUMP_MS, type Judge, POLL_MS, secondOf } from "./evidence.js";
 import { silencesOf } from "./validators.js";
 
 /** How long a snooze of eight hours lasts, in ms. */

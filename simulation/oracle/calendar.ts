@@ -1,7 +1,6 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { NEEDED } from "../history/motions.js";
-import { iso } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { iso, type Judge } from "./evidence.js";
 
 /** After so much time without a fault the calendar is as it should be, in ms. */
 const SETTLED_MS = HOUR;

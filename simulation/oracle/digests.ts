@@ -1,7 +1,6 @@
 import { DAY, MINUTE, SECOND } from "../../src/util/units.js";
 import type { DigestWatch } from "../community.js";
-import { type Evidence, iso, JUMP_MS } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", {
   timeZone: "Europe/Berlin",

@@ -113,3 +113,6 @@ export function createEvidence({ history, messages, down }: Case) {
     toldAt: (at: number): number => windowAt(lags, at)?.to ?? at,
   };
 }
+
+/** One thing that is judged: what was told wrongly of it, each in a line. */
+export type Judge = (of: Case, evidence: Evidence) => Iterable<string>;

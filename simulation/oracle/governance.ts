@@ -1,7 +1,6 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import type { Motion } from "../history/motions.js";
-import { type Evidence, iso, JUMP_MS, type Told } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
 
 /** Each vote request is announced once, reminded of in time, and closed once; a person hears of the one that they watch. */
 export const judgeGovernance: Judge = function* ({ history, community }, evidence) {

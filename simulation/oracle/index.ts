@@ -1,7 +1,7 @@
 import { judgeAnswers } from "./answers.js";
 import { judgeCalendar } from "./calendar.js";
 import { judgeDigests } from "./digests.js";
-import { type Case, createEvidence, type Evidence } from "./evidence.js";
+import { type Case, createEvidence, type Judge } from "./evidence.js";
 import { judgeGovernance } from "./governance.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgePrices } from "./prices.js";
@@ -9,9 +9,6 @@ import { judgeTraffic } from "./traffic.js";
 import { judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
-
-/** One thing that is judged: what was told wrongly of it, each in a line. */
-export type Judge = (of: Case, evidence: Evidence) => Iterable<string>;
 
 const JUDGES: readonly Judge[] = [
   judgeSilences,

@@ -1,4 +1,4 @@
-import type { Judge } from "./index.js";
+import type { Judge } from "./evidence.js";
 
 /** Who joins is told of once, and who was there before is not. */
 export const judgeNewcomers: Judge = function* ({ history, community }, evidence) {

@@ -2,8 +2,7 @@ import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { PriceWatch } from "../community.js";
 import type { History } from "../history/index.js";
 import { PRICE_STEP, type PriceStep } from "../history/prices.js";
-import { type Evidence, iso, JUMP_MS } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
 /** A price must come back by so much before it is told again, in percent, */
 const BACK = 1;

@@ -1,7 +1,6 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { isSuperValidator, type TrafficStep } from "../history/validators.js";
-import { iso } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { iso, type Judge } from "./evidence.js";
 
 /** Traffic is read so often, and confirmed at the next poll: in so much time without a fault a step has been seen, in ms. */
 const SEEN_MS = 75 * MINUTE;

@@ -7,12 +7,12 @@ import {
   type Evidence,
   iso,
   JUMP_MS,
+  type Judge,
   POLL_MS,
   RECOVERY_MS,
   secondOf,
   type Told,
 } from "./evidence.js";
-import type { Judge } from "./index.js";
 
 const LAG_MS = 20 * MINUTE;
 /** A validator that is well reports more often than this, in ms. */

@@ -1,6 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
-import { iso, JUMP_MS } from "./evidence.js";
-import type { Judge } from "./index.js";
+import { iso, JUMP_MS, type Judge } from "./evidence.js";
 
 /** Most have moved to a version so long after its beginning, in ms, and the bot has read what they run. */
 const ADOPTED_MS = 2 * HOUR + 40 * MINUTE;

@@ -1,8 +1,7 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { VOTER_REMINDERS } from "../community.js";
-import { iso, RECOVERY_MS } from "./evidence.js";
+import { iso, type Judge, RECOVERY_MS } from "./evidence.js";
 import { dueRemindersOf, REMINDED_MS } from "./governance.js";
-import type { Judge } from "./index.js";
 
 /** Votes are read so long before a ping at the most, in ms, with the time that sending takes. */
 const FRESH_MS = 90_000;
