@@ -43,13 +43,22 @@ export function extent(slice: Slice<unknown>, one: string, several = `${one}s`):
   return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
 }
 
-/** A menu that opens a row's own screen. */
+/** Choices that a menu is made of at the most: it shows 25 of them (Discord), each once. */
+const MAX_CHOICES = 50;
+
+/** A menu that opens a row's own screen. A stranger's list may hold thousands: no more of it is worked on than is shown. */
 export function rowMenu<T>(
   rows: readonly T[],
   placeholder: string,
   toChoice: (row: T) => Choice | undefined,
 ): Menu {
-  return { placeholder, choices: rows.flatMap((row) => toChoice(row) ?? []) };
+  const choices: Choice[] = [];
+  for (const row of rows) {
+    const choice = toChoice(row);
+    if (choice) choices.push(choice);
+    if (choices.length === MAX_CHOICES) break;
+  }
+  return { placeholder, choices };
 }
 
 /** What a list shows where there is nothing. */
