@@ -19,7 +19,9 @@ export const judgeCalendar: Judge = function* ({ history, calendar, ballots }, e
       const edges = [openedAt, closesAt, voteBefore, effectiveAt ?? voteBefore];
       if (edges.some((edge) => Math.abs(edge - at) < EDGE_MS)) continue;
       // Where too few have voted in time there is no later deadline.
-      const cast = ballots.filter((ballot) => ballot.title === title && ballot.at < at).length;
+      const cast = ballots.filter(
+        (ballot) => ballot.title === title && ballot.at < Math.min(at, voteBefore),
+      ).length;
       const isOpen = openedAt < at && at < closesAt && (at < voteBefore || cast >= NEEDED);
       const isDoubtful = at > voteBefore && cast < NEEDED && at < closesAt;
       if (isDoubtful) continue;
