@@ -6,6 +6,6 @@ const SEED = 14;
 it("ten seconds of anything end nothing, stop nothing, and are refused by nobody (npm run fuzz does more)", async () => {
   const { findings, interactions, answers } = await fuzz({ seed: SEED, ms: 10_000 });
   expect(findings).toEqual([]);
-  expect(interactions).toBeGreaterThan(20);
+  expect(interactions).toBeGreaterThan(100);
   expect(answers).toBeGreaterThan(20);
 }, 60_000);
