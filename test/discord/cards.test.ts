@@ -137,7 +137,9 @@ describe("what a member reads on a card", () => {
     const labels = driver()
       .components(list)
       .flatMap(({ options = [] }) => options.map(({ label }) => label));
-    expect(labels.some((label) => /^Reward weight of .+ → \d+$/.test(label))).toBe(true);
+    const titles = [...textOf(list).matchAll(/ · \*\*(\D[^*]*)\*\*/g)].map(([, title]) => title);
+    expect(titles).toContainEqual(expect.stringMatching(/^Reward weight of .+ → \d+$/));
+    expect(labels.slice(0, titles.length)).toEqual(titles);
     expect(request.title).toBe("SRARC_UpdateSvRewardWeight");
   });
 
