@@ -5,7 +5,7 @@ import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
 import { identityOf } from "../ledger/vote-requests.js";
 import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
-import { votersIn } from "../ledger/votes.js";
+import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
@@ -79,9 +79,9 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         ended,
         MAX_VOTE_PAGES,
       );
-      const entries = votersIn(data).map(({ name, aliases }) => ({
-        id: aliases.find((alias) => alias.includes("::")) ?? name,
-        name,
+      const entries = votersIn(data).map((voter) => ({
+        id: voterId(voter),
+        name: voter.name,
         active: null,
       }));
       return { whole: problem === undefined, entries };

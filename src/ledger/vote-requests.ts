@@ -4,6 +4,7 @@ import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/s
 import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
+import type { Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
@@ -15,6 +16,17 @@ export function identityOf(
 ): string | null {
   return row.trackingCid ?? row.contractId;
 }
+
+/** How many have voted, and have not, as a list's row says. */
+export const tallyIn = ({
+  yesCount: yes,
+  noCount: no,
+  abstainCount: pending,
+}: VoteRequestListItem): Tally => ({
+  yes,
+  no,
+  pending,
+});
 
 /** A vote request as its list row and its detail tell of it together. */
 export interface VoteRequest {

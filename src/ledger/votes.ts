@@ -1,5 +1,6 @@
 import type { Vote } from "../explorer/schema/governance.js";
 import { toFlag, toId, toRecord, toText, toTime } from "../explorer/values.js";
+import { isPartyId } from "../text/ids.js";
 
 /** A vote, with when it was cast (epoch ms) where the explorer says. */
 export interface CastVote extends Vote {
@@ -24,6 +25,9 @@ export interface Voter {
   /** All that it goes by: its party, where the explorer gives it, and its names. */
   readonly aliases: readonly string[];
 }
+
+/** What a voter goes by in addresses: its party, where the explorer gives it, else its name. */
+export const voterId = ({ name, aliases }: Voter): string => aliases.find(isPartyId) ?? name;
 
 /** Stands before a super validator where a vote request's id might stand as well. */
 const PREFIX = "sv/";

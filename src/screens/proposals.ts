@@ -10,6 +10,7 @@ import {
   findVoteRequest,
   findVotes,
   identityOf,
+  tallyIn,
   type VoteRequest,
 } from "../ledger/vote-requests.js";
 import {
@@ -52,7 +53,7 @@ import {
 const NAMES_MS = 1_000;
 
 const toLine = (each: VoteRequestListItem, names: Names, now: number) => {
-  const tally = { ...each, yes: each.yesCount, no: each.noCount, pending: each.abstainCount };
+  const tally = { ...each, ...tallyIn(each) };
   return row(
     md`${statusText(each.status)} · ${bold(cut(nameOf(each, names), 120))}`,
     md`-# ${tallyWords(tally, now)} · ${untilWords(each, now)}`,

@@ -2,9 +2,9 @@ import type { Names } from "../directory/names.js";
 import type { Reading } from "../explorer/service.js";
 import { type Ballot, type Records, readRecords, usualLead, type VoterRecord } from "../ledger/records.js";
 import { identityOf } from "../ledger/vote-requests.js";
-import { voterSubject } from "../ledger/votes.js";
+import { voterId, voterSubject } from "../ledger/votes.js";
 import { roughly } from "../text/durations.js";
-import { isPartyId, shortId } from "../text/ids.js";
+import { shortId } from "../text/ids.js";
 import { bold, counted, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
@@ -15,9 +15,6 @@ import { statusText } from "./vote-parts.js";
 
 const count = ({ ballots }: VoterRecord, accept: boolean | null): number =>
   ballots.filter((ballot) => ballot.accept === accept).length;
-
-/** What a voter goes by in addresses: its party, where the explorer gives it. */
-const idOf = ({ voter: { name, aliases } }: VoterRecord): string => aliases.find(isPartyId) ?? name;
 
 const calledBy = ({ voter }: VoterRecord, names: Names): string => cut(names.called(voter.name), 80);
 
@@ -84,7 +81,7 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
       rowMenu(shown.rows, "Open one's votes…", (record) => ({
         label: calledBy(record, names),
         hint: `${count(record, null)} missed`,
-        to: address("voter", { id: idOf(record) }),
+        to: address("voter", { id: voterId(record.voter) }),
       })),
     ],
     links: [{ label: "All vote requests", emoji: "📋", to: address("proposals", {}) }],
@@ -140,7 +137,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names }) 
         return { label, hint: shortId(identity), to: address("voteRequest", { id: identity }) };
       }),
     ],
-    links: [watchLink("governance", voterSubject(idOf(record)))],
+    links: [watchLink("governance", voterSubject(voterId(record.voter)))],
     parent: address("voters", {}),
   };
 };

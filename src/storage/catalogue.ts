@@ -278,8 +278,6 @@ const voter = z.object({
 
 /** What a digest told of last, and how things stood then. */
 const digestMemory = z.object({
-  /** The day that it was due, in its zone. */
-  date: z.string(),
   at: time,
   /** Validators by short digests of their ids; missing where they were not known. */
   alive: z.array(z.string()).optional(),

@@ -8,8 +8,8 @@ import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { priceAt } from "../../ledger/prices.js";
 import { surveyVersions } from "../../ledger/versions.js";
-import { identityOf } from "../../ledger/vote-requests.js";
-import { castIn, isOpen, neededFor, nextDeadline, type Tally } from "../../ledger/vote-rules.js";
+import { identityOf, tallyIn } from "../../ledger/vote-requests.js";
+import { castIn, isOpen, neededFor, nextDeadline } from "../../ledger/vote-rules.js";
 import type { DigestMemory } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import { cut } from "../../text/plain.js";
@@ -93,15 +93,9 @@ const listOf = <T>(all: readonly T[]) => ({ count: all.length, named: all.slice(
 /** A deadline within this is near, in ms. */
 const SOON_MS = 7 * DAY;
 
-const tallyOf = ({ yesCount: yes, noCount: no, abstainCount: pending }: VoteRequestListItem): Tally => ({
-  yes,
-  no,
-  pending,
-});
-
 /** How many have voted on these, of how many that could have. */
 function participationIn(rows: readonly VoteRequestListItem[]): Facts["participation"] {
-  const tallies = rows.map(tallyOf);
+  const tallies = rows.map(tallyIn);
   const cast = tallies.reduce((sum, each) => sum + castIn(each), 0);
   const all = tallies.reduce((sum, each) => sum + castIn(each) + (each.pending ?? 0), 0);
   return all > 0 ? { cast, all } : null;
@@ -119,7 +113,7 @@ async function readRequests({ requests, names, now }: Sources, since: number) {
   const soon = told
     .filter(({ row }) => isOpen(row, now))
     .flatMap(({ row, id, title }) => {
-      const until = nextDeadline(row, tallyOf(row), neededFor(tallyOf(row), undefined), now);
+      const until = nextDeadline(row, tallyIn(row), neededFor(tallyIn(row), undefined), now);
       return until !== null && until - now <= SOON_MS ? [{ id, title, until }] : [];
     })
     .sort((a, b) => a.until - b.until);

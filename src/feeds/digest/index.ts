@@ -21,8 +21,6 @@ const FIRST_MS = 7 * DAY;
 
 const event = z.object({
   channelId: z.string(),
-  /** The day that it was due, in its zone. */
-  date: z.string(),
   dueAt: z.number(),
   every: z.enum(["day", "week"]),
   since: z.number(),
@@ -53,7 +51,7 @@ const definition: FeedDefinition = {
   async sample({ explorer, state, names, now }, subscription, mark) {
     const { every } = scheduleOf(subscription);
     const since = now - (every === "week" ? 7 * DAY : DAY);
-    const before = { date: "", at: since, version: null };
+    const before = { at: since, version: null };
     const found = await readFacts(createSources({ explorer, state, names, now }), before);
     return digestView(found, { since, until: now, every, isLate: false }, mark);
   },
@@ -85,7 +83,6 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
     const slot = slotBefore(schedule, now());
     const { channelId } = subscription;
     const memory = async (at: number): Promise<DigestMemory> => ({
-      date: slot.date,
       at,
       ...(await remember(sources, known)),
     });
@@ -96,11 +93,10 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
     if (isWrong || (!known && slot.at <= setUpAt))
       return { memory: await memory(Math.max(slot.at, now() - FIRST_MS)) };
     if (slot.at <= Math.max(known?.at ?? 0, setUpAt)) return undefined;
-    const before = known ?? { date: "", at: Math.max(now() - FIRST_MS, setUpAt), version: null };
+    const before = known ?? { at: Math.max(now() - FIRST_MS, setUpAt), version: null };
     const found = await readFacts(sources, before);
     const told: DigestEvent = {
       channelId,
-      date: slot.date,
       dueAt: slot.at,
       every: schedule.every,
       since: before.at,

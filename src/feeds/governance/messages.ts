@@ -54,7 +54,7 @@ const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
 /** Voters that one message names. */
 const MAX_VOTERS = 6;
 
-/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), and 3 more". */
+/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
 function votesLine(votes: VotesEvent["votes"], called: Names["called"]): Markdown {
   const shown = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
   const more = votes.length - shown.length;

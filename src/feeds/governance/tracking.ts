@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
-import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
+import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
   castIn,
   decidedBy,
@@ -56,9 +56,7 @@ export function firstSeen(
     status: row.status,
     requester: row.requester,
     terms: termsOf(row, undefined),
-    yes: row.yesCount,
-    no: row.noCount,
-    pending: row.abstainCount,
+    ...tallyIn(row),
     revision: 1,
     missedReads: 0,
     // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
