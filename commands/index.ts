@@ -3,15 +3,18 @@ import type { Actions } from "../src/discord/action.js";
 import type { Command } from "../src/discord/command.js";
 import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
 import { createResponses } from "../src/feeds/validator/respond.js";
+import type { NetworkChoices } from "../src/networks/choose.js";
+import type { Network } from "../src/networks/network.js";
 import { contract } from "./contract.js";
 import { event } from "./event.js";
 import { help } from "./help.js";
 import { lookup } from "./lookup.js";
 import { network } from "./network.js";
+import { type NetworkName, withNetwork } from "./network-option.js";
 import { party } from "./party.js";
 import { price } from "./price.js";
 import { proposals } from "./proposals.js";
-import type { SubscribeServices } from "./subscribe/handlers.js";
+import { createSettings } from "./settings.js";
 import { createSubscribe } from "./subscribe/index.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
@@ -21,20 +24,34 @@ import { voters } from "./voters.js";
 import { createWatchActions } from "./watch/actions.js";
 import { createWatch } from "./watch/index.js";
 
-/** What commands that change something work with. */
-export type CommandServices = SubscribeServices;
-
 /** What buttons do besides opening screens. */
-export const createActions = (services: CommandServices, feeds: readonly FeedDefinition[]): Actions => ({
-  ...createResponses({ feed: VALIDATOR_FEED, ...services }),
-  ...createWatchActions(services, feeds),
+export const createActions = (network: Network, feeds: readonly FeedDefinition[]): Actions => ({
+  ...createResponses({ feed: VALIDATOR_FEED, ...network }),
+  ...createWatchActions(network, feeds),
 });
 
 /**
  * Every slash command. Registration, dispatch and help all read this list.
  * @param feeds what can be subscribed to
+ * @param networks those that the bot serves; where there are several, each command can name one
  */
-export const createCommands = (feeds: readonly FeedDefinition[]): readonly Command<CommandServices>[] => [
+export function createCommands(
+  feeds: readonly FeedDefinition[],
+  networks: readonly NetworkName[],
+  choices: NetworkChoices,
+): readonly Command<Network>[] {
+  const commands = ofOneNetwork(feeds, choices);
+  if (networks.length === 1) return commands;
+  return [
+    ...commands.map((command) => ({ ...command, definition: withNetwork(command.definition, networks) })),
+    createSettings(networks, choices),
+  ];
+}
+
+const ofOneNetwork = (
+  feeds: readonly FeedDefinition[],
+  choices: NetworkChoices,
+): readonly Command<Network>[] => [
   price,
   network,
   validator,
@@ -47,7 +64,7 @@ export const createCommands = (feeds: readonly FeedDefinition[]): readonly Comma
   update,
   lookup,
   createSubscribe(feeds),
-  createWatch(feeds),
+  createWatch(feeds, choices),
   voters,
   help,
 ];

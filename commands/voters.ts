@@ -9,13 +9,14 @@ import { type ActingCommand, OTHER_VERSION } from "../src/discord/command.js";
 import type { MessagePayload } from "../src/discord/message.js";
 import { checkPingable } from "../src/discord/places.js";
 import { isSameVoter } from "../src/ledger/votes.js";
+import type { Network } from "../src/networks/network.js";
 import type { MappedVoter } from "../src/storage/catalogue.js";
 import { type Markdown, md, roleMention, userMention } from "../src/text/markdown.js";
 import { cut } from "../src/text/plain.js";
 import { digest } from "../src/util/digest.js";
 import { PersonError } from "../src/util/person-error.js";
 import { readThing } from "./subscribe/choice.js";
-import { type SubscribeServices, say, serverOf } from "./subscribe/handlers.js";
+import { say, serverOf } from "./subscribe/handlers.js";
 
 /** The most super validators that a server may map. */
 const MAX_MAPPED = 40;
@@ -54,11 +55,11 @@ const mentionOf = ({ who }: Pick<MappedVoter, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
 
 /** A server's own, by their ids in the state. */
-const ownOf = async ({ state }: SubscribeServices, guildId: string) =>
+const ownOf = async ({ state }: Network, guildId: string) =>
   [...(await state.voters.list())].filter(([, each]) => each.guildId === guildId);
 
 /** The super validator that was typed, as it is kept. @throws {PersonError} where it is none, or several */
-async function chosen({ options }: ChatInputCommandInteraction, services: SubscribeServices) {
+async function chosen({ options }: ChatInputCommandInteraction, services: Network) {
   const id = await readThing(options.getString(SV, true), ["voter"], services);
   const known = services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
   if (!known)
@@ -72,10 +73,7 @@ async function chosen({ options }: ChatInputCommandInteraction, services: Subscr
 
 const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
 
-async function set(
-  interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
-): Promise<MessagePayload> {
+async function set(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
   const { options, client } = interaction;
   const voter = await chosen(interaction, services);
@@ -106,10 +104,7 @@ async function set(
   return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(kept)}`, PINGED]);
 }
 
-async function list(
-  interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
-): Promise<MessagePayload> {
+async function list(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
   const own = (await ownOf(services, serverOf(interaction)))
     .map(([, each]) => each)
     .sort((a, b) => a.name.localeCompare(b.name));
@@ -123,10 +118,7 @@ async function list(
   );
 }
 
-async function remove(
-  interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
-): Promise<MessagePayload> {
+async function remove(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
   const own = await ownOf(services, serverOf(interaction));
   const typed = interaction.options.getString(SV, true).trim().toLowerCase();
   const voter = await chosen(interaction, services).catch((error: unknown) => {
@@ -145,7 +137,7 @@ async function remove(
 const actions = new Map(Object.entries({ set, list, remove }));
 
 /** /voters: who is pinged while a super validator has not voted. */
-export const voters: ActingCommand<SubscribeServices> = {
+export const voters: ActingCommand<Network> = {
   definition: definition.toJSON(),
   group: "Governance",
   suggests: { [SV]: ["voter"] },

@@ -10,6 +10,8 @@ import {
 /** The built bot between the two sandboxes, with one clock for all three. */
 export interface Stack {
   readonly explorer: SandboxExplorer;
+  /** The explorer of a second network, where there is one. */
+  readonly second: SandboxExplorer | undefined;
   readonly discord: SandboxDiscord;
   /** The bot's process: the last one that was started. */
   readonly bot: () => BotProcess;
@@ -28,13 +30,26 @@ export interface Stack {
 
 export interface StackOptions {
   readonly explorer?: SandboxExplorerOptions;
+  /** Of a second network, whose validators are those of the first one. */
+  readonly second?: SandboxExplorerOptions;
   readonly discord?: SandboxDiscordOptions;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
+/** What tells the bot of a second network beside the one of its usual settings. */
+const networksOf = ({ url, key }: SandboxExplorer): Record<string, string> => ({
+  NETWORKS: "main,test",
+  NETWORK_NAME_MAIN: "MainNet",
+  NETWORK_NAME_TEST: "TestNet",
+  EXPLORER_API_URL_TEST: url,
+  EXPLORER_API_KEY_TEST: key,
+  COIN_TEST: "TC",
+});
+
 /** Makes both sandboxes; the bot is started by `start`. */
 export async function makeStack({
   explorer: explorerOptions,
+  second: secondOptions,
   discord: discordOptions,
   env = () => ({}),
 }: StackOptions): Promise<Stack> {
@@ -42,7 +57,11 @@ export async function makeStack({
   const now = () => Date.now() + offset;
   const explorer = await startSandboxExplorer({ now, ...explorerOptions });
   const discord = await startSandboxDiscord({ now, ...discordOptions });
-  const base = botEnvironment(discord, explorer, env(discord));
+  const { ledger: sibling } = explorer;
+  const second =
+    secondOptions &&
+    (await startSandboxExplorer({ now, seed: 8, sibling, key: "second-key", ...secondOptions }));
+  const base = botEnvironment(discord, explorer, { ...(second ? networksOf(second) : {}), ...env(discord) });
   let bot: BotProcess | undefined;
   const running = (): BotProcess => {
     if (!bot) throw new Error("The bot has not been started");
@@ -50,6 +69,7 @@ export async function makeStack({
   };
   const stack: Stack = {
     explorer,
+    second,
     discord,
     bot: running,
     dataDir: base.DATA_DIR,
@@ -69,7 +89,7 @@ export async function makeStack({
     },
     async close() {
       await bot?.stop();
-      await Promise.all([explorer.close(), discord.close()]);
+      await Promise.all([explorer.close(), second?.close(), discord.close()]);
       rmSync(base.DATA_DIR, { recursive: true, force: true });
     },
   };

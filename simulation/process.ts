@@ -4,6 +4,7 @@ import { createDirectory } from "../src/directory/directory.js";
 import { createNames } from "../src/directory/names.js";
 import { createLinks } from "../src/discord/links.js";
 import { createRenderer } from "../src/discord/message.js";
+import { createPacer } from "../src/discord/pacer.js";
 import { createDiscordTime } from "../src/discord/time.js";
 import { createExplorerService } from "../src/explorer/service.js";
 import { feeds } from "../src/feeds/index.js";
@@ -99,17 +100,18 @@ export function startProcess(
       explorer,
       directory,
       names,
+      state,
       rest,
+      pacer: createPacer(),
       // Nothing is drawn: a canvas takes real time.
       charts: { price: async () => undefined, bars: async () => undefined },
       discordTime: createDiscordTime([rest]),
-      environment: [],
+      environment: () => [],
       renderer,
-      polls: { governance: { channelId: undefined, pollSeconds: 60 }, watchPollSeconds: 300 },
+      polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
       log,
       onDelivered() {},
       onPoll() {},
-      onLease() {},
     });
     const client = {
       isReady: true,
@@ -117,7 +119,7 @@ export function startProcess(
         touch(async () => lease.evaluate(script, given[0] ?? "")),
     };
     compete(client as unknown as RedisClient, state, background, log);
-    const subscriptions = createSubscriptions(state, []);
+    const subscriptions = createSubscriptions(state);
     return createResponses({ feed: VALIDATOR_FEED, state, subscriptions, renderer, names, rest });
   });
 }

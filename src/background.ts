@@ -10,36 +10,42 @@ import type { Directory } from "./directory/directory.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory/fill.js";
 import type { Names } from "./directory/names.js";
 import type { Renderer } from "./discord/message.js";
-import { createPacer } from "./discord/pacer.js";
+import type { Pacer } from "./discord/pacer.js";
 import { ExplorerError } from "./explorer/errors.js";
 import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
 import { forgetOldIds } from "./storage/id-keys.js";
-import { type Lease, type LeasedState, type LeasedWork, LeaseLost } from "./storage/lease.js";
+import { type Lease, type LeasedState, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
+import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
-import { repeat } from "./util/repeat.js";
+import { type Job, repeat } from "./util/repeat.js";
 import { DAY, SECOND } from "./util/units.js";
 
-interface BackgroundDeps {
+/** What the background work of one network is made of. */
+export interface BackgroundDeps {
   readonly feeds: readonly FeedModule[];
+  /** The network's own. */
+  readonly state: State;
   readonly explorer: ExplorerService;
   readonly directory: Directory;
   readonly names: Names;
   /** Of its own, so that a thousand announcements do not stand before a person's answer. */
   readonly rest: REST;
+  /** Spaces the requests of all networks out. */
+  readonly pacer: Pacer;
   /** What time it is at Discord, epoch ms. */
   readonly discordTime: () => number;
-  readonly environment: readonly FixedSubscription[];
+  /** Known once the state has been read. */
+  readonly environment: () => readonly FixedSubscription[];
   readonly renderer: Renderer;
   readonly charts: Charts;
   readonly polls: PollSettings;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
-  readonly onLease: (held: boolean) => void;
 }
 
 /** How often delivered messages are looked after, in ms: where nothing has changed, that takes no request. */
@@ -48,21 +54,35 @@ const UPKEEP_MS = SECOND;
 /** How often drills are looked for that somebody asked for, in ms. */
 const DRILLS_MS = SECOND;
 
-/** The background work, as whoever holds the lease does it: read, compare, announce. Everything is built anew with each lease. */
+/**
+ * The background work of one network, as whoever holds the lease does it: read, compare, announce. Everything is built anew with
+ * each lease.
+ */
 export function createBackground(deps: BackgroundDeps): LeasedWork {
   let stop = async () => {};
   return {
-    async start(state, lease) {
+    async start(_, lease) {
       // What is kept of vote requests comes before anything that names them.
       await deps.names.load();
-      deps.onLease(true);
-      const work = startWork(deps, state, lease);
-      stop = async () => {
-        deps.onLease(false);
-        await work.stop();
-      };
+      const work = startWork(deps, leased(deps.state, lease), lease);
+      stop = () => work.stop();
     },
     stop: () => stop(),
+  };
+}
+
+/** What whoever holds the lease does besides, once for all networks. */
+export function createHousekeeping(log: Log, onLease: (held: boolean) => void): LeasedWork {
+  let job: Job | undefined;
+  return {
+    async start(state) {
+      onLease(true);
+      job = repeat(() => forgetOldIds(state), DAY, log);
+    },
+    async stop() {
+      onLease(false);
+      await job?.stop();
+    },
   };
 }
 
@@ -80,7 +100,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   });
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
-  const shared = { state, lease, rest, pacer: createPacer(), feeds, subscriptions, log, now };
+  const shared = { state, lease, rest, renderer, pacer: deps.pacer, feeds, subscriptions, log, now };
   const outbox = createOutbox({ ...shared, discordTime, onDelivered, onRecorded: (ids) => upkeep.note(ids) });
   const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
   outbox.wake();
@@ -174,7 +194,6 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),
     job(fill, DIRECTORY_MS, "reading of names"),
-    job(() => forgetOldIds(state), DAY, "forgetting of long ids"),
     outbox,
   ];
   return {

@@ -2,39 +2,31 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
 import { createActions, createCommands } from "../commands/index.js";
 import { tellRefusal } from "../commands/watch/watches.js";
-import { createBackground } from "./background.js";
+import { createHousekeeping } from "./background.js";
 import { createCharts } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
 import type { FeedModule } from "./delivery/feed.js";
-import { createSubscriptions } from "./delivery/subscriptions.js";
-import { createDirectory } from "./directory/directory.js";
-import { DIRECTORY_MS, loadDirectory } from "./directory/fill.js";
-import { createNames } from "./directory/names.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
 import { commandPaths } from "./discord/help.js";
-import { createLinks } from "./discord/links.js";
-import { createRenderer } from "./discord/message.js";
-import { createPages } from "./discord/pages.js";
+import { createPacer } from "./discord/pacer.js";
 import { registerCommands } from "./discord/registration.js";
 import { createDiscordTime } from "./discord/time.js";
-import { createExplorer } from "./explorer/index.js";
-import { feeds as allFeeds, environmentSubscriptions } from "./feeds/index.js";
-import { createPriceHistory } from "./ledger/price-history.js";
+import { feeds as allFeeds } from "./feeds/index.js";
 import { createLog, logUncaught } from "./log.js";
+import { createNetworkChoices, createNetworkOf } from "./networks/choose.js";
+import { createNetworks } from "./networks/index.js";
 import { serveHealth } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
-import { createCache, REDIS_PREFIX } from "./storage/cache.js";
+import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
-import { compete, holdForever } from "./storage/lease.js";
+import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState, type State } from "./storage/state.js";
-import { StateError } from "./storage/store.js";
 import { digest } from "./util/digest.js";
-import { createNotice } from "./util/notice.js";
-import { repeat } from "./util/repeat.js";
-import { DAY, MINUTE, SECOND } from "./util/units.js";
+import { perObject } from "./util/per-object.js";
+import { MINUTE } from "./util/units.js";
 
 /** A bot at work. */
 export interface Bot {
@@ -53,8 +45,6 @@ interface StartOptions {
 }
 
 const FINISH_MS = 5_000;
-/** Redis may take so long to be connected at the start, in ms, before anybody is told what waits for it. */
-const CONNECT_MS = 10_000;
 /**
  * Each interaction's answers have a queue of their own in discord.js' REST, kept until it is swept: by itself every hour,
  * and never again after a login that failed.
@@ -70,108 +60,57 @@ export async function startBot(
   config: Config,
   { stopped, onBroken, feeds = allFeeds }: StartOptions,
 ): Promise<Bot> {
-  const startedAt = performance.now();
-  const log = createLog(config, [config.discord.token, config.explorer.apiKey]);
+  const log = createLog(config, [
+    config.discord.token,
+    ...config.networks.map(({ explorer }) => explorer.apiKey),
+  ]);
   const endLogging = logUncaught(log);
-  const feedNames = feeds.map(({ definition }) => definition.name);
-  const metrics = await createMetrics(config.httpPort !== undefined, feedNames, () => gatewayOf(client));
+  const definitions = feeds.map(({ definition }) => definition);
+  const metrics = await createMetrics(
+    config.httpPort !== undefined,
+    definitions.map(({ name }) => name),
+    config.networks.map(({ id }) => id),
+    () => gatewayOf(client),
+  );
   const storage = await openStorage(config, log);
-  const { redis } = storage;
-  const state = createState(storage.store, { log });
+  const { redis, store } = storage;
+  const state = createState(store, { log });
   // A Redis may not be connected yet: there, whoever takes the lease checks it.
   if (!redis) await claimVersion(state);
-  const cache = createCache({ memoryMb: config.cacheMemoryMb, redis, log });
   const keys = createIdKeys(state, log);
-  const links = createLinks(keys);
-  const definitions = feeds.map(({ definition }) => definition);
-  const commands = createCommands(definitions);
-  const registered = commands.map(({ definition }) => definition);
-  let paths: ReadonlyMap<string, string> = new Map();
-  const renderer = createRenderer(links, {
-    commands: () => paths,
-    pageOf: createPages(config.explorer.pages),
-  });
-  const explorer = createExplorer(config.explorer, {
-    cache,
-    redis,
-    log,
-    onRead: metrics.read,
-    onRequest: metrics.request,
-  });
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
   const client = createDiscordClient(config.discord, identify);
-
-  const directory = createDirectory();
-  const anyAge = explorer.for("background", { maxAgeMs: DAY });
-  const names = createNames({ directory, explorer: anyAge, state, log });
-  const unloaded = createNotice<unknown>(
-    (err) => log.warn({ err }, "The kept names cannot be read; trying again"),
-    () => log.info({}, "The kept names can be read again"),
-  );
-  const loading = repeat(
-    async () => {
-      await loadDirectory(directory, state, log);
-      unloaded.ends();
-    },
-    DIRECTORY_MS,
-    log,
-    {
-      retryMs: SECOND,
-      onError: (err) => {
-        // While Redis is not there yet, the connection says so itself.
-        if (!(err instanceof StateError)) log.error({ err }, "The kept names could not be taken over");
-        else if (performance.now() - startedAt > CONNECT_MS) unloaded.begins(err);
-      },
-    },
-  );
-  const environment = environmentSubscriptions(config, feeds);
   const backgroundRest = createBackgroundRest(config.discord);
-  const charts = createCharts(log);
-  const background = createBackground({
-    feeds,
-    charts,
-    explorer,
-    directory,
-    names,
-    rest: backgroundRest,
-    discordTime: createDiscordTime([client.rest, backgroundRest]),
-    environment,
-    renderer,
-    polls: config,
-    log,
-    onDelivered: metrics.delivery,
-    onPoll: metrics.poll,
-    onLease: metrics.lease,
-  });
-
-  const subscriptions = createSubscriptions(state, environment);
-  const services = {
-    explorer,
-    subscriptions,
+  let paths: ReadonlyMap<string, string> = new Map();
+  const { networks, backgrounds, loading } = createNetworks(
+    {
+      config,
+      feeds,
+      store,
+      redis,
+      keys,
+      charts: createCharts(log),
+      rest: client.rest,
+      backgroundRest,
+      pacer: createPacer(),
+      discordTime: createDiscordTime([client.rest, backgroundRest]),
+      commandPaths: () => paths,
+    },
     state,
-    renderer,
-    names,
-    directory,
-    links,
-    rest: client.rest,
-    maxSubscriptions: config.subscriptionsPerServer,
-  };
+    log,
+    metrics,
+  );
+  const background = together([createHousekeeping(log, metrics.lease), ...backgrounds]);
+
+  const choices = createNetworkChoices(state);
+  const commands = createCommands(definitions, config.networks, choices);
+  const registered = commands.map(({ definition }) => definition);
   const dispatch = createDispatch({
     commands,
-    services,
-    actions: createActions(services, definitions),
-    afterword: (userId, say) => tellRefusal(userId, say, services),
-    explorer,
-    screens: {
-      directory,
-      names,
-      prices: createPriceHistory(state, log),
-      charts,
-      source: new URL(config.explorer.apiUrl).host,
-    },
+    networkOf: createNetworkOf(networks, choices),
+    actionsOf: perObject((network) => createActions(network, definitions)),
+    afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,
-    links,
-    renderer,
     onInteraction: metrics.interaction,
     log,
   });
@@ -220,7 +159,11 @@ export async function startBot(
   return {
     async stop() {
       stopping = true;
-      const finished = Promise.allSettled([...inFlight, leadership.stop(), loading.stop()]);
+      const finished = Promise.allSettled([
+        ...inFlight,
+        leadership.stop(),
+        ...loading.map((each) => each.stop()),
+      ]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();
       health?.close();

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { parseEnv } from "node:util";
 import * as z from "zod";
+import {
+  addressOf,
+  hostOfThisMachine,
+  networkIds,
+  pattern,
+  shards,
+  snowflake,
+  visible,
+  wholeNumber,
+} from "./config-shapes.js";
 
 /** What is wrong with the environment: one line for each variable, naming it and what it wants. */
 export class ConfigError extends Error {
@@ -12,76 +21,16 @@ export class ConfigError extends Error {
   }
 }
 
-const addressOf = (protocols: readonly string[]) =>
-  z.string().refine((value) => {
-    if (!URL.canParse(value)) return false;
-    const url = new URL(value);
-    const bare = url.search === "" && url.hash === "";
-    // fetch refuses an address with a password in it; Redis needs one.
-    const secret = url.username !== "" || url.password !== "";
-    const redis = url.protocol.startsWith("redis");
-    // A Redis' path is the number of a database.
-    const path = !redis || /^\/?\d*$/.test(url.pathname);
-    return protocols.includes(url.protocol) && bare && path && (!secret || (redis && isDecodable(url)));
-  });
-
-/** Whether a user and password come out of their address: a % of their own is written %25. */
-function isDecodable({ username, password }: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const wholeNumber = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .transform(Number)
-    .pipe(z.number().min(least).max(most));
-
-const snowflake = z.string().regex(/^\d{15,20}$/);
-
-/** The web explorer's page of one thing, by a pattern with its id in it. */
-const pattern = z
-  .string()
-  .refine((value) => {
-    if (!value.includes("{id}") || !URL.canParse(value)) return false;
-    const url = new URL(value);
-    // The id is no part of the host.
-    return /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[{}]|%7b/i.test(url.host);
-  })
-  .optional();
 const WANTS_PATTERN = "an http(s) address with {id} in it, such as https://explorer.example/update/{id}";
-
-/** Which of all the bot's shards this process runs: 0-3/16 is the first four of sixteen. */
-const shards = z
-  .string()
-  .regex(/^(auto|\d{1,5}(-\d{1,5})?\/[1-9]\d{0,4})$/)
-  .default("auto")
-  .transform((text) => {
-    const [, first, last, count] = /^(\d+)(?:-(\d+))?\/(\d+)$/.exec(text) ?? [];
-    if (first === undefined) return "auto";
-    const [from, to] = [Number(first), Number(last ?? first)];
-    return {
-      ids: Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index),
-      count: Number(count),
-    };
-  })
-  .refine((given) => given === "auto" || (given.ids.length > 0 && given.ids.every((id) => id < given.count)));
+const WANTS_CHANNEL = "a channel's id: 15 to 20 digits";
 
 const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** Each variable: its shape, and the words that tell an operator what it wants. */
-const variables = {
-  DISCORD_TOKEN: [z.string().regex(/^[\x21-\x7e]+$/), "the bot's token, from the application's Bot page"],
-  EXPLORER_API_URL: [
-    addressOf(["http:", "https:"]),
-    "the explorer's http(s) address, such as https://explorer.example",
-  ],
-  EXPLORER_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), "the explorer's API key"],
+type Shape = readonly [z.ZodType, string];
+
+/** Each variable of the bot: its shape, and the words that tell an operator what it wants. */
+const botVariables = {
+  DISCORD_TOKEN: [visible, "the bot's token, from the application's Bot page"],
   REDIS_URL: [
     addressOf(["redis:", "rediss:"]).optional(),
     "a redis:// or rediss:// address, with no path but a database's number; a % in its user or password is written %25",
@@ -89,7 +38,6 @@ const variables = {
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
-  GOVERNANCE_CHANNEL_ID: [snowflake.optional(), "a channel's id: 15 to 20 digits"],
   WATCH_POLL_SECONDS: [wholeNumber(1, 86_400).default(300), "whole seconds from 1 to 86400"],
   GOVERNANCE_POLL_SECONDS: [wholeNumber(1, 86_400).default(60), "whole seconds from 1 to 86400"],
   SUBSCRIPTIONS_PER_SERVER: [wholeNumber(1, 10_000).default(100), "a whole number from 1 to 10000"],
@@ -100,28 +48,77 @@ const variables = {
   LOG_LEVEL: [z.enum(levels).default("info"), `one of ${levels.join(", ")}`],
   HTTP_PORT: [wholeNumber(1, 65_535).optional(), "a port from 1 to 65535"],
   HTTP_HOST: [
-    z
-      .string()
-      .refine((host) => isIP(host) !== 0 || host === "localhost")
-      .default("127.0.0.1"),
+    hostOfThisMachine,
     "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them",
   ],
+  CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
+  NETWORKS: [
+    networkIds,
+    "names of 2 to 12 small letters and digits with commas between them, such as main,test; no two begin with the same two characters",
+  ],
+} as const satisfies Record<string, Shape>;
+
+/** Each variable that every network may have of its own, its name in capitals behind it: EXPLORER_API_URL_TEST. */
+const networkVariables = {
+  EXPLORER_API_URL: [
+    addressOf(["http:", "https:"]),
+    "the explorer's http(s) address, such as https://explorer.example",
+  ],
+  EXPLORER_API_KEY: [visible, "the explorer's API key"],
+  NETWORK_NAME: [z.string().max(20).optional(), "a name of at most 20 characters, such as TestNet"],
+  COIN: [z.string().max(10).optional(), "the coin's unit, at most 10 characters"],
+  GOVERNANCE_CHANNEL_ID: [snowflake.optional(), WANTS_CHANNEL],
   EXPLORER_REQUESTS_PER_MINUTE: [wholeNumber(1, 100_000).default(120), "a whole number from 1 to 100000"],
   EXPLORER_CONCURRENCY: [wholeNumber(1, 100).default(4), "a whole number from 1 to 100"],
-  CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
   EXPLORER_LINK_UPDATE: [pattern, WANTS_PATTERN],
   EXPLORER_LINK_EVENT: [pattern, WANTS_PATTERN],
   EXPLORER_LINK_PARTY: [pattern, WANTS_PATTERN],
   EXPLORER_LINK_VALIDATOR: [pattern, WANTS_PATTERN],
   EXPLORER_LINK_CONTRACT: [pattern, WANTS_PATTERN],
   EXPLORER_LINK_PROPOSAL: [pattern, WANTS_PATTERN],
-} as const satisfies Record<string, readonly [z.ZodType, string]>;
+} as const satisfies Record<string, Shape>;
+
+/** Those that stand for every network that has none of its own; the others stand for the first one alone. */
+const FOR_ALL: ReadonlySet<string> = new Set([
+  "COIN",
+  "EXPLORER_REQUESTS_PER_MINUTE",
+  "EXPLORER_CONCURRENCY",
+]);
+/** Those that are never another's: a channel belongs to one network for good, whichever comes first. */
+const FOR_NONE: ReadonlySet<string> = new Set(["GOVERNANCE_CHANNEL_ID", "NETWORK_NAME"]);
 
 /** Kinds of things that the web explorer may have pages of. */
 type PageKind = "update" | "event" | "party" | "validator" | "contract" | "proposal";
 
-type Variables = typeof variables;
-type Values = { [Name in keyof Variables]: z.infer<Variables[Name][0]> };
+type ValuesOf<Variables extends Record<string, Shape>> = {
+  [Name in keyof Variables]: z.infer<Variables[Name][0]>;
+};
+
+/** An explorer, and how it may be asked. */
+export interface ExplorerConfig {
+  /** Ends in `/v1`, without a trailing slash. */
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly requestsPerMinute: number;
+  readonly concurrency: number;
+  /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
+  readonly pages: Readonly<Record<PageKind, string | undefined>>;
+  /** What the variables of its address and its key are called. */
+  readonly variables: { readonly url: string; readonly key: string };
+}
+
+/** One of the networks that the bot serves. */
+export interface NetworkConfig {
+  /** As NETWORKS names it; undefined where that is not set, and there is one network without a name. */
+  readonly id: string | undefined;
+  /** For people. */
+  readonly name: string;
+  /** The coin's unit, where it is not the usual one. */
+  readonly coin: string | undefined;
+  readonly explorer: ExplorerConfig;
+  /** Its own channel that is subscribed to governance from the start. */
+  readonly governanceChannelId: string | undefined;
+}
 
 /** The bot's settings. Nothing but this module reads the environment. */
 export interface Config {
@@ -134,18 +131,15 @@ export interface Config {
     /** This process's part of all shards; "auto": all, as many as Discord recommends. */
     readonly shards: "auto" | { readonly ids: readonly number[]; readonly count: number };
   };
-  readonly explorer: {
-    /** Ends in `/v1`, without a trailing slash. */
-    readonly apiUrl: string;
-    readonly apiKey: string;
-    readonly requestsPerMinute: number;
-    readonly concurrency: number;
-    /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
-    readonly pages: Readonly<Record<PageKind, string | undefined>>;
-  };
+  /** The default one first. */
+  readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
   /** The most subscriptions that a server may have. */
   readonly subscriptionsPerServer: number;
-  readonly governance: { readonly channelId: string | undefined; readonly pollSeconds: number };
+  readonly governance: {
+    /** The channel of the network that came first when NETWORKS was first set; undefined where that is not set. */
+    readonly channelId: string | undefined;
+    readonly pollSeconds: number;
+  };
   /** How often what channels watch besides vote requests is read. */
   readonly watchPollSeconds: number;
   readonly redisUrl: string | undefined;
@@ -158,54 +152,64 @@ export interface Config {
 }
 
 /** How often what is announced is read. */
-export type PollSettings = Pick<Config, "governance" | "watchPollSeconds">;
+export interface PollSettings {
+  readonly governance: Pick<Config["governance"], "pollSeconds">;
+  readonly watchPollSeconds: number;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The named variables' values. @throws {ConfigError} */
-function readValues<Name extends keyof Variables>(
-  env: Environment,
-  names: readonly Name[],
-): Pick<Values, Name> {
+/** Reads variables one by one, and keeps what is wrong with them. */
+function createReader(env: Environment) {
   const problems: string[] = [];
-  const read = (name: Name): Values[Name] => {
-    const [schema, wants] = variables[name];
-    const value = env[name]?.trim() || undefined;
-    const result = schema.safeParse(value);
-    if (!result.success) {
-      problems.push(`${name} is ${value === undefined ? "missing" : "malformed"}: it wants ${wants}`);
-    }
+  const givenAs = (name: string) => env[name]?.trim() || undefined;
+  /** @param names under which it may be given, the most particular first */
+  const read = <Value extends Shape>([schema, wants]: Value, names: readonly [string, ...string[]]) => {
+    const [usual] = names.toReversed();
+    const name = names.find((each) => givenAs(each) !== undefined);
+    const result = schema.safeParse(name === undefined ? undefined : givenAs(name));
+    if (!result.success)
+      problems.push(
+        `${name ?? usual ?? names[0]} is ${name === undefined ? "missing" : "malformed"}: it wants ${wants}`,
+      );
     // Every value is read before the problems are thrown, so a failed one is never seen outside.
-    return result.data as Values[Name];
+    return result.data as z.infer<Value[0]>;
   };
-
-  const values = Object.fromEntries(names.map((name) => [name, read(name)])) as Pick<Values, Name>;
-  if (problems.length > 0) throw new ConfigError(problems);
-  return values;
+  /** The variables of a table, by the names that `namesOf` gives each. */
+  const readAll = <Variables extends Record<string, Shape>>(
+    variables: Variables,
+    namesOf: (name: string) => readonly [string, ...string[]] = (name) => [name],
+  ) =>
+    Object.fromEntries(
+      Object.entries(variables).map(([name, shape]) => [name, read(shape, namesOf(name))]),
+    ) as ValuesOf<Variables>;
+  return {
+    readAll,
+    /** @throws {ConfigError} where something is wrong with what has been read */
+    check() {
+      if (problems.length > 0) throw new ConfigError(problems);
+    },
+  };
 }
 
-/** Where the state is kept. */
-export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
+/** The names of a network's variable, its own first. */
+const namesOf =
+  (id: string | undefined, isFirst: boolean) =>
+  (name: string): [string, ...string[]] => {
+    if (id === undefined) return [name];
+    const own = `${name}_${id.toUpperCase()}`;
+    return FOR_ALL.has(name) || (isFirst && !FOR_NONE.has(name)) ? [own, name] : [own];
+  };
 
-/**
- * Reads the settings from an environment, in which an empty string counts as unset.
- * @throws {ConfigError} with one line for each variable that is missing or malformed
- */
-export function parseConfig(env: Environment): Config {
-  const values = readValues(env, Object.keys(variables) as (keyof Variables)[]);
-  const { DISCORD_SHARDS: part, REDIS_URL } = values;
-  if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
-    throw new ConfigError([
-      "REDIS_URL is missing: where DISCORD_SHARDS is a part of all shards, it wants the Redis that all processes share",
-    ]);
-  }
+function toNetwork(
+  id: string | undefined,
+  values: ValuesOf<typeof networkVariables>,
+  nameOf: (name: string) => readonly string[],
+): NetworkConfig {
   return {
-    discord: {
-      token: values.DISCORD_TOKEN,
-      apiUrl: values.DISCORD_API_URL.replace(/(\/+v\d+)?\/*$/, ""),
-      guildId: values.DISCORD_GUILD_ID,
-      shards: values.DISCORD_SHARDS,
-    },
+    id,
+    name: values.NETWORK_NAME ?? id ?? "",
+    coin: values.COIN,
     explorer: {
       apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)?\/*$/, "")}/v1`,
       apiKey: values.EXPLORER_API_KEY,
@@ -219,9 +223,52 @@ export function parseConfig(env: Environment): Config {
         contract: values.EXPLORER_LINK_CONTRACT,
         proposal: values.EXPLORER_LINK_PROPOSAL,
       },
+      variables: {
+        url: nameOf("EXPLORER_API_URL").join(" or "),
+        key: nameOf("EXPLORER_API_KEY").join(" or "),
+      },
     },
+    governanceChannelId: values.GOVERNANCE_CHANNEL_ID,
+  };
+}
+
+/** Where the state is kept. */
+export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
+
+/**
+ * Reads the settings from an environment, in which an empty string counts as unset.
+ * @throws {ConfigError} with one line for each variable that is missing or malformed
+ */
+export function parseConfig(env: Environment): Config {
+  const { readAll, check } = createReader(env);
+  const { DISCORD_TOKEN, NETWORKS, ...others } = botVariables;
+  const { NETWORKS: ids = [undefined], ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
+  const read = ids.map((id, index) => {
+    const names = namesOf(id, index === 0);
+    return { id, names, values: readAll(networkVariables, names) };
+  });
+  const values = { ...known, ...readAll(others) };
+  const { GOVERNANCE_CHANNEL_ID } = networkVariables;
+  const oldest = ids[0] === undefined ? undefined : readAll({ GOVERNANCE_CHANNEL_ID });
+  check();
+  const [network, ...networks] = read.map(({ id, names, values: own }) => toNetwork(id, own, names));
+  if (!network) throw new ConfigError(["NETWORKS is malformed: it wants at least one name"]);
+  const { DISCORD_SHARDS: part, REDIS_URL } = values;
+  if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
+    throw new ConfigError([
+      "REDIS_URL is missing: where DISCORD_SHARDS is a part of all shards, it wants the Redis that all processes share",
+    ]);
+  }
+  return {
+    discord: {
+      token: values.DISCORD_TOKEN,
+      apiUrl: values.DISCORD_API_URL.replace(/(\/+v\d+)?\/*$/, ""),
+      guildId: values.DISCORD_GUILD_ID,
+      shards: values.DISCORD_SHARDS,
+    },
+    networks: [network, ...networks],
     subscriptionsPerServer: values.SUBSCRIPTIONS_PER_SERVER,
-    governance: { channelId: values.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
+    governance: { channelId: oldest?.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
     watchPollSeconds: values.WATCH_POLL_SECONDS,
     redisUrl: values.REDIS_URL,
     dataDir: values.DATA_DIR,
@@ -243,7 +290,10 @@ export const loadConfig = (): Config => parseConfig(environment());
  * @throws {ConfigError} see parseConfig
  */
 export function loadStorageConfig(): StorageConfig {
-  const values = readValues(environment(), ["REDIS_URL", "DATA_DIR"]);
+  const { REDIS_URL, DATA_DIR } = botVariables;
+  const { readAll, check } = createReader(environment());
+  const values = readAll({ REDIS_URL, DATA_DIR });
+  check();
   return { redisUrl: values.REDIS_URL, dataDir: values.DATA_DIR };
 }
 

@@ -2,7 +2,7 @@ import { createCommands } from "../commands/index.js";
 import { ConfigError, loadConfig } from "./config.js";
 import type { Finding } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
-import { environmentSubscriptions, feeds } from "./feeds/index.js";
+import { feeds } from "./feeds/index.js";
 
 /** Checks everything the bot needs, a line each; ends with 1 where something fails. */
 
@@ -14,12 +14,18 @@ function print({ what, result, detail, fix }: Finding): void {
 
 let failed = 0;
 try {
-  const definitions = createCommands(feeds.map((feed) => feed.definition)).map(
-    ({ definition }) => definition,
-  );
   const config = loadConfig();
+  const unused = { of: async () => undefined, set: async () => {} };
+  const commands = createCommands(
+    feeds.map((feed) => feed.definition),
+    config.networks,
+    unused,
+  );
   print({ what: "Settings", result: "pass", detail: "complete" });
-  for await (const finding of checkAll(config, definitions, environmentSubscriptions(config, feeds))) {
+  for await (const finding of checkAll(
+    config,
+    commands.map(({ definition }) => definition),
+  )) {
     print(finding);
     if (finding.result === "fail") failed += 1;
   }

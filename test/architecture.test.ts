@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * before it, types included. What stands together in one row imports nothing from the others in it.
  */
 const ORDER = [
+  ["src/config-shapes.ts"],
   ["src/log.ts", "src/config.ts", "src/ops"],
   ["src/util"],
   ["src/text"],
@@ -22,7 +23,9 @@ const ORDER = [
   ["src/discord"],
   ["src/delivery"],
   ["src/feeds"],
-  ["src/doctor", "src/background.ts"],
+  ["src/background.ts"],
+  ["src/networks"],
+  ["src/doctor"],
   ["commands"],
   ["src/bot.ts", "src/doctor.ts", "src/state-tool.ts"],
   ["src/main.ts"],

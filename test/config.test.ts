@@ -18,7 +18,9 @@ describe("the environment", () => {
     const config = parseConfig(NEEDED);
     expect(config).toMatchObject({
       discord: { apiUrl: "https://discord.com/api", guildId: undefined },
-      explorer: { apiUrl: "https://explorer.example/v1", requestsPerMinute: 120, concurrency: 4 },
+      networks: [
+        { explorer: { apiUrl: "https://explorer.example/v1", requestsPerMinute: 120, concurrency: 4 } },
+      ],
       governance: { pollSeconds: 60, channelId: undefined },
       dataDir: "./data",
       cacheMemoryMb: 64,
@@ -50,7 +52,9 @@ describe("the environment", () => {
   it.each(["https://x.example", "https://x.example/", "https://x.example/v1", "https://x.example/v1/"])(
     "accepts %s as the explorer's address",
     (EXPLORER_API_URL) => {
-      expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).explorer.apiUrl).toBe("https://x.example/v1");
+      expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).networks[0].explorer.apiUrl).toBe(
+        "https://x.example/v1",
+      );
     },
   );
 
@@ -100,6 +104,83 @@ describe("the environment", () => {
 
   it("keeps a path in the explorer's address", () => {
     const EXPLORER_API_URL = "https://x.example/api/v1/";
-    expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).explorer.apiUrl).toBe("https://x.example/api/v1");
+    expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).networks[0].explorer.apiUrl).toBe(
+      "https://x.example/api/v1",
+    );
+  });
+
+  describe("of several networks", () => {
+    const TWO = {
+      ...NEEDED,
+      NETWORKS: "main,test",
+      EXPLORER_API_URL_TEST: "https://t.example",
+      EXPLORER_API_KEY_TEST: "tk",
+    };
+
+    it("gives each its own, and the first one what has no network's name", () => {
+      const config = parseConfig({
+        ...TWO,
+        NETWORK_NAME_TEST: "TestNet",
+        COIN_TEST: "TC",
+        EXPLORER_REQUESTS_PER_MINUTE: "50",
+        EXPLORER_REQUESTS_PER_MINUTE_TEST: "7",
+        EXPLORER_LINK_UPDATE: "https://main.example/{id}",
+        GOVERNANCE_CHANNEL_ID: "123456789012345678",
+        GOVERNANCE_CHANNEL_ID_TEST: "223456789012345678",
+      });
+      expect(config.governance.channelId).toBe("123456789012345678");
+      expect(config.networks).toMatchObject([
+        {
+          id: "main",
+          name: "main",
+          governanceChannelId: undefined,
+          explorer: {
+            apiUrl: "https://explorer.example/v1",
+            apiKey: "k",
+            requestsPerMinute: 50,
+            pages: { update: "https://main.example/{id}" },
+          },
+        },
+        {
+          id: "test",
+          name: "TestNet",
+          coin: "TC",
+          governanceChannelId: "223456789012345678",
+          explorer: {
+            apiUrl: "https://t.example/v1",
+            apiKey: "tk",
+            requestsPerMinute: 7,
+            pages: { update: undefined },
+          },
+        },
+      ]);
+    });
+
+    it("names all that is missing or wrong, network by network", () => {
+      expect(
+        problemsOf({
+          DISCORD_TOKEN: "t",
+          NETWORKS: "main,test,dev",
+          EXPLORER_API_URL: "https://x.example",
+          EXPLORER_API_KEY_TEST: "k",
+          EXPLORER_CONCURRENCY_DEV: "0",
+        }).map((line) => line.split(" it wants")[0]),
+      ).toEqual([
+        "EXPLORER_API_KEY is missing:",
+        "EXPLORER_API_URL_TEST is missing:",
+        "EXPLORER_API_URL_DEV is missing:",
+        "EXPLORER_API_KEY_DEV is missing:",
+        "EXPLORER_CONCURRENCY_DEV is malformed:",
+      ]);
+    });
+
+    it.each(["main,main", "main,mainnet", "Main", "main,t", "main,,test", "main test", "main,test-net"])(
+      "refuses %s for their names",
+      (NETWORKS) => {
+        expect(problemsOf({ ...TWO, NETWORKS })).toEqual([
+          expect.stringMatching(/^NETWORKS is malformed: it wants/),
+        ]);
+      },
+    );
   });
 });

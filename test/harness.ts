@@ -21,12 +21,14 @@ export type Harness = Stack;
 /** Starts both sandboxes and the bot; nothing happens on the ledger by itself. */
 export async function startHarness({
   explorer,
+  second,
   discord,
   env = () => ({}),
 }: StackOptions = {}): Promise<Harness> {
   const place = await makeStack({
     ...(discord ? { discord } : {}),
     explorer: { size: SMALL, lively: false, ...explorer },
+    ...(second ? { second: { size: SMALL, lively: false, ...second } } : {}),
     env: (discord) => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) }),
   });
   await place.start();
@@ -44,12 +46,12 @@ export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 export const newState = (): State => createState(openFileStore(newDataDir()), { log: quiet });
 
 /** Addresses as text, with ids that do not fit kept in a Map. */
-export function newLinks() {
+export function newLinks(network?: string) {
   const ids = new Map<string, string>();
   const keys = {
     remember: (key: string, id: string) => void ids.set(key, id),
     hold() {},
     resolve: async (key: string) => ids.get(key),
   };
-  return { ids, ...createLinks(keys) };
+  return { ids, ...createLinks(keys, () => network) };
 }

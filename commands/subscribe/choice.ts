@@ -2,6 +2,7 @@ import type { ChatInputCommandInteraction } from "discord.js";
 import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from "../../src/delivery/feed.js";
 import type { Directory, Kind } from "../../src/directory/directory.js";
 import type { Links } from "../../src/discord/links.js";
+import type { Network, NetworkState } from "../../src/networks/network.js";
 import { KIND_WORDS } from "../../src/screens/lookup.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import { isWholeId, readId } from "../../src/text/ids.js";
@@ -15,6 +16,10 @@ export const SUBJECT_OPTION = "subject";
 export interface Chosen {
   readonly subscription: Subscription;
   readonly feed: FeedDefinition;
+  /** What is kept of the network that it is to. */
+  readonly of: NetworkState;
+  /** That network, where it is served. */
+  readonly network: Network | undefined;
 }
 
 /** What names are read with. */

@@ -1,17 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
-import { ChannelType, type ChatInputCommandInteraction, type REST } from "discord.js";
+import { ChannelType, type ChatInputCommandInteraction } from "discord.js";
 import { requestDrill } from "../../src/delivery/drill.js";
-import { type AnswerDeps, type FeedDefinition, needsOf, toldBy } from "../../src/delivery/feed.js";
-import type { Subscriptions } from "../../src/delivery/subscriptions.js";
-import type { Names } from "../../src/directory/names.js";
-import type { MessagePayload, Renderer } from "../../src/discord/message.js";
+import {
+  type AnswerDeps,
+  type FeedDefinition,
+  type Named,
+  needsOf,
+  toldBy,
+} from "../../src/delivery/feed.js";
+import { NETWORK_OPTION } from "../../src/discord/command.js";
+import type { MessagePayload } from "../../src/discord/message.js";
 import type { Place } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
-import type { ExplorerService } from "../../src/explorer/service.js";
+import { allNetworks, type Network, type Networks } from "../../src/networks/network.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
-import type { State } from "../../src/storage/state.js";
 import { readId } from "../../src/text/ids.js";
-import { channelMention, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import {
   type Chosen,
@@ -19,34 +23,20 @@ import {
   chosenSettings,
   chosenSubject,
   FEED_OPTION,
-  type NameServices,
   SUBJECT_OPTION,
 } from "./choice.js";
 
 /** The most subscriptions of one feed that a channel may have. */
 const MAX_OF_A_FEED = 25;
 
-/** What /subscribe works with. */
-export interface SubscribeServices extends NameServices {
-  readonly explorer: ExplorerService;
-  readonly subscriptions: Subscriptions;
-  readonly state: State;
-  readonly renderer: Renderer;
-  readonly names: Names;
-  /** For what is not the answer to the interaction. */
-  readonly rest: REST;
-  /** The most subscriptions that a server may have. */
-  readonly maxSubscriptions: number;
-}
-
-/** The same, with what can be subscribed to. */
-export interface FeedServices extends SubscribeServices {
+/** What /subscribe works with: a network, with what can be subscribed to. */
+export interface FeedServices extends Network {
   readonly feeds: readonly FeedDefinition[];
 }
 
 /** An answer of a command that changes something. */
 export const say = (
-  { renderer }: SubscribeServices,
+  { renderer }: Network,
   title: Markdown,
   body: readonly Markdown[],
   tone: "good" | "neutral" = "good",
@@ -61,7 +51,7 @@ export function serverOf({ guildId }: ChatInputCommandInteraction): string {
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
 
-const placeOf = (interaction: ChatInputCommandInteraction, { rest }: SubscribeServices): Promise<Place> =>
+const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): Promise<Place> =>
   readPlace(rest, serverOf(interaction), channelIdOf(interaction));
 
 const REQUIRE_TAG = 1 << 4;
@@ -79,7 +69,7 @@ function tagFor({ channel }: Place, feed: FeedDefinition): string | null {
 
 const check = (
   { client, user }: ChatInputCommandInteraction,
-  { rest }: SubscribeServices,
+  { rest }: Network,
   place: Place,
   feed: FeedDefinition,
   settings: Pick<Subscription, "roleId" | "thread" | "topics">,
@@ -103,17 +93,18 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
 
 export const answerDeps = (
   { user }: { readonly user: { readonly id: string } },
-  { explorer, names, renderer, state }: SubscribeServices,
+  { explorer, names, renderer, state }: Network,
 ): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), state, names, renderer, now: Date.now() });
 
 /** @throws {PersonError} where the server, or the channel, has as many subscriptions as it may have */
 async function checkRoom(
-  { subscriptions, maxSubscriptions }: SubscribeServices,
+  { networks, maxSubscriptions }: Network,
   guildId: string,
   channelId: string,
   feed: FeedDefinition,
 ) {
-  const own = (await subscriptions.all()).filter((each) => each.guildId === guildId);
+  const all = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
+  const own = (await Promise.all(all)).flat().filter((each) => each.guildId === guildId);
   const alike = own.filter((each) => each.channelId === channelId && each.feed === feed.name);
   if (alike.length >= MAX_OF_A_FEED)
     throw new PersonError(
@@ -127,7 +118,7 @@ async function checkRoom(
 
 async function save(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
   place: Place,
   feed: FeedDefinition,
   before: Subscription | undefined,
@@ -182,18 +173,22 @@ async function save(
 export function headline(
   { channelId, subject }: Subscription,
   feed: FeedDefinition,
-  named: SubscribeServices,
+  named: Named,
+  label?: string,
 ): Markdown {
   const of = subject === null ? undefined : feed.subject?.nameOf(subject, named);
-  return of
-    ? md`${channelMention(channelId)} · ${feed.name} · **${of}**`
-    : md`${channelMention(channelId)} · ${feed.name}`;
+  return join(
+    [channelMention(channelId), feed.name, of && bold(of), label].flatMap((each) =>
+      each ? [md`${each}`] : [],
+    ),
+    " · ",
+  );
 }
 
 /** Subscribes a channel to a feed; one that is subscribed already is edited. */
 export async function subscribe(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
@@ -203,21 +198,42 @@ export async function subscribe(
   return save(interaction, services, place, feed, await services.subscriptions.get(key));
 }
 
-/** A channel's subscriptions, with their feeds. */
+/** A channel's subscriptions to whichever network, with their feeds. */
 export async function subscriptionsIn(
   channelId: string,
   guildId: string | null,
-  { subscriptions, feeds }: Pick<FeedServices, "subscriptions" | "feeds">,
+  { networks, feeds }: Pick<FeedServices, "networks" | "feeds">,
 ): Promise<readonly Chosen[]> {
-  return (await subscriptions.all()).flatMap((subscription) => {
-    const feed = feeds.find(({ name }) => name === subscription.feed);
-    // The environment's does not say whose it is; a person's is nobody else's.
-    const isOurs =
-      subscription.channelId === channelId &&
-      subscription.userId === null &&
-      (subscription.guildId === null || subscription.guildId === guildId);
-    return feed && isOurs ? [{ subscription, feed }] : [];
-  });
+  // The environment's does not say whose it is; a person's is nobody else's.
+  const isOurs = (each: Subscription) =>
+    each.channelId === channelId &&
+    each.userId === null &&
+    (each.guildId === null || each.guildId === guildId);
+  return (await subscriptionsOf(networks, feeds)).filter(({ subscription }) => isOurs(subscription));
+}
+
+/** All subscriptions to all networks, with their feeds. */
+export async function subscriptionsOf(
+  networks: Networks,
+  feeds: readonly FeedDefinition[],
+): Promise<readonly Chosen[]> {
+  const all = (await allNetworks(networks)).map(async (of) =>
+    (await of.subscriptions.all()).flatMap((subscription) => {
+      const feed = feeds.find(({ name }) => name === subscription.feed);
+      const network = networks.served.find(({ id }) => id === of.id);
+      return feed ? [{ subscription, feed, of, network }] : [];
+    }),
+  );
+  return (await Promise.all(all)).flat();
+}
+
+/** The network of a subscription. @throws {PersonError} where it is no longer served */
+function servedOf({ network, of }: Chosen): Network {
+  if (!network)
+    throw new PersonError(
+      `I do not serve ${of.name} any more, so this subscription rests. \`/subscribe remove\` ends it.`,
+    );
+  return network;
 }
 
 /**
@@ -232,14 +248,19 @@ async function chosenIn(
   const wanted = options.getString(FEED_OPTION);
   const typed = options.getString(SUBJECT_OPTION);
   const subject = typed === null ? null : readId((await services.links.readChoice(typed)) ?? typed);
+  const on = options.getString(NETWORK_OPTION);
   const own = (await subscriptionsIn(channelId, guildId, services)).filter(
-    ({ subscription, feed }) =>
+    ({ subscription, feed, of, network }) =>
+      (on === null || of.id === on) &&
       (wanted === null || feed.name === wanted) &&
       (subject === null ||
         subscription.subject === subject ||
-        (subscription.subject !== null && feed.subject?.nameOf(subscription.subject, services) === subject)),
+        (subscription.subject !== null &&
+          feed.subject?.nameOf(subscription.subject, network ?? services) === subject)),
   );
-  const [only, ...others] = own;
+  // One to a network that is no longer served is meant where there is no other.
+  const served = own.filter(({ network }) => network);
+  const [only, ...others] = served.length > 0 ? served : own;
   if (!only) {
     throw new PersonError(
       `<#${channelId}> is not subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wanted ?? services.feeds[0]?.name}\` subscribes it.`,
@@ -247,7 +268,7 @@ async function chosenIn(
   }
   if (others.length > 0)
     throw new PersonError(
-      `<#${channelId}> has several subscriptions: choose one with \`${FEED_OPTION}\` and \`${SUBJECT_OPTION}\`.`,
+      `<#${channelId}> has several subscriptions: choose one with ${services.networks.served.length > 1 ? `\`${NETWORK_OPTION}\`, ` : ""}\`${FEED_OPTION}\` and \`${SUBJECT_OPTION}\`.`,
     );
   return only;
 }
@@ -258,9 +279,10 @@ export async function edit(
   services: FeedServices,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const { feed, subscription } = await chosenIn(interaction, services, place.channel.id);
+  const chosen = await chosenIn(interaction, services, place.channel.id);
+  const { feed, subscription } = chosen;
   checkOptions(interaction, feed, services.feeds);
-  return save(interaction, services, place, feed, subscription);
+  return save(interaction, servedOf(chosen), place, feed, subscription);
 }
 
 /** `/subscribe remove`. A channel that is gone can still be unsubscribed. */
@@ -271,16 +293,16 @@ export async function remove(
   const guildId = serverOf(interaction);
   const channelId = channelIdOf(interaction);
   // The channel itself may be gone: what counts is whose subscription it is.
-  const { subscription, feed } = await chosenIn(interaction, services, channelId);
+  const { subscription, feed, of, network = services } = await chosenIn(interaction, services, channelId);
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`<#${channelId}> is not subscribed.`);
-  if (services.subscriptions.isFixed(subscription)) {
+  if (of.subscriptions.isFixed(subscription)) {
     throw new PersonError(
       "This subscription is set in the bot's environment (GOVERNANCE_CHANNEL_ID) and cannot be removed by a command: its operator can.",
     );
   }
-  await services.subscriptions.remove(subscription);
-  return say(services, md`Subscription ended`, [headline(subscription, feed, services)]);
+  await of.subscriptions.remove(subscription);
+  return say(network, md`Subscription ended`, [headline(subscription, feed, network)]);
 }
 
 /** `/subscribe resume`: checks the channel again, and clears what paused it. */
@@ -288,14 +310,16 @@ export async function resume(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const { subscriptions } = services;
   const place = await placeOf(interaction, services);
   const { channel } = place;
-  const { subscription, feed } = await chosenIn(interaction, services, channel.id);
-  await check(interaction, services, place, feed, subscription);
+  const chosen = await chosenIn(interaction, services, channel.id);
+  const { subscription, feed } = chosen;
+  const network = servedOf(chosen);
+  const { subscriptions } = network;
+  await check(interaction, network, place, feed, subscription);
   const { paused, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
   await subscriptions.setHealth(channel.id, rest);
-  return say(services, paused ? md`Resumed` : md`It was not paused`, [
+  return say(network, paused ? md`Resumed` : md`It was not paused`, [
     channelMention(channel.id),
     ...described(subscription, feed),
   ]);
@@ -306,16 +330,18 @@ export async function test(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const { state, renderer } = services;
   const place = await placeOf(interaction, services);
   const { channel } = place;
-  const { subscription, feed } = await chosenIn(interaction, services, channel.id);
-  await check(interaction, services, place, feed, subscription);
-  if ((await services.subscriptions.health(channel.id)).paused)
+  const chosen = await chosenIn(interaction, services, channel.id);
+  const { subscription, feed } = chosen;
+  const network = servedOf(chosen);
+  const { state, renderer } = network;
+  await check(interaction, network, place, feed, subscription);
+  if ((await network.subscriptions.health(channel.id)).paused)
     throw new PersonError(`<#${channel.id}> is paused: \`/subscribe resume\` resumes it.`);
-  const deps = answerDeps(interaction, services);
+  const deps = answerDeps(interaction, network);
   await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
-  return say(services, md`A drill is on its way`, [
+  return say(network, md`A drill is on its way`, [
     channelMention(channel.id),
     md`It pings whom an announcement would. \`/subscribe list\` says so if it cannot be posted.`,
   ]);

@@ -9,21 +9,13 @@ import {
 import type { FeedDefinition, SubjectChoice } from "../../src/delivery/feed.js";
 import type { Kind } from "../../src/directory/directory.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
-import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
-import { clean, cut } from "../../src/text/plain.js";
+import type { Network } from "../../src/networks/network.js";
+import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
-import {
-  edit,
-  type FeedServices,
-  remove,
-  resume,
-  type SubscribeServices,
-  subscribe,
-  subscriptionsIn,
-  test,
-} from "./handlers.js";
+import { edit, type FeedServices, remove, resume, subscribe, subscriptionsIn, test } from "./handlers.js";
 import { list, PAGE_OPTION } from "./list.js";
 import { addRequired, addSettings } from "./options.js";
 
@@ -106,13 +98,15 @@ async function completeSubject(
 ): Promise<OfferedChoice[]> {
   const { options, channelId, guildId } = interaction;
   const chosen = options.get("channel")?.value;
-  const own = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, guildId, services);
+  const on = options.get(NETWORK_OPTION)?.value;
+  const all = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, guildId, services);
+  const own = all.filter(({ of }) => on === undefined || of.id === on);
   const typed = options.getFocused().toLowerCase();
   return own
-    .flatMap(({ subscription: { subject }, feed }) => {
+    .flatMap(({ subscription: { subject }, feed, network = services }) => {
       if (subject === null || !feed.subject) return [];
-      const name = clean(feed.subject.nameOf(subject, services));
-      return [{ name: cut(name, LIMITS.choiceText), value: services.links.choiceValue(subject) }];
+      const name = clean(feed.subject.nameOf(subject, network));
+      return [{ name: network.renderer.title(name), value: services.links.choiceValue(subject) }];
     })
     .filter(({ name }) => name.toLowerCase().includes(typed))
     .slice(0, LIMITS.choices);
@@ -127,7 +121,7 @@ export const suggestionsOf = (
   );
 
 /** /subscribe, with a subcommand for each feed. */
-export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
+export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<Network> {
   const builder = new SlashCommandBuilder()
     .setName("subscribe")
     .setDescription(`Announce in a channel: ${feeds.map(({ name }) => name).join(", ")}`)

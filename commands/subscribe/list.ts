@@ -1,10 +1,13 @@
 import type { ChatInputCommandInteraction } from "discord.js";
+import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
+import type { Network } from "../../src/networks/network.js";
 import type { Health } from "../../src/storage/catalogue.js";
 import { counted, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { described, type FeedServices, headline, type SubscribeServices, say, serverOf } from "./handlers.js";
+import type { Chosen } from "./choice.js";
+import { described, type FeedServices, headline, say, serverOf, subscriptionsOf } from "./handlers.js";
 
 /** Subscriptions on one page of the list: each takes up to eight lines. */
 const PER_PAGE = 8;
@@ -19,61 +22,87 @@ function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdow
   ];
 }
 
-const nowLines = (now: Markdown | undefined): Markdown[] => (now ? [md`Now: ${now}`] : []);
+/** A subscription as the list shows it. */
+async function entryOf(
+  { subscription, feed, of, network }: Chosen,
+  services: FeedServices,
+): Promise<readonly Markdown[]> {
+  const now = network && (await feed.nowOf?.(of.state, subscription));
+  return [
+    headline(subscription, feed, network ?? services, network ? network.label : of.name),
+    ...described(subscription, feed),
+    ...(now ? [md`Now: ${now}`] : []),
+    ...(of.subscriptions.isFixed(subscription)
+      ? [md`Set in the bot's environment; it cannot be removed by a command.`]
+      : []),
+    ...(network
+      ? healthLines(await of.subscriptions.health(subscription.channelId))
+      : [
+          md`💤 **resting**: I do not serve ${of.name} any more. It goes on when my operator brings it back.`,
+        ]),
+    md``,
+  ];
+}
+
+/** When what is announced was last read, network by network. */
+async function readLines({ networks, feeds }: FeedServices): Promise<readonly Markdown[]> {
+  const read = networks.served.flatMap(({ state, label }) =>
+    feeds.map(async (feed) => {
+      const line = await feed.lastRead?.(state);
+      return line ? [label ? md`${line} · ${label}` : line] : [];
+    }),
+  );
+  return (await Promise.all(read)).flat();
+}
 
 /** The subscriptions of the server with their state, a page of them. */
 export async function list(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const { subscriptions, feeds, state } = services;
-  const own = await subscriptionsOf(serverOf(interaction), services);
-  const read = (await Promise.all(feeds.map((feed) => feed.lastRead?.(state)))).flatMap((line) => line ?? []);
+  const { networks, feeds } = services;
+  const on = interaction.options.getString(NETWORK_OPTION);
+  const all = await listed(serverOf(interaction), services);
+  const own = all.filter(({ of }) => on === null || of.id === on);
+  const read = await readLines(services);
+  // Of all networks, unless one is named.
+  const shownBy = on === null ? networks.served[0] : services;
   if (own.length === 0) {
     const commands = join(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),
       ", ",
     );
-    return say(services, md`No subscriptions`, [md`${commands} subscribes a channel.`, ...read], "neutral");
+    return say(shownBy, md`No subscriptions`, [md`${commands} subscribes a channel.`, ...read], "neutral");
   }
   const pages = Math.ceil(own.length / PER_PAGE);
   const page = Math.min(interaction.options.getInteger(PAGE_OPTION) ?? 1, pages);
   const shown = own.slice((page - 1) * PER_PAGE, page * PER_PAGE);
-  const entries = await Promise.all(
-    shown.map(async ({ subscription, feed }) => [
-      headline(subscription, feed, services),
-      ...described(subscription, feed),
-      ...nowLines(await feed.nowOf?.(state, subscription)),
-      ...(subscriptions.isFixed(subscription)
-        ? [md`Set in the bot's environment; it cannot be removed by a command.`]
-        : []),
-      ...healthLines(await subscriptions.health(subscription.channelId)),
-      md``,
-    ]),
-  );
+  const entries = await Promise.all(shown.map((each) => entryOf(each, services)));
   const extent =
     pages > 1
       ? [md`-# ${counted(own.length, "subscription")}, page ${page} of ${pages}: \`page\` shows another`]
       : [];
-  return say(services, md`Subscriptions`, [...entries.flat(), ...read, ...extent], "neutral");
+  return say(shownBy, md`Subscriptions`, [...entries.flat(), ...read, ...extent], "neutral");
 }
 
-async function subscriptionsOf(guildId: string, services: FeedServices) {
-  const { subscriptions, feeds } = services;
+/** A server's subscriptions, and the environment's as far as they are in it. */
+async function listed(guildId: string, services: FeedServices): Promise<readonly Chosen[]> {
   const all = await Promise.all(
-    (await subscriptions.all()).map(async (subscription) => {
-      const feed = feeds.find(({ name }) => name === subscription.feed);
+    (await subscriptionsOf(services.networks, services.feeds)).map(async (each) => {
+      const { subscription } = each;
       const isOurs =
         subscription.guildId === guildId ||
-        (subscription.guildId === null && (await isHere(services, subscription.channelId, guildId)));
-      return feed && isOurs ? [{ subscription, feed }] : [];
+        (subscription.guildId === null &&
+          subscription.userId === null &&
+          (await isHere(services, subscription.channelId, guildId)));
+      return isOurs ? [each] : [];
     }),
   );
   return all.flat();
 }
 
 /** Whether the environment's channel is in this server. */
-async function isHere({ rest }: SubscribeServices, channelId: string, guildId: string): Promise<boolean> {
+async function isHere({ rest }: Network, channelId: string, guildId: string): Promise<boolean> {
   return readPlace(rest, guildId, channelId).then(
     ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
     (error: unknown) => {

@@ -4,12 +4,13 @@ import type { Actions } from "../../src/discord/action.js";
 import { mayAnswer } from "../../src/discord/clicks.js";
 import { writeDirectly } from "../../src/discord/direct.js";
 import { withParent } from "../../src/discord/places.js";
+import type { Network } from "../../src/networks/network.js";
 import { address, type ParametersOf } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { Subscription } from "../../src/storage/catalogue.js";
 import { md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { type SubscribeServices, say } from "../subscribe/handlers.js";
+import { say } from "../subscribe/handlers.js";
 import { watchList } from "./list.js";
 import {
   settingsFor,
@@ -26,7 +27,7 @@ type Offer = ParametersOf<"offerWatch">;
 
 /** What the buttons about people's watches do. */
 export function createWatchActions(
-  services: SubscribeServices,
+  services: Network,
   feeds: readonly FeedDefinition[],
 ): Pick<Actions, "offerWatch" | "startWatch" | "watches" | "changeWatch" | "snoozePrice"> {
   const all = watchables(feeds);
@@ -71,8 +72,8 @@ export function createWatchActions(
   };
 
   const own = async (userId: string, feed: string, id: string) =>
-    (await watchesOf(userId, services, all)).find(
-      (each) => each.feed.name === feed && each.subscription.subject === id,
+    (await watchesOf(userId, services.networks, all)).find(
+      (each) => each.network === services && each.feed.name === feed && each.subscription.subject === id,
     );
 
   return {
@@ -115,7 +116,7 @@ export function createWatchActions(
       return startWatch(click, services, all, watchable, settings, offer.id);
     },
 
-    watches: ({ feed, id }, { user }) => watchList(user.id, services, all, { feed, id }),
+    watches: (shown, { user }) => watchList(user.id, services, all, shown),
 
     async changeWatch({ feed, id, to }, click) {
       const { user } = click;
@@ -125,8 +126,9 @@ export function createWatchActions(
       const title = titleOf(found, services);
       if (to === "remove") {
         await subscriptions.remove(subscription);
-        const left = await watchesOf(user.id, services, all);
-        if (left.length === 0) await state.commit([state.people.delete(user.id)]);
+        const left = await watchesOf(user.id, services.networks, all);
+        if (!left.some((each) => each.network === services))
+          await state.commit([state.people.delete(user.id)]);
         return watchList(user.id, services, all, { note: md`Removed: ${title}` });
       }
       const { isPaused, ...others } = subscription;

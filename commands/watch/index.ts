@@ -4,15 +4,16 @@ import { ApplicationIntegrationType, InteractionContextType } from "discord-api-
 import { requestDrill } from "../../src/delivery/drill.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
-import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
-import { LIMITS } from "../../src/discord/limits.js";
+import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
+import type { NetworkChoices } from "../../src/networks/choose.js";
+import type { Network } from "../../src/networks/network.js";
 import { readId } from "../../src/text/ids.js";
 import { counted, md } from "../../src/text/markdown.js";
-import { clean, cut } from "../../src/text/plain.js";
+import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { chosenSettings, chosenSubject } from "../subscribe/choice.js";
-import { answerDeps, type SubscribeServices, say } from "../subscribe/handlers.js";
+import { answerDeps, say } from "../subscribe/handlers.js";
 import { suggestionsOf } from "../subscribe/index.js";
 import { addRequired, addSettings } from "../subscribe/options.js";
 import { watchList } from "./list.js";
@@ -37,10 +38,14 @@ function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder
 }
 
 /** A watch by what it is of, unique among a person's. */
-const keyOf = ({ feed, subscription: { subject } }: Watch): string => `${feed.name}/${subject}`;
+const keyOf = ({ feed, subscription: { subject }, network }: Watch): string =>
+  [...(network?.label ? [network.id] : []), feed.name, subject].join("/");
 
 /** /watch: what somebody is told of in private. */
-export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<SubscribeServices> {
+export function createWatch(
+  feeds: readonly FeedDefinition[],
+  choices: NetworkChoices,
+): ActingCommand<Network> {
   const all = watchables(feeds);
   const builder = new SlashCommandBuilder()
     .setName("watch")
@@ -68,7 +73,7 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
 
   const start = async (
     interaction: ChatInputCommandInteraction,
-    services: SubscribeServices,
+    services: Network,
     watchable: Watchable,
   ): Promise<MessagePayload> => {
     const { feed, watch } = watchable;
@@ -76,19 +81,30 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
       ? settingsFor(watchable)
       : chosenSettings(interaction, feed, settingsFor(watchable));
     const subject = (await chosenSubject(interaction, watch.subject, typed, services)) ?? "";
-    const own = await watchesOf(interaction.user.id, services, all);
-    const before = own.find((each) => each.feed === feed && each.subscription.subject === subject);
+    const own = await watchesOf(interaction.user.id, services.networks, all);
+    const before = own.find(
+      (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
+    );
     // What is not named stays as it is.
     const settings =
       before && !watch.settings ? chosenSettings(interaction, feed, before.subscription) : typed;
     return startWatch(interaction, services, all, watchable, settings, subject);
   };
 
-  const test = async (interaction: ChatInputCommandInteraction, services: SubscribeServices) => {
-    const { state, renderer, links } = services;
-    const own = await watchesOf(interaction.user.id, services, all);
+  /** What they watch on networks that are served: on one alone, where they name it. */
+  const servedWatches = async (
+    interaction: ChatInputCommandInteraction | AutocompleteInteraction,
+    { networks }: Network,
+  ) => {
+    const on = interaction.options.get(NETWORK_OPTION)?.value;
+    const own = await watchesOf(interaction.user.id, networks, all);
+    return own.filter(({ network }) => network && (on === undefined || network.id === on));
+  };
+
+  const test = async (interaction: ChatInputCommandInteraction, services: Network) => {
+    const own = await servedWatches(interaction, services);
     const typed = interaction.options.getString(WATCH_OPTION);
-    const key = typed === null ? null : readId((await links.readChoice(typed)) ?? typed);
+    const key = typed === null ? null : readId((await services.links.readChoice(typed)) ?? typed);
     const chosen = key === null ? own.at(-1) : own.find((each) => keyOf(each) === key);
     if (!chosen)
       throw new PersonError(
@@ -96,23 +112,25 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
           ? "You watch nothing yet. Start with `/watch validator`, `/watch price`, `/watch proposal` or `/watch voter`."
           : "You watch nothing like that. `/watch list` shows what you watch.",
       );
-    const { subscription, feed } = chosen;
-    const { paused } = await services.subscriptions.health(subscription.channelId);
+    const { subscription, feed, network = services } = chosen;
+    const { paused } = await network.subscriptions.health(subscription.channelId);
     if (paused) throw new PersonError("What you watch is paused: resume it in `/watch list`.");
-    const deps = answerDeps(interaction, services);
-    await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
-    return say(services, md`A drill is on its way`, [md`${titleOf(chosen, services)}`]);
+    const deps = answerDeps(interaction, network);
+    await requestDrill(network.state, network.renderer, subscription, (mark) =>
+      feed.sample(deps, subscription, mark),
+    );
+    return say(network, md`A drill is on its way`, [md`${titleOf(chosen, network)}`]);
   };
 
   const complete = async (
     interaction: AutocompleteInteraction,
-    services: SubscribeServices,
+    services: Network,
   ): Promise<OfferedChoice[]> => {
     const typed = interaction.options.getFocused().toLowerCase();
-    const own = await watchesOf(interaction.user.id, services, all);
+    const own = await servedWatches(interaction, services);
     return own
       .map((each) => ({
-        name: cut(clean(titleOf(each, services)), LIMITS.choiceText),
+        name: (each.network ?? services).renderer.title(clean(titleOf(each, each.network ?? services))),
         value: services.links.choiceValue(keyOf(each)),
       }))
       .filter(({ name }) => name.toLowerCase().includes(typed));
@@ -130,7 +148,7 @@ export function createWatch(feeds: readonly FeedDefinition[]): ActingCommand<Sub
       if (name === "list") return watchList(interaction.user.id, services, all, {});
       if (name === "test") return test(interaction, services);
       if (name !== "forget") throw new PersonError(OTHER_VERSION);
-      const count = await forget(interaction.user.id, services);
+      const count = await forget(interaction.user.id, services.networks, choices);
       return say(services, md`Forgotten`, [
         md`${counted(count, "watch", "watches")} ended. I keep nothing of you any more.`,
       ]);

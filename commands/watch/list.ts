@@ -1,24 +1,41 @@
 import type { MessagePayload } from "../../src/discord/message.js";
+import type { Network } from "../../src/networks/network.js";
 import { address } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
-import type { SubscribeServices } from "../subscribe/handlers.js";
 import { MAX_WATCHES, titleOf, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
 
 /** Which of a person's watches is shown. */
 interface Shown {
   readonly feed?: string | undefined;
   readonly id?: string | undefined;
+  /** As NETWORKS names it; undefined for the one that it is shown by. */
+  readonly network?: string | undefined;
   /** What has just been done. */
   readonly note?: Markdown;
 }
 
-async function linesOf(each: Watch, services: SubscribeServices): Promise<Markdown[]> {
-  const { feed, subscription } = each;
-  const now = await feed.nowOf?.(services.state, subscription);
+/** Whether Discord refused what was to be told on one of these networks. */
+async function isPaused(userId: string, networks: readonly Network[]): Promise<boolean> {
+  const paused = networks.map(async ({ state, subscriptions }) => {
+    const person = await state.people.get(userId);
+    return person !== undefined && (await subscriptions.health(person.channelId)).paused === true;
+  });
+  return (await Promise.all(paused)).includes(true);
+}
+
+/** With the network's name, where that is to be said. */
+const labelled = (text: string, { network, of }: Watch): string => {
+  const label = network ? network.label : of.name;
+  return label === undefined ? text : `${text} · ${label}`;
+};
+
+async function linesOf(each: Watch, services: Network): Promise<Markdown[]> {
+  const { feed, subscription, of, network } = each;
+  const now = network && (await feed.nowOf?.(of.state, subscription));
   const { snoozedUntil = 0 } = subscription;
   return [
-    md`**${titleOf(each, services)}**${subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
+    md`**${labelled(titleOf(each, network ?? services), each)}**${!network ? md` · 💤 resting: I do not serve this network any more` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
     md`${toldOf(each)}${now ? md` · ${now}` : md``}`,
   ];
 }
@@ -39,15 +56,19 @@ const changes = ({ feed, subscription: { subject, isPaused } }: Watch, isRefused
 /** What a person watches, each with what was last told of it; or one of them, to be changed. */
 export async function watchList(
   userId: string,
-  services: SubscribeServices,
+  services: Network,
   all: readonly Watchable[],
-  { feed, id, note }: Shown,
+  { feed, id, network = services.id, note }: Shown,
 ): Promise<MessagePayload> {
-  const { state, subscriptions, renderer } = services;
-  const own = await watchesOf(userId, services, all);
-  const person = await state.people.get(userId);
-  const { paused } = person ? await subscriptions.health(person.channelId) : {};
-  const chosen = own.find((each) => each.feed.name === feed && each.subscription.subject === id);
+  const { networks } = services;
+  const own = await watchesOf(userId, networks, all);
+  const served = own.filter((each) => each.network);
+  const chosen = served.find(
+    (each) => each.of.id === network && each.feed.name === feed && each.subscription.subject === id,
+  );
+  // What is done to one of them is done on its own network.
+  const shownBy = chosen?.network ?? networks.served[0];
+  const paused = await isPaused(userId, chosen?.network ? [chosen.network] : networks.served);
   const shown = chosen ? [chosen] : own;
   const lines = await Promise.all(shown.map((each) => linesOf(each, services)));
   const view: View = {
@@ -74,15 +95,19 @@ export async function watchList(
     menus: [
       {
         placeholder: "Pause, change or remove…",
-        choices: own.map((each) => ({
-          label: titleOf(each, services),
+        choices: served.map((each) => ({
+          label: labelled(titleOf(each, each.network ?? services), each),
           chosen: each === chosen,
-          to: address("watches", { feed: each.feed.name, id: each.subscription.subject ?? "" }),
+          to: address("watches", {
+            feed: each.feed.name,
+            id: each.subscription.subject ?? "",
+            ...(networks.served.length > 1 && each.of.id !== undefined ? { network: each.of.id } : {}),
+          }),
         })),
       },
     ],
-    links: chosen ? changes(chosen, paused === true) : [],
+    links: chosen ? changes(chosen, paused) : [],
     readings: [],
   };
-  return renderer.message(view);
+  return shownBy.renderer.message(view);
 }

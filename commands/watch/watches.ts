@@ -1,10 +1,18 @@
-import { defaultsOf, type FeedDefinition, toldBy, type WatchChoice } from "../../src/delivery/feed.js";
+import {
+  defaultsOf,
+  type FeedDefinition,
+  type Named,
+  toldBy,
+  type WatchChoice,
+} from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
+import type { NetworkChoices } from "../../src/networks/choose.js";
+import { allNetworks, type Network, type NetworkState, type Networks } from "../../src/networks/network.js";
 import { type Subscription, subscriptionId } from "../../src/storage/catalogue.js";
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { answerDeps, type SubscribeServices, say } from "../subscribe/handlers.js";
+import { answerDeps, say } from "../subscribe/handlers.js";
 
 /** The most things that a person may watch. */
 export const MAX_WATCHES = 20;
@@ -29,6 +37,10 @@ export const watchableOf = (
 /** Somebody's watch, with what it is of. */
 export interface Watch extends Watchable {
   readonly subscription: Subscription;
+  /** What is kept of the network that it is on. */
+  readonly of: NetworkState;
+  /** That network, where it is served. */
+  readonly network: Network | undefined;
 }
 
 interface Person {
@@ -37,27 +49,30 @@ interface Person {
   readonly id: string;
 }
 
-/** What a person watches, the oldest first. */
+/** What a person watches on all networks, the oldest first. */
 export async function watchesOf(
   userId: string,
-  { subscriptions }: SubscribeServices,
+  networks: Networks,
   all: readonly Watchable[],
 ): Promise<readonly Watch[]> {
-  return (await subscriptions.all())
-    .filter((each) => each.userId === userId)
-    .sort((a, b) => a.since - b.since)
-    .flatMap((subscription) => {
-      const found = watchableOf(all, subscription);
-      return found ? [{ ...found, subscription }] : [];
-    });
+  const watches = (await allNetworks(networks)).map(async (of) =>
+    (await of.subscriptions.all()).flatMap((subscription) => {
+      const found = subscription.userId === userId && watchableOf(all, subscription);
+      const network = networks.served.find(({ id }) => id === of.id);
+      return found ? [{ ...found, subscription, of, network }] : [];
+    }),
+  );
+  return (await Promise.all(watches)).flat().sort((a, b) => a.subscription.since - b.subscription.since);
 }
 
+type Watched = Watchable & Pick<Watch, "subscription">;
+
 /** What is watched, in words. */
-export const titleOf = ({ watch, subscription: { subject } }: Watch, named: SubscribeServices): string =>
+export const titleOf = ({ watch, subscription: { subject } }: Watched, named: Named): string =>
   `${watch.name}: ${subject === null ? "" : watch.subject.nameOf(subject, named)}`;
 
 /** What is told of it, in words. */
-export const toldOf = ({ feed, subscription }: Watch): string => toldBy(subscription, feed).join(", ");
+export const toldOf = ({ feed, subscription }: Watched): string => toldBy(subscription, feed).join(", ");
 
 /** What a watch is set to where nothing of it is chosen. */
 export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed), ...watch.settings });
@@ -69,7 +84,7 @@ export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed
  */
 export async function startWatch(
   person: Person,
-  services: SubscribeServices,
+  services: Network,
   all: readonly Watchable[],
   watchable: Watchable,
   settings: ReturnType<typeof settingsFor>,
@@ -80,9 +95,9 @@ export async function startWatch(
   const deps = answerDeps(person, services);
   const subject = (await watch.subject.check?.(wanted, deps)) ?? wanted;
   const { id: userId } = person.user;
-  const own = await watchesOf(userId, services, all);
+  const own = await watchesOf(userId, services.networks, all);
   const before = own.find(
-    (each) => each.feed === feed && each.subscription.subject === subject,
+    (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
   )?.subscription;
   if (!before && own.length >= MAX_WATCHES)
     throw new PersonError(
@@ -103,7 +118,7 @@ export async function startWatch(
     since: before?.since ?? Date.now(),
     savedAt: Date.now(),
   };
-  const made: Watch = { ...watchable, subscription };
+  const made = { ...watchable, subscription };
   const lines = [
     md`**${titleOf(made, services)}**`,
     md`You are told of: ${toldOf(made)}`,
@@ -131,18 +146,31 @@ const REFUSED =
 export async function tellRefusal(
   userId: string,
   say: (word: string) => Promise<void>,
-  { state }: Pick<SubscribeServices, "state">,
+  { served }: Pick<Networks, "served">,
 ): Promise<void> {
-  const person = await state.people.get(userId);
-  if (person?.refusedAt === undefined) return;
+  const people = await Promise.all(
+    served.map(async ({ state }) => ({ state, person: await state.people.get(userId) })),
+  );
+  const refused = people.filter(({ person }) => person?.refusedAt !== undefined);
+  if (refused.length === 0) return;
   await say(REFUSED);
-  const { refusedAt, ...known } = person;
-  await state.commit([state.people.expect(userId, person), state.people.put(userId, known)]);
+  for (const { state, person } of refused) {
+    if (!person) continue;
+    const { refusedAt, ...known } = person;
+    await state.commit([state.people.expect(userId, person), state.people.put(userId, known)]);
+  }
 }
 
-/** Deletes all that is kept of a person. @returns how much they watched */
-export async function forget(userId: string, services: SubscribeServices): Promise<number> {
-  const { state, subscriptions } = services;
+/** Deletes all that is kept of a person on all networks. @returns how much they watched */
+export async function forget(userId: string, networks: Networks, choices: NetworkChoices): Promise<number> {
+  let count = 0;
+  for (const network of await allNetworks(networks)) count += await forgetOn(userId, network);
+  await choices.set({ person: userId }, undefined);
+  return count;
+}
+
+async function forgetOn(userId: string, network: NetworkState): Promise<number> {
+  const { state, subscriptions } = network;
   const own = (await subscriptions.all()).filter((each) => each.userId === userId);
   const known = await state.people.get(userId);
   const channels = new Set([...own.map(({ channelId }) => channelId), ...(known ? [known.channelId] : [])]);
@@ -163,12 +191,12 @@ export async function forget(userId: string, services: SubscribeServices): Promi
     ...drills.map(([id]) => state.drills.delete(id)),
     ...mapped.map(([id]) => state.voters.delete(id)),
   ]);
-  for (const id of (await state.responses.list()).keys()) await forgetResponse(userId, id, services);
+  for (const id of (await state.responses.list()).keys()) await forgetResponse(userId, id, network);
   return own.length;
 }
 
 /** What somebody said of a channel's alert stays said, by nobody in particular. */
-async function forgetResponse(userId: string, id: string, { state }: SubscribeServices): Promise<void> {
+async function forgetResponse(userId: string, id: string, { state }: NetworkState): Promise<void> {
   const unnamed = <Said extends { readonly by: string | null }>(said: Said): Said =>
     said.by === userId ? { ...said, by: null } : said;
   for (;;) {

@@ -44,6 +44,8 @@ export interface LedgerOptions {
   readonly now?: () => number;
   /** Whether things happen by themselves as time passes. */
   readonly lively?: boolean;
+  /** Another network's ledger, on which the same organizations are: with the same ids and names, and other data. */
+  readonly sibling?: Ledger;
 }
 
 export interface OpenRequest {
@@ -80,7 +82,7 @@ export class Ledger {
   readonly #lively: boolean;
   #movedAt: number;
 
-  constructor({ seed = 7, size = {}, now = Date.now, lively = true }: LedgerOptions = {}) {
+  constructor({ seed = 7, size = {}, now = Date.now, lively = true, sibling }: LedgerOptions = {}) {
     this.size = { ...BELIEVABLE, ...size };
     this.random = createRandom(seed);
     this.now = now;
@@ -89,6 +91,10 @@ export class Ledger {
     this.#movedAt = this.startedAt;
     this.priceAt = this.startedAt - 20_000;
     this.#populate();
+    for (const [index, { party }] of this.validators.entries()) {
+      const twin = sibling?.validators[index]?.party;
+      if (twin) Object.assign(party, { id: twin.id, name: twin.name });
+    }
   }
 
   get change24h(): number {

@@ -1,4 +1,5 @@
 import type { REST } from "discord.js";
+import type { Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import { isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
@@ -14,7 +15,7 @@ import { type Lease, LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { StateError, type Write } from "../storage/store.js";
 import { DAY, MINUTE } from "../util/units.js";
-import { type Feed, markOf } from "./feed.js";
+import type { Feed } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
 import type { Subscriptions } from "./subscriptions.js";
 
@@ -35,6 +36,7 @@ interface DeliverDeps {
   readonly state: State;
   readonly lease: Lease;
   readonly rest: REST;
+  readonly renderer: Renderer;
   readonly pacer: Pacer;
   /** The feed that a delivery is of, as far as it is concerned. */
   readonly feedOf: (delivery: Delivery) => Feed | undefined;
@@ -64,8 +66,21 @@ function followUps(
 
 /** One delivery from its claim to its record, and what each failure means. */
 export function createDeliver(deps: DeliverDeps) {
-  const { state, lease, rest, pacer, feedOf, subscriptions, sender, commit, waitingFor, stopping, log, now } =
-    deps;
+  const {
+    state,
+    lease,
+    rest,
+    renderer,
+    pacer,
+    feedOf,
+    subscriptions,
+    sender,
+    commit,
+    waitingFor,
+    stopping,
+    log,
+    now,
+  } = deps;
   const { discordTime, onDelivered, onRecorded } = deps;
   const { announced } = state;
 
@@ -252,7 +267,7 @@ export function createDeliver(deps: DeliverDeps) {
       // Only now: what it says is as new as can be, however long the turn took.
       const rendered = await feed.render(
         delivery.event,
-        markOf(id),
+        renderer.mark(id),
         wanting.length > 0 ? wanting : recipients,
       );
       if (!rendered) {

@@ -5,7 +5,7 @@ import type { View } from "../screens/view.js";
 import { deliveryId, type Subscription } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import { md } from "../text/markdown.js";
-import { type Feed, markOf } from "./feed.js";
+import type { Feed } from "./feed.js";
 
 /** The event's id of a drill. */
 export const drillEventId = (id: string): string => `drill:${id}`;
@@ -56,7 +56,7 @@ export async function requestDrill(
   now = Date.now(),
 ): Promise<void> {
   const id = randomUUID();
-  const view = marked(await viewFor(markOf(deliveryId(feed, drillEventId(id), channelId))));
+  const view = marked(await viewFor(renderer.mark(deliveryId(feed, drillEventId(id), channelId))));
   // The state holds text, and no pictures.
   const payload = { ...withoutPictures(renderer.message(view)), files: [] };
   const drill = { feed, channelId, subject, at: now, event: { id, title: view.title.toString(), payload } };

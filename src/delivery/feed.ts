@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type * as z from "zod";
 import type { Charts } from "../charts/charts.js";
@@ -205,10 +204,6 @@ export interface LastingMessages {
   /** The id of the event that begins a subject's message. */
   beginningOf(subject: string): string;
 }
-
-/** What makes a message recognizable by one of its links; also its nonce (Discord: 25 characters). */
-export const markOf = (deliveryId: string): string =>
-  createHash("sha256").update(deliveryId).digest("base64url").slice(0, 25);
 
 /** How a read went: as far as it can bring news, in part, or not at all. */
 export type PollOutcome = "done" | "partial" | "failed";

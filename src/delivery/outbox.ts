@@ -1,4 +1,5 @@
 import type { REST } from "discord.js";
+import type { Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import type { Log } from "../log.js";
 import { type Delivery, deliveryId, type Subscription } from "../storage/catalogue.js";
@@ -32,6 +33,7 @@ interface OutboxDeps {
   readonly lease: Lease;
   /** Without retries inside: what to do about a failure is decided here. */
   readonly rest: REST;
+  readonly renderer: Renderer;
   readonly pacer: Pacer;
   readonly subscriptions: Subscriptions;
   readonly feeds: ReadonlyMap<string, Feed>;

@@ -1,13 +1,13 @@
 import type { REST } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
-import { withoutPictures } from "../discord/message.js";
+import { type Renderer, withoutPictures } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import { findByMark, findPostByMark, type Post, postMessage, postToForum } from "../discord/post.js";
 import { type Announced, announcedId, type Delivery, type Subscription } from "../storage/catalogue.js";
 import { type Lease, LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { withDeadline } from "../util/timeouts.js";
-import { type Feed, type Loudness, markOf, type Rendered } from "./feed.js";
+import type { Feed, Loudness, Rendered } from "./feed.js";
 
 /** A message that arrived, and where. */
 export interface Sent {
@@ -29,6 +29,7 @@ interface SenderDeps {
   /** Without retries inside: what to do about a failure is decided by the caller. */
   readonly rest: REST;
   readonly lease: Lease;
+  readonly renderer: Renderer;
   readonly pacer: Pacer;
   readonly stopping: AbortSignal;
   readonly now: () => number;
@@ -37,7 +38,16 @@ interface SenderDeps {
 }
 
 /** Sends the messages of deliveries, and looks whether one that was interrupted arrived. */
-export function createSender({ state, rest, lease, pacer, stopping, now, discordTime }: SenderDeps) {
+export function createSender({
+  state,
+  rest,
+  lease,
+  renderer,
+  pacer,
+  stopping,
+  now,
+  discordTime,
+}: SenderDeps) {
   /** The message that a delivery is later news of, where it still stands. */
   const announcedFor = async (
     feed: Feed,
@@ -72,7 +82,7 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     if (left <= 0) throw new LeaseLost("The lease ended before the message was sent");
     const post: Post = {
       payload,
-      nonce: markOf(id),
+      nonce: renderer.mark(id),
       roleIds: [...new Set([...(loudness === "ping" ? roleIds : []), ...(mentions?.roleIds ?? [])])],
       userIds: mentions?.userIds ?? [],
       isSilent: loudness === "silent",
@@ -80,7 +90,14 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     };
     const attempt = async (what: Post, signal: AbortSignal) => {
       if (subscription.forum && !known?.threadId) {
-        const threadId = await postToForum(rest, channelId, title, what, subscription.tagId, signal);
+        const threadId = await postToForum(
+          rest,
+          channelId,
+          renderer.title(title),
+          what,
+          subscription.tagId,
+          signal,
+        );
         return { messageId: threadId, in: threadId, threadId, revision };
       }
       const place = known?.threadId ?? channelId;
@@ -111,13 +128,13 @@ export function createSender({ state, rest, lease, pacer, stopping, now, discord
     if (subscription.forum && !thread) {
       const postId =
         subscription.guildId &&
-        (await findPostByMark(rest, channelId, subscription.guildId, markOf(id), since, () =>
+        (await findPostByMark(rest, channelId, subscription.guildId, renderer.mark(id), since, () =>
           pacer.turn(line),
         ));
       return postId ? { messageId: postId, in: postId, threadId: postId } : undefined;
     }
     const place = thread ?? channelId;
-    const messageId = await findByMark(rest, place, markOf(id), since);
+    const messageId = await findByMark(rest, place, renderer.mark(id), since);
     return messageId === undefined ? undefined : { messageId, in: place };
   };
 

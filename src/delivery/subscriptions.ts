@@ -38,29 +38,36 @@ export interface FixedSubscription {
 const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
-/** The stored subscriptions, and those that the environment makes beside them. */
-export function createSubscriptions(state: State, environment: readonly FixedSubscription[]): Subscriptions {
+/**
+ * The stored subscriptions, and those that the environment makes beside them.
+ * @param environment looked at anew each time: whose it is may be known only once the state has been read
+ */
+export function createSubscriptions(
+  state: State,
+  environment: () => readonly FixedSubscription[] = () => [],
+): Subscriptions {
   const { subscriptions: stored, health: healths, announced } = state;
-  const fixed = new Map(
-    environment.map(({ channelId, feed }) => {
-      const subscription: Subscription = {
-        ...defaultsOf(feed),
-        channelId,
-        feed: feed.name,
-        subject: null,
-        guildId: null,
-        userId: null,
-        forum: false,
-        tagId: null,
-        since: 0,
-      };
-      return [idOf(subscription), subscription];
-    }),
-  );
+  const fixed = (): ReadonlyMap<string, Subscription> =>
+    new Map(
+      environment().map(({ channelId, feed }) => {
+        const subscription: Subscription = {
+          ...defaultsOf(feed),
+          channelId,
+          feed: feed.name,
+          subject: null,
+          guildId: null,
+          userId: null,
+          forum: false,
+          tagId: null,
+          since: 0,
+        };
+        return [idOf(subscription), subscription];
+      }),
+    );
 
   // Edited by a command, the environment's keeps what was chosen.
   const withFixed = (own: Subscription | undefined, id: string): Subscription | undefined => {
-    const base = fixed.get(id);
+    const base = fixed().get(id);
     return base ? { ...base, ...own } : own;
   };
 
@@ -74,7 +81,7 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
 
   const all = async () => {
     const own = await stored.list();
-    return [...new Set([...fixed.keys(), ...own.keys()])].flatMap((id) => withFixed(own.get(id), id) ?? []);
+    return [...new Set([...fixed().keys(), ...own.keys()])].flatMap((id) => withFixed(own.get(id), id) ?? []);
   };
 
   const get = async (key: SubscriptionKey) => withFixed(await stored.get(idOf(key)), idOf(key));
@@ -117,6 +124,6 @@ export function createSubscriptions(state: State, environment: readonly FixedSub
     async setHealth(channelId, health) {
       await state.commit([healths.put(channelId, health)]);
     },
-    isFixed: (key) => fixed.has(idOf(key)),
+    isFixed: (key) => fixed().has(idOf(key)),
   };
 }

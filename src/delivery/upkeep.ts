@@ -1,6 +1,6 @@
 import { DiscordAPIError, type REST } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
-import type { MessagePayload } from "../discord/message.js";
+import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import { crosspost, editMessage, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
@@ -9,7 +9,7 @@ import { type Announced, deliveryId } from "../storage/catalogue.js";
 import type { Lease, LeasedState } from "../storage/lease.js";
 import { ageOf, believed } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
-import { type Feed, type LastingMessages, markOf, type SubjectState } from "./feed.js";
+import type { Feed, LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** A message is edited at most this often, in ms, but for the end of its subject. */
@@ -27,6 +27,7 @@ interface UpkeepDeps {
   readonly state: LeasedState;
   readonly lease: Lease;
   readonly rest: REST;
+  readonly renderer: Renderer;
   readonly pacer: Pacer;
   readonly feeds: ReadonlyMap<string, Feed>;
   readonly subscriptions: Pick<Subscriptions, "recipients">;
@@ -58,7 +59,7 @@ interface Chore {
 
 /** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
-  const { state, lease, rest, pacer, feeds, subscriptions, mayEdit, log, now } = deps;
+  const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = deps;
   const { announced } = state;
 
   /** What is written of a message that could not be edited. */
@@ -89,7 +90,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   /** A message as it should stand now. */
   const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
-    const mark = markOf(deliveryId(feed, lasting.beginningOf(subject), channelId));
+    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
     const recipients = await subscriptions.recipients({ channelId, feed, subject: null });
     return lasting.current(subject, mark, channelId, recipients);
   };
@@ -143,7 +144,12 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     try {
       if (step === "publish") await crosspost(rest, channelId, messageId);
       else if (lasting) {
-        await openThread(rest, channelId, messageId, await lasting.titleOf(subject, channelId));
+        await openThread(
+          rest,
+          channelId,
+          messageId,
+          renderer.title(await lasting.titleOf(subject, channelId)),
+        );
         next = { ...next, threadId: messageId };
       }
     } catch (error) {

@@ -4,6 +4,7 @@ import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
+import type { Renderer } from "./message.js";
 
 /** What is offered while somebody types. */
 export interface OfferedChoice {
@@ -19,10 +20,16 @@ const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
   voter: () => "🗳️",
 };
 
-function toChoice({ kind, entry }: Match, links: Links): OfferedChoice {
+/** Whose things are offered: how their ids are written, and the network's name where that is to be said. */
+interface Offering {
+  readonly links: Links;
+  readonly renderer: Pick<Renderer, "title">;
+}
+
+function toChoice({ kind, entry }: Match, { links, renderer }: Offering): OfferedChoice {
   const sign = SIGNS[kind](entry);
   const label = clean(entryLabel(entry, LIMITS.choiceText - sign.length - 1)).replace(/\s+/g, " ");
-  return { name: `${sign} ${label}`, value: links.choiceValue(entry.id) };
+  return { name: renderer.title(`${sign} ${label}`), value: links.choiceValue(entry.id) };
 }
 
 /**
@@ -33,11 +40,11 @@ export function toChoices(
   directory: Directory,
   kinds: readonly Kind[],
   typed: string,
-  links: Links,
+  offering: Offering,
 ): OfferedChoice[] {
   const text = readId(typed);
   const matches = directory.search(kinds, text, LIMITS.choices);
-  if (matches.length > 0) return matches.map((match) => toChoice(match, links));
+  if (matches.length > 0) return matches.map((match) => toChoice(match, offering));
   const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
   const words = reading
     ? "The names are still being read; a whole id works already"

@@ -15,7 +15,6 @@ import {
   type Address,
   isActionName,
   isScreen,
-  placeAt,
   type ScreenAddress,
   withParameter,
 } from "../screens/addresses.js";
@@ -23,7 +22,7 @@ import { StateError } from "../storage/store.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
 import { LIMITS } from "./limits.js";
-import { type Links, SLOT } from "./links.js";
+import { type Links, networkIn, placeIn, SLOT } from "./links.js";
 
 const OLDER_VERSION =
   "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
@@ -61,11 +60,13 @@ function clickedOn(click: Click): Clicked {
 export function actionIn(
   click: Click,
 ): { readonly name: ActionName; readonly isOfNews: boolean } | undefined {
-  const [wire = "", query = ""] = clickedOn(click).link.split("?");
-  const name = placeAt(wire);
+  const { place: name, query } = placeIn(clickedOn(click).link);
   if (name === undefined || !isActionName(name)) return undefined;
   return { name, isOfNews: query.split("&").includes("on=news") };
 }
+
+/** What stands for the network that a click's link is of; undefined where it names none. */
+export const networkOf = (click: Click): string | undefined => networkIn(clickedOn(click).link);
 
 /** Whether a button opens the dialog for a page number. */
 export const opensDialog = (click: Click): click is ButtonInteraction =>
@@ -146,8 +147,15 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
  * @throws {PersonError} where the link no longer opens
  * @throws {StateError} where the state does not answer in time
  */
-export async function showPageDialog(button: ButtonInteraction, links: Links): Promise<void> {
-  const linked = await withTimeout(links.decode(button.customId.slice(1)), DIALOG_MS, () => {
+export async function showPageDialog(
+  button: ButtonInteraction,
+  linksOf: () => Promise<Links>,
+): Promise<void> {
+  const read = async () => {
+    const links = await linksOf();
+    return { links, linked: await links.decode(button.customId.slice(1)) };
+  };
+  const { links, linked } = await withTimeout(read(), DIALOG_MS, () => {
     throw new StateError("The state does not answer in time");
   });
   if (!linked) throw new PersonError(OLDER_VERSION);

@@ -55,3 +55,9 @@ export const OTHER_VERSION = "This command is from another version of the bot. T
 
 /** The option that every reading command has. */
 export const PRIVATE_OPTION = "private";
+
+/** The option that every command has where the bot serves several networks. */
+export const NETWORK_OPTION = "network";
+
+/** What stands for no network in that option, where a choice is taken back. */
+export const NO_NETWORK = "-";

@@ -23,7 +23,13 @@ import { type Action, type Actions, targetOf } from "./action.js";
 import { createAge } from "./age.js";
 import { toChoices } from "./autocomplete.js";
 import { actionIn, type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
-import { type Command, OTHER_VERSION, PRIVATE_OPTION, type ReadingCommand } from "./command.js";
+import {
+  type Command,
+  NETWORK_OPTION,
+  OTHER_VERSION,
+  PRIVATE_OPTION,
+  type ReadingCommand,
+} from "./command.js";
 import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
@@ -34,19 +40,24 @@ import { type Answerable, answer, type Target } from "./reply.js";
 /** Called with each interaction: its name (few, for the metrics), how it went, and how long that took, in ms. */
 export type OnInteraction = (name: string, outcome: string, ms: number) => void;
 
-interface DispatchDeps<Services> {
-  readonly commands: readonly Command<Services>[];
-  /** What commands that change something work with. */
-  readonly services: Services;
-  readonly actions: Actions;
+/** What answers are made of: one network's part of the bot. */
+interface AnswerServices {
   readonly explorer: ExplorerService;
   readonly screens: ScreenServices;
+  readonly links: Links;
+  readonly renderer: Renderer;
+}
+
+interface DispatchDeps<Services extends AnswerServices> {
+  readonly commands: readonly Command<Services>[];
+  /** The network that an interaction is about. @throws {PersonError} where it is not served */
+  readonly networkOf: (interaction: Interaction) => Promise<Services>;
+  /** What buttons do besides opening screens, on one network. */
+  readonly actionsOf: (services: Services) => Actions;
   /** Says what a person is to be told beside the answer to their command, where there is something. */
   readonly afterword: (userId: string, say: (word: string) => Promise<void>) => Promise<void>;
   /** Discord's id of each command by how it is called, once they are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
-  readonly links: Links;
-  readonly renderer: Renderer;
   readonly onInteraction: OnInteraction;
   readonly log: Log;
 }
@@ -66,24 +77,13 @@ function givenIn(
 }
 
 /** Takes each interaction to the screen it wants, and the screen back to the person. The one error boundary. */
-export function createDispatch<Services>(deps: DispatchDeps<Services>) {
-  const {
-    commands,
-    services,
-    actions,
-    afterword,
-    explorer,
-    screens,
-    commandPaths,
-    links,
-    renderer,
-    onInteraction,
-    log,
-  } = deps;
+export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
+  const { commands, networkOf, actionsOf, afterword, commandPaths, onInteraction, log } = deps;
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (
     interaction: Answerable,
+    { explorer, screens, renderer }: Services,
     to: ScreenAddress,
     from?: { back: ScreenAddress | undefined; refresh: boolean },
   ): Promise<MessagePayload> => {
@@ -115,11 +115,12 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
   /** The screen that a reading command opens. @throws {PersonError} where there is none for what was typed */
   const addressOf = async (
     interaction: ChatInputCommandInteraction,
+    links: Links,
     definition: ReadingCommand | undefined,
     given: Record<string, string>,
   ): Promise<ScreenAddress> => {
     const subcommand = interaction.options.getSubcommand(false) ?? "";
-    const isBare = Object.keys(given).every((name) => name === PRIVATE_OPTION);
+    const isBare = Object.keys(given).every((name) => name === PRIVATE_OPTION || name === NETWORK_OPTION);
     const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
     if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
@@ -149,17 +150,29 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
 
   const run = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
+    const services = networkOf(interaction);
     if (definition && "run" in definition)
-      return reply(interaction, "private", definition.run(interaction, services));
+      return reply(
+        interaction,
+        "private",
+        services.then((own) => definition.run(interaction, own)),
+      );
     const given = givenIn(interaction, definition?.idOption);
     const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
-    const work = addressOf(interaction, definition, given).then((to) => open(interaction, to));
-    return reply(interaction, target, work);
+    const answered = async () => {
+      const own = await services;
+      return open(interaction, own, await addressOf(interaction, own.links, definition, given));
+    };
+    return reply(interaction, target, answered());
   };
 
-  const act = ({ screen, parameters }: ActionAddress, click: Click): Promise<MessagePayload> => {
+  const act = (
+    services: Services,
+    { screen, parameters }: ActionAddress,
+    click: Click,
+  ): Promise<MessagePayload> => {
     // An address's name and parameters belong together (Address); the lookup loses that.
-    const action = actions[screen] as Action<typeof screen>;
+    const action = actionsOf(services)[screen] as Action<typeof screen>;
     return action(parameters as never, click);
   };
 
@@ -168,15 +181,18 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     const action = actionIn(click);
     const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
     const own = isOwn ? "update" : "private";
-    const work = followed(click, links).then(({ to, ...from }) =>
-      isScreen(to) ? open(click, to, from) : act(to, click),
-    );
-    return reply(click, action ? targetOf(action.name, click, isOwn, action.isOfNews) : own, work);
+    const answered = async () => {
+      const services = await networkOf(click);
+      const { to, ...from } = await followed(click, services.links);
+      return isScreen(to) ? open(click, services, to, from) : act(services, to, click);
+    };
+    const target = action ? targetOf(action.name, click, isOwn, action.isOfNews) : own;
+    return reply(click, target, answered());
   };
 
   const jump = async (button: ButtonInteraction): Promise<string> => {
     try {
-      await showPageDialog(button, links);
+      await showPageDialog(button, async () => (await networkOf(button)).links);
       return "answered";
     } catch (error) {
       if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
@@ -192,10 +208,11 @@ export function createDispatch<Services>(deps: DispatchDeps<Services>) {
     const definition = byName.get(interaction.commandName);
     const { name, value: typed } = interaction.options.getFocused(true);
     const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
+    const services = await networkOf(interaction);
     const others =
       definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
     await interaction.respond(
-      kinds ? toChoices(screens.directory, kinds, typed, links) : [...((await others) ?? [])],
+      kinds ? toChoices(services.screens.directory, kinds, typed, services) : [...((await others) ?? [])],
     );
     return "answered";
   };

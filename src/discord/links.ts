@@ -20,7 +20,7 @@ export interface Links {
    * @param max how many characters it may take
    */
   encode(address: Address, max: number): string;
-  /** An address from its text; undefined where it does not parse, or holds a key that nobody remembers. */
+  /** An address from its text, of whichever network; undefined where it does not parse, or holds a key that nobody remembers. */
   decode(text: string): Promise<Address | undefined>;
   /** A link's custom_id; a mark stands last in it, as a parameter that no screen has. */
   customId(slot: string, address: Address, mark?: string): string;
@@ -34,6 +34,8 @@ export interface Links {
 
 /** Only what separates is escaped, so an address stays readable and short. */
 const escapeValue = (text: string) => text.replace(/[%&=]/g, encodeURIComponent);
+/** The same for an id that stands before the query. */
+const escapePlaced = (text: string) => text.replace(/[%&=?]/g, encodeURIComponent);
 
 function unescapeValue(value: string): string | undefined {
   try {
@@ -43,13 +45,46 @@ function unescapeValue(value: string): string | undefined {
   }
 }
 
-/** Links whose long ids travel as keys of this store. */
-export function createLinks(keys: IdKeys): Links {
-  const unkept = { ...keys, remember: keys.hold };
-  return { ...linksBy(keys), unkept: linksBy(unkept) };
+/** An address's text in its parts. */
+interface Parts {
+  /** What stands for the network that it is of; undefined where it names none. */
+  readonly network: string | undefined;
+  readonly wire: string;
+  /** An id that stands before the query, as it is written. */
+  readonly id: string | undefined;
+  readonly query: string;
 }
 
-function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
+/**
+ * An address that names its network is written `te~validator/<id>?page=2`: its id needs no name, and so it is no longer than one
+ * that names none, `validator?id=<id>&page=2`.
+ */
+function partsOf(text: string): Parts {
+  const [, network, named] = /^([a-z][a-z\d])~(.*)$/s.exec(text) ?? [];
+  const [place = "", query = ""] = (named ?? text).split(/\?(.*)/s);
+  const [wire = "", id] = network === undefined ? [place] : place.split(/\/(.*)/s);
+  return { network, wire, id, query };
+}
+
+/** What stands for the network that a link is of; undefined where it names none. */
+export const networkIn = (text: string): string | undefined => partsOf(text).network;
+
+/** The screen or the action that a link is for, as far as its name tells, and its query. */
+export function placeIn(text: string) {
+  const { wire, query } = partsOf(text);
+  return { place: placeAt(wire), query };
+}
+
+/**
+ * Links whose long ids travel as keys of this store.
+ * @param network what stands for their network; undefined where they name none
+ */
+export function createLinks(keys: IdKeys, network: () => string | undefined = () => undefined): Links {
+  const unkept = { ...keys, remember: keys.hold };
+  return { ...linksBy(keys, network), unkept: linksBy(unkept, network) };
+}
+
+function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "unkept"> {
   /** Addresses of rows that are shown again and again. */
   const encoded = new WeakMap<Address, string>();
 
@@ -62,17 +97,20 @@ function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
   };
 
   const write = (address: Address, max: number): string => {
-    const wire = wireOf(address.screen);
-    const join = (pairs: readonly (readonly [string, string])[]) => {
-      const query = pairs.map(([name, value]) => `${name}=${escapeValue(value)}`).join("&");
-      return query ? `${wire}?${query}` : wire;
-    };
+    const code = network();
     const given = givenParameters(address);
-    const withId = (text: string) =>
-      given.map(([name, value]) => [name, name === "id" ? text : value] as const);
+    const join = (idText?: string) => {
+      const isPlaced = code !== undefined && idText !== undefined;
+      const query = given
+        .filter(([name]) => name !== "id" || !isPlaced)
+        .map(([name, value]) => `${name}=${escapeValue(name === "id" ? (idText ?? value) : value)}`)
+        .join("&");
+      const wire = `${code === undefined ? "" : `${code}~`}${wireOf(address.screen)}`;
+      const place = isPlaced ? `${wire}/${escapePlaced(idText)}` : wire;
+      return query ? `${place}?${query}` : place;
+    };
     const id = given.find(([name]) => name === "id")?.[1];
-    if (id === undefined) return join(given);
-    return join(withId(packed(id, (text) => join(withId(text)).length <= max)));
+    return id === undefined ? join() : join(packed(id, (text) => join(text).length <= max));
   };
 
   const encode = (address: Address, max: number): string => {
@@ -92,11 +130,11 @@ function linksBy(keys: IdKeys): Omit<Links, "unkept"> {
   return {
     encode,
     async decode(text) {
-      const [wire = "", query = ""] = text.split(/\?(.*)/s);
+      const { wire, id, query } = partsOf(text);
       const place = placeAt(wire);
       if (!place) return undefined;
       const given: Record<string, string> = {};
-      for (const pair of query ? query.split("&") : []) {
+      for (const pair of [...(id === undefined ? [] : [`id=${id}`]), ...(query ? query.split("&") : [])]) {
         const [name = "", value = ""] = pair.split("=");
         const plain = unescapeValue(value);
         const read = plain === undefined ? undefined : await readChoice(plain);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
@@ -12,12 +13,16 @@ import {
 import type { ExplorerProblem } from "../explorer/errors.js";
 import { type ScreenAddress, withParameter } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
-import { type Markdown, md, timestamp } from "../text/markdown.js";
+import { DEFAULT_COIN, withCoin } from "../text/coin.js";
+import { escapeText, type Markdown, md, timestamp } from "../text/markdown.js";
 import { clean, cut, cutEscaped } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 import { withMentions } from "./mentions.js";
 import { SCREEN_WORDS } from "./screen-words.js";
+
+/** What a thread may be called at the most (Discord: 100 characters). */
+const MAX_THREAD_NAME = 100;
 
 const COLOURS: Readonly<Record<Tone, number>> = {
   neutral: 0x5865f2,
@@ -46,6 +51,10 @@ export interface Renderer {
   screen(view: View, here: ScreenAddress, back: ScreenAddress | undefined): MessagePayload;
   /** A message that is no screen: it only has links. */
   message(view: View): MessagePayload;
+  /** What something of that title is called outside of messages: a thread, an event in a calendar, a choice. */
+  title(text: string): string;
+  /** What makes a delivery's message recognizable by one of its links; also its nonce (Discord: 25 characters). */
+  mark(deliveryId: string): string;
 }
 
 /** What a renderer may know besides how addresses are written. */
@@ -54,11 +63,30 @@ interface RendererOptions {
   readonly commands?: () => ReadonlyMap<string, string>;
   /** The address of a thing's page in the web explorer, where one is set. */
   readonly pageOf?: (thing: ExplorerPage) => string | undefined;
+  /** The network's name, where that is to be said. */
+  readonly label?: string | undefined;
+  /** What the coin's unit is called. */
+  readonly coin?: string | undefined;
+  /** Tells one network's messages from another's in the same channel. */
+  readonly salt?: () => string | undefined;
+}
+
+/** What stands in a message's text besides the view's own words. */
+interface Words {
+  readonly commands: ReadonlyMap<string, string>;
+  readonly coin: string;
+  readonly label: string | undefined;
 }
 
 /** Renders views, with links made by `links`. */
 export function createRenderer(links: Links, options: RendererOptions = {}): Renderer {
-  const { commands = () => new Map<string, string>(), pageOf = () => undefined } = options;
+  const {
+    commands = () => new Map<string, string>(),
+    pageOf = () => undefined,
+    label,
+    coin = DEFAULT_COIN,
+    salt = () => undefined,
+  } = options;
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) =>
     toMessage(
       view,
@@ -68,21 +96,49 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
         back,
         view.isNothing ? links.unkept : links,
         view.explorerPage && pageOf(view.explorerPage),
+        coin,
       ),
-      commands(),
+      { commands: commands(), coin, label },
     );
-  return { screen: render, message: (view) => render(view) };
+  return {
+    screen: render,
+    message: (view) => render(view),
+    title: (text) => withLabel(withCoin(text, coin), label, MAX_THREAD_NAME, cut),
+    mark: (id) =>
+      createHash("sha256")
+        .update(`${salt() ?? ""}${id}`)
+        .digest("base64url")
+        .slice(0, 25),
+  };
 }
 
-function toMessage(view: View, components: Row[], commands: ReadonlyMap<string, string>): MessagePayload {
+/** A title with the network's name, which is never what is cut. */
+function withLabel(title: string, label: string | undefined, most: number, shorten = cutEscaped): string {
+  const end = label === undefined ? "" : ` · ${label}`;
+  return `${shorten(title, most - end.length)}${end}`;
+}
+
+function toMessage(view: View, components: Row[], words: Words): MessagePayload {
+  const { coin, label } = words;
   return {
-    ...(view.notification ? { content: cutEscaped(view.notification.toString(), LIMITS.title) } : {}),
-    embeds: [toEmbed(view, commands)],
+    ...(view.notification
+      ? {
+          content: withLabel(
+            withCoin(view.notification.toString(), coin),
+            label && escapeText(label).toString(),
+            LIMITS.title,
+          ),
+        }
+      : {}),
+    embeds: [toEmbed(view, words)],
     components,
-    files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(({ content, ...file }) => ({
-      attachment: content,
-      ...file,
-    })),
+    files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(
+      ({ content, description, ...file }) => ({
+        attachment: content,
+        ...file,
+        ...(description === undefined ? {} : { description: withCoin(description, coin) }),
+      }),
+    ),
     attachments: [],
     allowedMentions: { parse: [] },
   };
@@ -138,19 +194,21 @@ const AGE_ROOM = 200;
 
 // Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
 // (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
-function toEmbed(view: View, commands: ReadonlyMap<string, string>): APIEmbed {
-  const title = cutEscaped(view.title.toString(), LIMITS.title).trim() || "—";
+function toEmbed(view: View, words: Words): APIEmbed {
+  const label = words.label && escapeText(words.label).toString();
+  const title =
+    withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—";
   let left = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
   for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
-    const fitted = fitField(field, commands);
+    const fitted = fitField(field, words);
     left -= fitted.name.length + fitted.value.length;
     if (left < 0) break;
     fields.push(fitted);
   }
 
-  const lines = (view.body ?? []).flatMap((line) => withMentions(line.toString(), commands).split("\n"));
+  const lines = (view.body ?? []).flatMap((line) => linesOf(line, words));
   const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
   const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
   return {
@@ -163,10 +221,14 @@ function toEmbed(view: View, commands: ReadonlyMap<string, string>): APIEmbed {
   };
 }
 
-function fitField({ name, value, inline = false }: Field, commands: ReadonlyMap<string, string>) {
+/** A text's lines, as they are to be read. */
+const linesOf = (text: Markdown, { commands, coin }: Words): string[] =>
+  withCoin(withMentions(text.toString(), commands), coin).split("\n");
+
+function fitField({ name, value, inline = false }: Field, words: Words) {
   return {
-    name: plain(name, LIMITS.fieldName),
-    value: fitLines(withMentions(value.toString(), commands).split("\n"), LIMITS.fieldValue).trim() || "—",
+    name: plain(withCoin(name, words.coin), LIMITS.fieldName),
+    value: fitLines(linesOf(value, words), LIMITS.fieldValue).trim() || "—",
     inline,
   };
 }
@@ -186,11 +248,12 @@ function toRows(
   back: ScreenAddress | undefined,
   links: Writer,
   page: string | undefined,
+  coin: string,
 ) {
   const rows: Row[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
-    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links);
+    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links, coin);
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
@@ -265,14 +328,14 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Screen
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer): Row | undefined {
+function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer, coin: string): Row | undefined {
   const seen = new Set<string>();
   const options = choices.flatMap((choice) => {
     const value = links.encode(choice.to, LIMITS.menuText);
     const isTooLong = value.length > LIMITS.menuText;
     if (isTooLong || seen.has(value) || seen.size === LIMITS.menuOptions) return [];
     seen.add(value);
-    return [menuOption(choice, value)];
+    return [menuOption(choice, value, coin)];
   });
   if (options.length === 0) return undefined;
   const menu: APIStringSelectComponent = {
@@ -284,10 +347,14 @@ function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer): R
   return rowOf([menu]);
 }
 
-const menuOption = ({ label, hint, emoji, chosen }: Choice, value: string): APISelectMenuOption => ({
-  label: plain(label, LIMITS.menuText),
+const menuOption = (
+  { label, hint, emoji, chosen }: Choice,
+  value: string,
+  coin: string,
+): APISelectMenuOption => ({
+  label: plain(withCoin(label, coin), LIMITS.menuText),
   value,
-  ...(hint ? { description: plain(hint, LIMITS.menuText) } : {}),
+  ...(hint ? { description: plain(withCoin(hint, coin), LIMITS.menuText) } : {}),
   ...(emoji ? { emoji: { name: emoji } } : {}),
   ...(chosen ? { default: true } : {}),
 });

@@ -6,7 +6,6 @@ import {
   type REST,
   Routes,
 } from "discord.js";
-import { cut } from "../text/plain.js";
 import { DISCORD, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 
@@ -76,8 +75,6 @@ export async function postMessage(
   }
 }
 
-const MAX_THREAD_NAME = 100;
-
 /** Opens a forum's post. It takes no nonce. @returns the post's id, which is its thread's and its first message's */
 export async function postToForum(
   rest: REST,
@@ -90,7 +87,7 @@ export async function postToForum(
   const { nonce, enforce_nonce, ...message } = body(post);
   const thread = (await rest.post(Routes.threads(channelId), {
     body: {
-      name: cut(title, MAX_THREAD_NAME),
+      name: title,
       auto_archive_duration: ARCHIVE_MINUTES,
       message,
       ...(tagId === null ? {} : { applied_tags: [tagId] }),
@@ -110,7 +107,7 @@ export async function openThread(
 ): Promise<void> {
   try {
     await rest.post(Routes.threads(channelId, messageId), {
-      body: { name: cut(title, MAX_THREAD_NAME), auto_archive_duration: ARCHIVE_MINUTES },
+      body: { name: title, auto_archive_duration: ARCHIVE_MINUTES },
     });
   } catch (error) {
     if (!hasCode(error, DISCORD.threadExists)) throw error;

@@ -1,7 +1,10 @@
 import { REST } from "discord.js";
 import type { Config } from "../config.js";
-import { createSubscriptions, type FixedSubscription } from "../delivery/subscriptions.js";
+import { createSubscriptions } from "../delivery/subscriptions.js";
 import type { CommandDefinition } from "../discord/command.js";
+import { feeds } from "../feeds/index.js";
+import { environmentOf } from "../networks/network.js";
+import { createKnownNetworks, storeOf } from "../storage/networks.js";
 import { createState } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
 import { openCopy } from "./data-dir.js";
@@ -59,21 +62,27 @@ const describe = (details: object): string =>
 export async function* checkAll(
   config: Config,
   definitions: readonly CommandDefinition[],
-  environment: readonly FixedSubscription[],
 ): AsyncGenerator<Finding> {
   const rest = new REST({ api: config.discord.apiUrl, retries: 1, timeout: 8_000 });
   rest.setToken(config.discord.token);
   const me = yield* checkDiscord(rest, config.discord, definitions);
   if (me) yield await checkGateway(rest, config.discord.shards);
-  yield await checkExplorer(config.explorer);
+  for (const { explorer, id } of config.networks) yield await checkExplorer(explorer, id);
   const opened = yield* checkStorage(config);
   try {
     if (!me || !opened) return;
     const unreadable: Finding[] = [];
     const error = (details: object) =>
       void unreadable.push(warn("State", describe(details), "It counts as missing; see docs/operating.md."));
-    const state = createState(opened.store, { log: { error }, keepAside: false });
-    yield* checkSubscriptions(rest, me, createSubscriptions(state, environment));
+    const looking = { log: { error }, keepAside: false };
+    const ids = config.networks.flatMap(({ id }) => id ?? []);
+    const known = createKnownNetworks(createState(opened.store, looking), ids, false);
+    await known.load();
+    const all = config.networks.map((network) => {
+      const state = createState(storeOf(opened.store, network.id, known), looking);
+      return createSubscriptions(state, environmentOf(network, config, known, feeds));
+    });
+    yield* checkSubscriptions(rest, me, all);
     yield* unreadable;
   } catch (error) {
     // A copy taken while a bot writes may be torn.

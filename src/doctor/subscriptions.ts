@@ -18,11 +18,15 @@ function neededBy(subscription: Subscription) {
 export async function* checkSubscriptions(
   rest: REST,
   me: Me,
-  subscriptions: Subscriptions,
+  networks: readonly Subscriptions[],
 ): AsyncGenerator<Finding> {
-  const all = await subscriptions.all();
+  const all = await Promise.all(
+    networks.map(async (subscriptions) =>
+      (await subscriptions.all()).map((subscription) => ({ subscription, subscriptions })),
+    ),
+  ).then((each) => each.flat());
   if (all.length === 0) yield pass("Subscriptions", "none yet: `/subscribe` makes one");
-  for (const subscription of all) {
+  for (const { subscription, subscriptions } of all) {
     const { channelId: id, guildId, roleId, thread } = subscription;
     const what = `Channel ${id}`;
     try {

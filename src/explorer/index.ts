@@ -1,4 +1,4 @@
-import type { Config } from "../config.js";
+import type { ExplorerConfig } from "../config.js";
 import type { Log } from "../log.js";
 import { type Cache, REDIS_PREFIX } from "../storage/cache.js";
 import type { Redis } from "../storage/redis.js";
@@ -15,6 +15,8 @@ interface ExplorerDeps {
   /** Where processes share one budget. */
   readonly redis?: Redis | undefined;
   readonly log: Log;
+  /** Keeps what several explorers share a cache or a Redis for apart, also where their addresses are the same. */
+  readonly scope?: string | undefined;
   readonly now?: () => number;
   readonly onRead?: OnRead;
   readonly onRequest?: OnRequest;
@@ -22,13 +24,18 @@ interface ExplorerDeps {
 
 /** The explorer with all that stands before it: cache, budget, queue, retries and breakers. */
 export function createExplorer(
-  config: Config["explorer"],
-  { cache, redis, log, onRequest = () => {}, ...rest }: ExplorerDeps,
+  config: ExplorerConfig,
+  { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,
 ): ExplorerService {
   const { apiUrl, apiKey, requestsPerMinute, concurrency } = config;
   const own = createBudget(requestsPerMinute);
   const budget = redis
-    ? createSharedBudget(redis, requestsPerMinute, own, `${REDIS_PREFIX}quota:${digest(apiUrl + apiKey)}`)
+    ? createSharedBudget(
+        redis,
+        requestsPerMinute,
+        own,
+        `${REDIS_PREFIX}quota:${digest(scope + apiUrl + apiKey)}`,
+      )
     : own;
   const upstream = createUpstream({
     get: createHttp(config),
@@ -47,5 +54,5 @@ export function createExplorer(
       ),
     onRequest,
   });
-  return createExplorerService({ upstream, cache, origin: digest(apiUrl), ...rest });
+  return createExplorerService({ upstream, cache, origin: digest(scope + apiUrl), ...rest });
 }

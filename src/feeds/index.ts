@@ -1,4 +1,3 @@
-import type { Config } from "../config.js";
 import type { FeedModule } from "../delivery/feed.js";
 import type { FixedSubscription } from "../delivery/subscriptions.js";
 import { FIRST_FEED } from "../storage/catalogue.js";
@@ -11,11 +10,13 @@ import { validator } from "./validator/index.js";
 /** Everything that can be announced. Commands, subscriptions, the outbox and the background work all read this list. */
 export const feeds: readonly FeedModule[] = [governance, validator, newcomers, price, digest];
 
-/** The subscription that the environment makes (GOVERNANCE_CHANNEL_ID), where it makes one. */
+/** The subscriptions that the environment makes (GOVERNANCE_CHANNEL_ID): one for each of these channels. */
 export function environmentSubscriptions(
-  { governance: { channelId } }: Pick<Config, "governance">,
+  channelIds: readonly (string | undefined)[],
   modules: readonly FeedModule[],
 ): readonly FixedSubscription[] {
   const feed = modules.find(({ definition }) => definition.name === FIRST_FEED)?.definition;
-  return feed && channelId !== undefined ? [{ channelId, feed }] : [];
+  return feed
+    ? [...new Set(channelIds)].flatMap((channelId) => (channelId === undefined ? [] : [{ channelId, feed }]))
+    : [];
 }

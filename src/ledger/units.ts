@@ -1,4 +1,5 @@
 import { toDecimal, toRecord, toTime } from "../explorer/values.js";
+import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
 import { grouped } from "../text/markdown.js";
 
@@ -85,8 +86,8 @@ export const UNITS = {
   count: counted(""),
   characters: counted("characters"),
   bytes: inWords((text) => number(text, exactBytes)),
-  coins: counted("CC"),
-  coinsPerCoupon: counted("CC per coupon"),
+  coins: counted(COIN),
+  coinsPerCoupon: counted(`${COIN} per coupon`),
   usd: counted("USD"),
   usdADay: counted("USD a day"),
   usdPerMegabyte: counted("USD per MB"),

@@ -1,14 +1,20 @@
 import type { Registry } from "prom-client";
 
-/** What happens is counted here; without a port to read it from, nothing is. */
-export interface Metrics {
-  /** @param name the command with its subcommand, `link` or `complete` */
-  interaction(name: string, outcome: string, ms: number): void;
+/** What happens on one network is counted here. */
+export interface NetworkMetrics {
   read(endpoint: string, source: string): void;
   request(outcome: { status: string; priority: string; ms: number; waitedMs: number }): void;
   delivery(feed: string, outcome: string, ageMs: number): void;
   poll(feed: string, outcome: string, ms: number): void;
+}
+
+/** What happens is counted here; without a port to read it from, nothing is. */
+export interface Metrics {
+  /** @param name the command with its subcommand, `link` or `complete` */
+  interaction(name: string, outcome: string, ms: number): void;
   lease(held: boolean): void;
+  /** Those of one network, by its name in NETWORKS. */
+  of(network: string | undefined): NetworkMetrics;
   /** What /metrics answers; undefined where nothing is counted. */
   readonly registry: Registry | undefined;
 }
@@ -16,11 +22,8 @@ export interface Metrics {
 const nothing = () => {};
 const NONE: Metrics = {
   interaction: nothing,
-  read: nothing,
-  request: nothing,
-  delivery: nothing,
-  poll: nothing,
   lease: nothing,
+  of: () => ({ read: nothing, request: nothing, delivery: nothing, poll: nothing }),
   registry: undefined,
 };
 
@@ -31,11 +34,13 @@ const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 /**
  * Prometheus metrics, names as docs/operating.md explains them. The library is loaded only where they can be read.
  * @param feeds the names of what can be announced
+ * @param networks the names of the networks; a label tells them apart where there are several
  * @param gateway how many shards are ready, of how many
  */
 export async function createMetrics(
   wanted: boolean,
   feeds: readonly string[],
+  networks: readonly (string | undefined)[],
   gateway: () => { readonly ready: number; readonly all: number },
 ): Promise<Metrics> {
   if (!wanted) return NONE;
@@ -45,6 +50,9 @@ export async function createMetrics(
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+
+  const perNetwork = networks.length > 1 ? ["network"] : [];
+  const labelOf = (network: string | undefined) => (networks.length > 1 && network ? { network } : {});
 
   const interactions = new Histogram({
     name: "crier_interaction_seconds",
@@ -56,41 +64,43 @@ export async function createMetrics(
   const reads = new Counter({
     name: "crier_reads_total",
     help: "Readings by endpoint and by where they came from: memory, redis, stale or upstream",
-    labelNames: ["endpoint", "source"],
+    labelNames: ["endpoint", "source", ...perNetwork],
     registers,
   });
   const requests = new Histogram({
     name: "crier_upstream_seconds",
     help: "Requests to the explorer by status and priority, without their wait in the queue",
-    labelNames: ["status", "priority"],
+    labelNames: ["status", "priority", ...perNetwork],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   const waits = new Histogram({
     name: "crier_upstream_wait_seconds",
     help: "Time that requests to the explorer waited in the queue, by priority",
-    labelNames: ["priority"],
+    labelNames: ["priority", ...perNetwork],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   const deliveries = new Histogram({
     name: "crier_delivery_age_seconds",
     help: "Age of an announcement when it was delivered, given up or paused, by feed",
-    labelNames: ["feed", "outcome"],
+    labelNames: ["feed", "outcome", ...perNetwork],
     buckets: DELIVERY_BUCKETS,
     registers,
   });
   const polls = new Histogram({
     name: "crier_poll_seconds",
     help: "Polls of a feed: done, partial or failed",
-    labelNames: ["feed", "outcome"],
+    labelNames: ["feed", "outcome", ...perNetwork],
     buckets: ANSWER_BUCKETS,
     registers,
   });
   // A series that is born with its first event shows no increase: an alert on the first would never come.
-  for (const feed of feeds) {
-    for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ feed, outcome });
-    for (const outcome of ["done", "partial", "failed"]) polls.zero({ feed, outcome });
+  for (const of of networks.map(labelOf)) {
+    for (const feed of feeds) {
+      for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ ...of, feed, outcome });
+      for (const outcome of ["done", "partial", "failed"]) polls.zero({ ...of, feed, outcome });
+    }
   }
   const lease = new Gauge({
     name: "crier_lease_held",
@@ -116,14 +126,19 @@ export async function createMetrics(
 
   return {
     interaction: (name, outcome, ms) => interactions.observe({ name, outcome }, ms / 1_000),
-    read: (endpoint, source) => reads.inc({ endpoint, source }),
-    request({ status, priority, ms, waitedMs }) {
-      requests.observe({ status, priority }, ms / 1_000);
-      waits.observe({ priority }, waitedMs / 1_000);
-    },
-    delivery: (feed, outcome, ageMs) => deliveries.observe({ feed, outcome }, ageMs / 1_000),
-    poll: (feed, outcome, ms) => polls.observe({ feed, outcome }, ms / 1_000),
     lease: (held) => lease.set(held ? 1 : 0),
+    of(network) {
+      const label = labelOf(network);
+      return {
+        read: (endpoint, source) => reads.inc({ ...label, endpoint, source }),
+        request({ status, priority, ms, waitedMs }) {
+          requests.observe({ ...label, status, priority }, ms / 1_000);
+          waits.observe({ ...label, priority }, waitedMs / 1_000);
+        },
+        delivery: (feed, outcome, ageMs) => deliveries.observe({ ...label, feed, outcome }, ageMs / 1_000),
+        poll: (feed, outcome, ms) => polls.observe({ ...label, feed, outcome }, ms / 1_000),
+      };
+    },
     registry,
   };
 }

@@ -95,8 +95,12 @@ const actions = {
   /** Asks whether the person wants to be told of something, with what they would be told. */
   offerWatch: screen("watch", { id, feed, set }),
   startWatch: screen("watch-on", { id, feed, set }),
-  /** A person's watches, one of them chosen. */
-  watches: screen("watches", { id: id.optional(), feed: feed.optional() }),
+  /** A person's watches, one of them chosen; they may be on several networks. */
+  watches: screen("watches", {
+    id: id.optional(),
+    feed: feed.optional(),
+    network: z.string().max(12).optional(),
+  }),
   changeWatch: screen("watch-set", { id, feed, to: z.enum(["pause", "resume", "remove"]) }),
 } as const;
 

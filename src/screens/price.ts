@@ -1,5 +1,6 @@
 import type { Charts } from "../charts/charts.js";
 import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
+import { COIN } from "../text/coin.js";
 import {
   bold,
   changed,
@@ -63,7 +64,7 @@ export async function pricePicture(
     content && {
       name: `price-${span}.png`,
       content,
-      description: `The price of one CC over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
+      description: `The price of one ${COIN} over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
     }
   );
 }

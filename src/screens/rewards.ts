@@ -4,6 +4,7 @@ import type { Reward } from "../explorer/schema/ledger.js";
 import type { Explorer } from "../explorer/service.js";
 import { toDecimal } from "../explorer/values.js";
 import { sumOf } from "../ledger/amounts.js";
+import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
 import {
   bold,
@@ -30,7 +31,9 @@ const KINDS = [
 /** A reward's amounts that are not zero, each with its kind. */
 function amountsOf(reward: Reward): Markdown {
   const amounts = KINDS.flatMap(([kind, key]) =>
-    reward[key] === null || toDecimal(reward[key]) === "0" ? [] : [`${grouped(reward[key], 4)} CC ${kind}`],
+    reward[key] === null || toDecimal(reward[key]) === "0"
+      ? []
+      : [`${grouped(reward[key], 4)} ${COIN} ${kind}`],
   );
   return md`${amounts.length > 0 ? amounts.join(" · ") : "no amount"}`;
 }

@@ -343,6 +343,8 @@ interface Definition {
   readonly upgrade?: (id: string, document: Fields) => Fields;
   /** Whether an export leaves it out: it belongs to the store it is in. */
   readonly stays?: boolean;
+  /** Whether it belongs to the bot as a whole: each network has every other collection for itself. */
+  readonly shared?: boolean;
   /**
    * Whether an import writes it last. Cut off halfway, it then leaves a state that tells of no progress: a bot on it begins
    * anew, silently, where progress without the rest would have it announce all that is open again.
@@ -427,14 +429,39 @@ const catalogue = {
       z.object({ id: z.string(), usedAt: time.nullable() }),
     ),
     lives: "for a year after a button with it was last shown or pressed",
+    shared: true,
+  },
+  networks: {
+    name: "networks",
+    schema: z.object({ oldest: z.string(), all: z.array(z.string()) }),
+    lives: "for ever: the networks that NETWORKS has named",
+    shared: true,
+  },
+  networkChoices: {
+    name: "network-choices",
+    schema: z.object({ network: z.string() }),
+    lives: "until another is chosen, or the person is forgotten",
+    shared: true,
   },
   settings: {
     name: "settings",
     schema: z.object({ guildId: z.string().nullable() }),
     lives: "for ever: where the commands were last registered",
+    shared: true,
   },
-  version: { name: "version", schema: z.object({ version: z.number() }), lives: "for ever" },
-  lease: { name: "lease", schema: z.object({ epoch: z.number() }), lives: "for ever", stays: true },
+  version: {
+    name: "version",
+    schema: z.object({ version: z.number() }),
+    lives: "for ever",
+    shared: true,
+  },
+  lease: {
+    name: "lease",
+    schema: z.object({ epoch: z.number() }),
+    lives: "for ever",
+    stays: true,
+    shared: true,
+  },
   unreadable: {
     name: "unreadable",
     schema: z.object({
@@ -456,6 +483,15 @@ export const definitionOf = (collection: CollectionName): Definition => catalogu
 
 /** Every collection. */
 export const collectionNames = Object.keys(catalogue) as CollectionName[];
+
+const shared = new Set(
+  Object.values<Definition>(catalogue)
+    .filter((each) => each.shared)
+    .map(({ name }) => name),
+);
+
+/** Whether a collection, by its name, belongs to the bot as a whole. */
+export const isShared = (name: string): boolean => shared.has(name);
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 

@@ -42,8 +42,18 @@ export interface Leadership {
 
 const NAME = "background";
 
+/** Several works as one. */
+export const together = (works: readonly LeasedWork[]): LeasedWork => ({
+  async start(state, lease) {
+    for (const work of works) await work.start(state, lease);
+  },
+  async stop() {
+    await Promise.all(works.map((work) => work.stop()));
+  },
+});
+
 /** The same state, whose every commit fails once another process has taken over. */
-function leased(state: State, { epoch }: { readonly epoch: number }): LeasedState {
+export function leased(state: State, { epoch }: { readonly epoch: number }): LeasedState {
   const holder = { epoch };
   return {
     ...state,

@@ -5,6 +5,8 @@ import { readAll, StateError, type Store, type Write } from "./store.js";
 const all = collectionNames.map(definitionOf);
 const stays = new Set(all.filter((each) => each.stays).map(({ name }) => name));
 const last = new Set(all.filter((each) => each.last).map(({ name }) => name));
+/** A collection's name without that of the network it is of. */
+const withoutNetwork = (name: string): string => name.replace(/^[^:]*:/, "");
 /** Documents written in one step. */
 const CHUNK = 2_000;
 
@@ -58,7 +60,7 @@ export async function importState(store: Store, json: unknown, replace: boolean)
       ([id, document]): Write => ({ op: "put", collection, id, text: JSON.stringify(document) }),
     ),
   );
-  const isLast = ({ collection }: Write) => last.has(collection);
+  const isLast = ({ collection }: Write) => last.has(withoutNetwork(collection));
   const writes = [
     ...deletes.filter(isLast),
     ...deletes.filter((each) => !isLast(each)),

@@ -5,6 +5,7 @@ import {
   userMention as mentionUser,
   time,
 } from "@discordjs/formatters";
+import { COIN } from "./coin.js";
 import { shortId } from "./ids.js";
 import { clean, cut } from "./plain.js";
 
@@ -203,7 +204,7 @@ export function bytes(count: string | null): string {
 
 /** An amount of Canton Coin in a column: with two digits. */
 export const columnCoins = (decimal: string | null): Markdown =>
-  decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} CC`;
+  decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} ${trusted(COIN)}`;
 
 /** About so many USD: fewer digits the more it is; nothing where that is not known. */
 export function aboutUsd(usd: number | null): string | null {
@@ -214,4 +215,4 @@ export function aboutUsd(usd: number | null): string | null {
 
 /** An amount of Canton Coin. */
 export const coins = (decimal: string | null, mostFraction = 10): Markdown =>
-  decimal === null ? trusted("unknown") : md`${grouped(decimal, mostFraction)} CC`;
+  decimal === null ? trusted("unknown") : md`${grouped(decimal, mostFraction)} ${trusted(COIN)}`;

@@ -12,7 +12,7 @@ const CHANNELS = ["111111111111111", "222222222222222"] as const;
 it("forgets all of a channel that is removed, and nothing of another", async () => {
   const store = openFileStore(newDataDir());
   const state = createState(store, { log: quiet });
-  const subscriptions = createSubscriptions(state, []);
+  const subscriptions = createSubscriptions(state);
   for (const channelId of CHANNELS) {
     await subscriptions.setHealth(channelId, { error: "none" });
     const message = { feed: FIRST_FEED, subject: "one", channelId, messageId: "1", in: channelId, at: 1 };

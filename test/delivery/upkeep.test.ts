@@ -3,11 +3,12 @@ import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import type { Feed, SubjectState } from "../../src/delivery/feed.js";
 import { createUpkeep } from "../../src/delivery/upkeep.js";
+import { createRenderer } from "../../src/discord/message.js";
 import { createPacer } from "../../src/discord/pacer.js";
 import { announcedId } from "../../src/storage/catalogue.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { createState } from "../../src/storage/state.js";
-import { quiet } from "../harness.js";
+import { newLinks, quiet } from "../harness.js";
 
 const CHANNELS = 100;
 const SUBJECTS = 20;
@@ -59,6 +60,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
     state,
     lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
     rest: new REST(),
+    renderer: createRenderer(newLinks()),
     pacer: createPacer(0),
     feeds: new Map([["governance", feed]]),
     subscriptions: { recipients: async () => [] },

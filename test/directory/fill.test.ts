@@ -4,6 +4,7 @@ import { createDirectory, type Directory } from "../../src/directory/directory.j
 import { createDirectoryFiller, loadDirectory } from "../../src/directory/fill.js";
 import { createNames, type Names } from "../../src/directory/names.js";
 import { toChoices } from "../../src/discord/autocomplete.js";
+import { createRenderer } from "../../src/discord/message.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createExplorerService } from "../../src/explorer/service.js";
 import { createCache } from "../../src/storage/cache.js";
@@ -132,7 +133,9 @@ it("does without the largest parties where only they cannot be had", async () =>
 });
 
 it("says nothing wrong before a list has been read: what was typed is offered as it is", async () => {
-  const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", newLinks());
+  const links = newLinks();
+  const offering = { links, renderer: createRenderer(links) };
+  const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", offering);
   expect(offered("party")).toEqual([{ name: expect.stringContaining("still being read"), value: "quartz" }]);
   await fill();
   expect(offered("token")).toEqual([{ name: expect.stringContaining("Nothing known"), value: "quartz" }]);

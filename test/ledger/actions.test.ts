@@ -5,6 +5,7 @@ import { isGeneric, subjectText, toAction, toTitle } from "../../src/ledger/acti
 import { valueText } from "../../src/ledger/units.js";
 import { identityOf } from "../../src/ledger/vote-requests.js";
 import { statusGroup, votesNeeded } from "../../src/ledger/vote-rules.js";
+import { DEFAULT_COIN, withCoin } from "../../src/text/coin.js";
 
 const DELTA = `delta::1220${"ab".repeat(32)}`;
 const IRIS = `iris::1220${"cd".repeat(32)}`;
@@ -18,8 +19,8 @@ function read(config: unknown) {
   const { words, subject, facts } = toAction(config);
   return {
     words,
-    subject: subject && subjectText(subject, nameOf),
-    facts: facts.map(({ label, value }) => `${label}: ${valueText(value, nameOf)}`),
+    subject: subject && withCoin(subjectText(subject, nameOf), DEFAULT_COIN),
+    facts: facts.map(({ label, value }) => withCoin(`${label}: ${valueText(value, nameOf)}`, DEFAULT_COIN)),
   };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toAction } from "../../src/ledger/actions.js";
 import { configChanges } from "../../src/ledger/configuration.js";
 import { valueText } from "../../src/ledger/units.js";
+import { DEFAULT_COIN, withCoin } from "../../src/text/coin.js";
 
 const span = (microseconds: string) => ({ microseconds });
 const SYNCHRONIZER = `global-domain::1220${"ab".repeat(32)}`;
@@ -11,7 +12,7 @@ const MANAGER = `manager::1220${"cd".repeat(32)}`;
 const lines = (base: unknown, next: unknown) =>
   configChanges(base, next).map(({ label, from, to }) => {
     const text = (value: typeof from) => (value === null ? "—" : valueText(value, () => "Manager"));
-    return `${label}: ${text(from)} → ${text(to)}`;
+    return withCoin(`${label}: ${text(from)} → ${text(to)}`, DEFAULT_COIN);
   });
 
 describe("a configuration's changes", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLinks } from "../../src/discord/links.js";
+import { createLinks, networkIn, placeIn } from "../../src/discord/links.js";
 import {
   type Address,
   address,
@@ -254,6 +254,46 @@ describe("links", () => {
     expect(
       links.customId("A", address("party", { id: "z".repeat(101 - "Aparty?id=&m=mark".length) }), "mark"),
     ).toContain("^");
+  });
+
+  describe("of a network that they name", () => {
+    it.each<[Address, string]>([
+      [address("help", {}), "te~help"],
+      [address("validators", { status: "ACTIVE", page: 3 }), "te~validators?status=ACTIVE&page=3"],
+      [address("party", { id: PARTY }), `te~party/${PACKED}`],
+      [address("votes", { id: "x", page: 2 }), "te~vv/x?page=2"],
+      [address("lookup", { id: "50% & a=b? /c" }), "te~lookup/50%25 %26 a%3Db%3F /c"],
+      [address("snooze", { id: "x", since: 5, for: "1h" }), "te~snooze/x?since=5&for=1h"],
+    ])("write %j", async (to, text) => {
+      const links = newLinks("te");
+      expect(links.encode(to, 100)).toBe(text);
+      expect(await links.decode(text)).toEqual(to);
+      expect(await newLinks().decode(text)).toEqual(to);
+      expect(networkIn(text)).toBe("te");
+      expect(placeIn(text).place).toBe(to.screen);
+    });
+
+    it("are no longer than those that name none, so the longest ids still fit", () => {
+      for (const screen of ["contract", "token", "voteRequest", "votes", "update", "party"] as const) {
+        const to = address(screen, { id: CONTRACT });
+        expect(newLinks("te").customId("A", to).length, screen).toBe(newLinks().customId("A", to).length);
+      }
+      const links = newLinks("te");
+      expect(links.customId("A", address("contract", { id: CONTRACT }))).toHaveLength(99);
+      expect(links.ids.size).toBe(0);
+    });
+
+    it("go by the key of an id that does not fit", async () => {
+      const links = newLinks("te");
+      const text = links.encode(address("party", { id: LONG }), 100);
+      expect(text).toBe(`te~party/${keyOf(LONG)}`);
+      expect(await links.decode(text)).toEqual(address("party", { id: LONG }));
+    });
+
+    it.each(["price", "vr?id=~AKur", "c?id=te~x", "t?id=~AKur", "lookup?id=te~x", "~", ""])(
+      "are not taken for those of old: %s",
+      (text) => expect(networkIn(text)).toBeUndefined(),
+    );
   });
 
   it("write an id as a choice's value, and read it back", async () => {

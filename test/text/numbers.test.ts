@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { withCoin } from "../../src/text/coin.js";
 import { aboutUsd, bytes, changed, coins, counted, fixed, grouped, share } from "../../src/text/markdown.js";
 
 describe("a number", () => {
@@ -23,8 +24,8 @@ describe("a number", () => {
   });
 
   it("of coin says that it is coin, and never that there is none where there is some", () => {
-    expect(coins("0.00004", 2).toString()).toBe("under 0.01 CC");
-    expect(coins("0", 2).toString()).toBe("0 CC");
+    expect(withCoin(coins("0.00004", 2).toString(), "CC")).toBe("under 0.01 CC");
+    expect(withCoin(coins("0", 2).toString(), "TC")).toBe("0 TC");
     expect(coins(null).toString()).toBe("unknown");
   });
 });

@@ -3,6 +3,7 @@ import { address } from "../../screens/addresses.js";
 import { usdText } from "../../screens/price.js";
 import type { Field, View } from "../../screens/view.js";
 import { statusText } from "../../screens/vote-parts.js";
+import { COIN } from "../../text/coin.js";
 import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import type { Facts } from "./facts.js";
@@ -81,7 +82,7 @@ export function digestView(of: Facts, { since, until, every, isLate }: Period, m
     ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
     : [];
   const price =
-    of.price && md`${usdText(of.price.to)} for one CC, ${percentChange(of.price.from, of.price.to)}`;
+    of.price && md`${usdText(of.price.to)} for one ${COIN}, ${percentChange(of.price.from, of.price.to)}`;
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   const unread = of.validators ? [] : [md`-# Validator activity could not be read.`];
   return {

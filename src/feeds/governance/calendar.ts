@@ -12,6 +12,7 @@ import {
 import { hasTopic, type Publisher } from "../../delivery/feed.js";
 import type { Names } from "../../directory/names.js";
 import { DISCORD, hasCode } from "../../discord/errors.js";
+import type { Renderer } from "../../discord/message.js";
 import { problemOf } from "../../discord/problems.js";
 import { neededFor, nextDeadline } from "../../ledger/vote-rules.js";
 import type { Log } from "../../log.js";
@@ -19,7 +20,7 @@ import type { CalendarEvent, TrackedVoteRequest } from "../../storage/catalogue.
 import { type LeasedState, LeaseLost } from "../../storage/lease.js";
 import { StateError } from "../../storage/store.js";
 import { code, md, timestamp } from "../../text/markdown.js";
-import { clean, cut } from "../../text/plain.js";
+import { clean } from "../../text/plain.js";
 import { believed } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
 import { HOUR, MINUTE } from "../../util/units.js";
@@ -45,6 +46,7 @@ interface CalendarDeps {
   readonly state: LeasedState;
   readonly requests: TrackedVoteRequests;
   readonly names: Names;
+  readonly renderer: Renderer;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -61,7 +63,7 @@ interface Wanted {
  * Keeps an event in the calendar of each server that wants it, for each open vote request. An event is written down before it is
  * made: whoever finds one written down and not made looks for it at Discord first. One that somebody deleted stays deleted.
  */
-export function createCalendar({ rest, state, requests, names, log, now }: CalendarDeps) {
+export function createCalendar({ rest, state, requests, names, renderer, log, now }: CalendarDeps) {
   const { calendar } = state;
   const me = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
 
@@ -72,7 +74,7 @@ export function createCalendar({ rest, state, requests, names, log, now }: Calen
     const endsAt = nextDeadline(of, of, neededFor(of, undefined), now());
     if (endsAt === null || endsAt < now() + 2 * SOON_MS) return [];
     const title = names.voteRequest({ identity, title: request.terms.title });
-    return [{ key, identity, name: cut(clean(title), 100), endsAt }];
+    return [{ key, identity, name: renderer.title(clean(title)), endsAt }];
   };
 
   const timesOf = ({ endsAt }: Wanted) => ({

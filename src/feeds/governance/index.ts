@@ -103,7 +103,7 @@ export const governance: FeedModule = {
       pollMs,
       now,
     });
-    const keepCalendar = createCalendar({ rest, state, requests, names, log, now });
+    const keepCalendar = createCalendar({ rest, state, requests, names, renderer, log, now });
     let forgotAt = Number.NEGATIVE_INFINITY;
     return {
       feed,

@@ -1,5 +1,5 @@
 import type { REST } from "discord.js";
-import { type Feed, markOf } from "../../delivery/feed.js";
+import type { Feed } from "../../delivery/feed.js";
 import { SNOOZES } from "../../delivery/snoozes.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
@@ -82,7 +82,7 @@ export function createResponses(deps: ResponseDeps): {
       if (!next) break;
       if (await state.commit([state.responses.expect(id, before), state.responses.put(id, next)])) break;
     }
-    const mark = markOf(deliveryId(feed, beginningOf(subject), alert.channelId));
+    const mark = renderer.mark(deliveryId(feed, beginningOf(subject), alert.channelId));
     const view = await views.of(subject, alert.channelId, mark);
     if (!view) throw new PersonError("This alert is over.");
     return renderer.message(view);

@@ -42,7 +42,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   });
   const state = newState();
   const lease: Lease = { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY };
-  const subscriptions = createSubscriptions(state, []);
+  const subscriptions = createSubscriptions(state);
   await subscriptions.put({
     ...defaultsOf(governance.definition),
     topics: { new: true, outcome: true, reminders: true, changes: true, votes: true },
@@ -68,6 +68,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     state,
     lease,
     rest,
+    renderer,
     pacer: createPacer(0),
     subscriptions,
     feeds: new Map([[feed.definition.name, feed]]),

@@ -1,0 +1,56 @@
+import { SlashCommandBuilder } from "@discordjs/builders";
+import {
+  ApplicationIntegrationType,
+  InteractionContextType,
+  PermissionFlagsBits,
+} from "discord-api-types/v10";
+import { type ActingCommand, NETWORK_OPTION, NO_NETWORK } from "../src/discord/command.js";
+import type { NetworkChoices } from "../src/networks/choose.js";
+import type { Network } from "../src/networks/network.js";
+import { channelMention, md } from "../src/text/markdown.js";
+import { choicesOf, type NetworkName } from "./network-option.js";
+import { say, serverOf } from "./subscribe/handlers.js";
+
+const CHANNEL = "channel";
+
+/** /settings: the network that a server's, or a channel's, commands are about where they name none. */
+export function createSettings(
+  networks: readonly NetworkName[],
+  choices: NetworkChoices,
+): ActingCommand<Network> {
+  const definition = new SlashCommandBuilder()
+    .setName("settings")
+    .setDescription("Which network commands are about in this server, or in one channel")
+    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
+    .setContexts(InteractionContextType.Guild)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
+    .addStringOption((option) =>
+      option
+        .setName(NETWORK_OPTION)
+        .setDescription("The network of commands that name none")
+        .setRequired(true)
+        .addChoices(...choicesOf(networks), { name: "none of its own", value: NO_NETWORK }),
+    )
+    .addChannelOption((option) =>
+      option.setName(CHANNEL).setDescription("In this channel alone (the whole server)"),
+    );
+  return {
+    definition: definition.toJSON(),
+    group: "This bot",
+    async run(interaction, { networks: { served } }) {
+      const { options } = interaction;
+      const guild = serverOf(interaction);
+      const channel = options.getChannel(CHANNEL)?.id;
+      const wanted = options.getString(NETWORK_OPTION, true);
+      const chosen = served.find(({ id }) => id === wanted);
+      await choices.set(channel === undefined ? { guild } : { channel }, chosen?.id);
+      const usual = chosen ?? (channel === undefined ? served[0] : undefined);
+      return say(served[0], md`Set`, [
+        usual
+          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands that name no network are about **${usual.name}**.`
+          : md`${channelMention(channel ?? "")}: commands that name no network are about the server's.`,
+        md`-# \`${NETWORK_OPTION}:\` names another in any command. Subscriptions stay what they are.`,
+      ]);
+    },
+  };
+}

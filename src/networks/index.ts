@@ -1,0 +1,55 @@
+import type { Log } from "../log.js";
+import type { Metrics } from "../ops/metrics.js";
+import type { LeasedWork } from "../storage/lease.js";
+import { createKnownNetworks } from "../storage/networks.js";
+import type { State } from "../storage/state.js";
+import type { Job } from "../util/repeat.js";
+import { createNetwork, type Network, type Networks, restingNetwork, type SharedParts } from "./network.js";
+
+/** A log whose lines say which network they are about. */
+const logOf = (log: Log, network: string): Log => ({
+  debug: (details, message) => log.debug({ network, ...details }, message),
+  info: (details, message) => log.info({ network, ...details }, message),
+  warn: (details, message) => log.warn({ network, ...details }, message),
+  error: (details, message) => log.error({ network, ...details }, message),
+});
+
+/** Builds all networks of the settings. */
+export function createNetworks(
+  given: Omit<SharedParts, "known">,
+  state: State,
+  log: Log,
+  metrics: Metrics,
+): {
+  readonly networks: Networks;
+  readonly backgrounds: readonly LeasedWork[];
+  readonly loading: readonly Job[];
+} {
+  const { config } = given;
+  const ids = config.networks.flatMap(({ id }) => id ?? []);
+  const known = createKnownNetworks(state, ids);
+  const shared: SharedParts = { ...given, known };
+  const isAlone = config.networks.length === 1;
+  const build = (settings: (typeof config.networks)[number]) => {
+    const own = isAlone || settings.id === undefined ? log : logOf(log, settings.id);
+    return createNetwork(settings, () => networks, shared, own, metrics.of(settings.id));
+  };
+  const [first, ...others] = config.networks;
+  const built = [build(first), ...others.map(build)] as const;
+  const served: [Network, ...Network[]] = [built[0].network, ...built.slice(1).map(({ network }) => network)];
+  const networks: Networks = {
+    served,
+    known,
+    async resting() {
+      const all = await known.load();
+      // A network without a name has what the oldest one left.
+      const own = new Set(ids.length === 0 ? [known.oldest()] : ids);
+      return all.filter((id) => !own.has(id)).map((id) => restingNetwork(id, shared, log));
+    },
+  };
+  return {
+    networks,
+    backgrounds: built.map(({ background }) => background),
+    loading: built.map(({ loading }) => loading),
+  };
+}

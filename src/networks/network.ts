@@ -1,0 +1,225 @@
+import type { REST } from "discord.js";
+import { createBackground } from "../background.js";
+import type { Charts } from "../charts/charts.js";
+import type { Config, NetworkConfig } from "../config.js";
+import { codeOf } from "../config-shapes.js";
+import type { FeedModule } from "../delivery/feed.js";
+import {
+  createSubscriptions,
+  type FixedSubscription,
+  type Subscriptions,
+} from "../delivery/subscriptions.js";
+import { createDirectory, type Directory } from "../directory/directory.js";
+import { DIRECTORY_MS, loadDirectory } from "../directory/fill.js";
+import { createNames, type Names } from "../directory/names.js";
+import { createLinks, type Links } from "../discord/links.js";
+import { createRenderer, type Renderer } from "../discord/message.js";
+import type { Pacer } from "../discord/pacer.js";
+import { createPages } from "../discord/pages.js";
+import { createExplorer } from "../explorer/index.js";
+import type { ExplorerService } from "../explorer/service.js";
+import { environmentSubscriptions } from "../feeds/index.js";
+import { createPriceHistory } from "../ledger/price-history.js";
+import type { Log } from "../log.js";
+import type { NetworkMetrics } from "../ops/metrics.js";
+import type { ScreenServices } from "../screens/view.js";
+import { createCache } from "../storage/cache.js";
+import type { IdKeys } from "../storage/id-keys.js";
+import type { LeasedWork } from "../storage/lease.js";
+import { type KnownNetworks, storeOf } from "../storage/networks.js";
+import type { Redis } from "../storage/redis.js";
+import { createState, type State } from "../storage/state.js";
+import { StateError, type Store } from "../storage/store.js";
+import { createNotice } from "../util/notice.js";
+import { type Job, repeat } from "../util/repeat.js";
+import { DAY, SECOND } from "../util/units.js";
+
+/** What is kept of a network, also of one that the settings no longer name. */
+export interface NetworkState {
+  /** As NETWORKS names it; undefined where there is one network without a name. */
+  readonly id: string | undefined;
+  /** For people. */
+  readonly name: string;
+  readonly state: State;
+  readonly subscriptions: Subscriptions;
+}
+
+/** One network that the bot serves: all that is its own. */
+export interface Network extends NetworkState {
+  /** Its name, where that is to be said: not of the default one. */
+  readonly label: string | undefined;
+  readonly explorer: ExplorerService;
+  readonly directory: Directory;
+  readonly names: Names;
+  readonly links: Links;
+  readonly renderer: Renderer;
+  readonly screens: ScreenServices;
+  /** For what is not the answer to an interaction. */
+  readonly rest: REST;
+  /** The most subscriptions that a server may have, to all networks together. */
+  readonly maxSubscriptions: number;
+  /** All that the bot serves, this one among them. */
+  readonly networks: Networks;
+}
+
+/** The networks of the bot. */
+export interface Networks {
+  /** The default one first. */
+  readonly served: readonly [Network, ...Network[]];
+  /** Those that the settings no longer name: nothing is read or told of them. @throws {StateError} */
+  resting(): Promise<readonly NetworkState[]>;
+  readonly known: KnownNetworks;
+}
+
+/** Redis may take so long to be connected at the start, in ms, before anybody is told what waits for it. */
+const CONNECT_MS = 10_000;
+
+/** All networks that anything is kept of. @throws {StateError} */
+export const allNetworks = async ({ served, resting }: Networks): Promise<readonly NetworkState[]> => [
+  ...served,
+  ...(await resting()),
+];
+
+/** What all networks share. */
+export interface SharedParts {
+  readonly config: Config;
+  readonly feeds: readonly FeedModule[];
+  readonly store: Store;
+  readonly known: KnownNetworks;
+  readonly redis: Redis | undefined;
+  readonly keys: IdKeys;
+  readonly charts: Charts;
+  readonly rest: REST;
+  readonly backgroundRest: REST;
+  readonly pacer: Pacer;
+  readonly discordTime: () => number;
+  /** Discord's id of each command by how it is called, once they are registered. */
+  readonly commandPaths: () => ReadonlyMap<string, string>;
+}
+
+/** What a network without a name, or the oldest one, writes in links and marks: nothing. */
+const codeIn =
+  ({ id }: Pick<NetworkConfig, "id">, known: KnownNetworks) =>
+  () =>
+    id === undefined || known.oldest() === id ? undefined : codeOf(id);
+
+/** The subscriptions to a network that the environment makes. */
+export const environmentOf =
+  (
+    { id, governanceChannelId }: NetworkConfig,
+    { governance }: Pick<Config, "governance">,
+    known: KnownNetworks,
+    feeds: readonly FeedModule[],
+  ) =>
+  (): readonly FixedSubscription[] => {
+    const isOldest = id !== undefined && known.oldest() === id;
+    return environmentSubscriptions(
+      [governanceChannelId, isOldest ? governance.channelId : undefined],
+      feeds,
+    );
+  };
+
+/** Builds one network's part of the bot, and the background work for it. */
+export function createNetwork(
+  settings: NetworkConfig,
+  networks: () => Networks,
+  shared: SharedParts,
+  log: Log,
+  metrics: NetworkMetrics,
+): { readonly network: Network; readonly background: LeasedWork; readonly loading: Job } {
+  const { config, feeds, store, known, redis, keys, charts, rest } = shared;
+  const { id, name, coin } = settings;
+  const state = createState(storeOf(store, id, known), { log });
+  const code = codeIn(settings, known);
+  const links = createLinks(keys, code);
+  const label = settings === config.networks[0] ? undefined : name;
+  const renderer = createRenderer(links, {
+    commands: shared.commandPaths,
+    pageOf: createPages(settings.explorer.pages),
+    label,
+    coin,
+    salt: code,
+  });
+  const explorer = createExplorer(settings.explorer, {
+    // Of its own: what one explorer answers displaces nothing of another's.
+    cache: createCache({ memoryMb: config.cacheMemoryMb / config.networks.length, redis, log }),
+    redis,
+    log,
+    scope: id,
+    onRead: metrics.read,
+    onRequest: metrics.request,
+  });
+  const directory = createDirectory();
+  const anyAge = explorer.for("background", { maxAgeMs: DAY });
+  const names = createNames({ directory, explorer: anyAge, state, log });
+  const environment = environmentOf(settings, config, known, feeds);
+  const background = createBackground({
+    feeds,
+    state,
+    charts,
+    explorer,
+    directory,
+    names,
+    rest: shared.backgroundRest,
+    pacer: shared.pacer,
+    discordTime: shared.discordTime,
+    environment,
+    renderer,
+    polls: config,
+    log,
+    onDelivered: metrics.delivery,
+    onPoll: metrics.poll,
+  });
+  const prices = createPriceHistory(state, log);
+  const source = new URL(settings.explorer.apiUrl).host;
+  const network: Network = {
+    id,
+    name,
+    label,
+    state,
+    subscriptions: createSubscriptions(state, environment),
+    explorer,
+    directory,
+    names,
+    links,
+    renderer,
+    screens: { directory, names, prices, charts, source },
+    rest,
+    maxSubscriptions: config.subscriptionsPerServer,
+    get networks() {
+      return networks();
+    },
+  };
+  return { network, background, loading: keepLoaded(directory, state, log) };
+}
+
+/** Takes over the names that are kept, again and again: another process may read them. */
+function keepLoaded(directory: Directory, state: State, log: Log): Job {
+  const startedAt = performance.now();
+  const failing = createNotice<unknown>(
+    (err) => log.warn({ err }, "The kept names cannot be read; trying again"),
+    () => log.info({}, "The kept names can be read again"),
+  );
+  const load = async () => {
+    await loadDirectory(directory, state, log);
+    failing.ends();
+  };
+  return repeat(load, DIRECTORY_MS, log, {
+    retryMs: SECOND,
+    onError: (err) => {
+      // While Redis is not there yet, the connection says so itself.
+      if (!(err instanceof StateError)) log.error({ err }, "The kept names could not be taken over");
+      else if (performance.now() - startedAt > CONNECT_MS) failing.begins(err);
+    },
+  });
+}
+
+/** What is kept of a network that the settings no longer name. */
+export function restingNetwork(
+  id: string,
+  { store, known }: Pick<SharedParts, "store" | "known">,
+  log: Log,
+): NetworkState {
+  const state = createState(storeOf(store, id, known), { log });
+  return { id, name: id, state, subscriptions: createSubscriptions(state) };
+}

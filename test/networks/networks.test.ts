@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Given } from "../../sandbox/discord/driver.js";
+import type { Message } from "../../sandbox/discord/world.js";
+import { createRandom } from "../../sandbox/explorer/random.js";
+import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
+import { readingCommands } from "../../sandbox/reading-commands.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("a bot of two networks", () => {
+  let harness: Harness;
+  let second: SandboxExplorer;
+  beforeAll(async () => {
+    harness = await startHarness({
+      second: {},
+      env: () => ({ GOVERNANCE_POLL_SECONDS: "1", WATCH_POLL_SECONDS: "1" }),
+    });
+    if (!harness.second) throw new Error("There is no second network");
+    second = harness.second;
+  });
+  afterEach(() => {
+    harness.explorer.clearFaults();
+    second.clearFaults();
+    expect(harness.discord.world.refusals.splice(0)).toEqual([]);
+  });
+  afterAll(() => harness.close());
+
+  const driver = () => harness.discord.driver;
+  let guests = 0;
+  /** Somebody who has asked nothing yet. */
+  const guest = (channel = harness.discord.channels.general) => {
+    guests += 1;
+    const user = harness.discord.world.addUser(`Guest ${guests}`);
+    harness.discord.guild.members.set(user.id, []);
+    return { user, channel };
+  };
+  const owner = (channel = harness.discord.channels.general) => ({
+    user: harness.discord.people.owner,
+    channel,
+  });
+  const channelNamed = (name: string) =>
+    harness.discord.world.addChannel({ type: 0, guild_id: harness.discord.guild.id, name, position: 9 });
+  const titleOf = (message: Message) => (message.embeds[0] as { title: string }).title;
+  const linksOn = (message: Message) =>
+    driver()
+      .components(message)
+      .flatMap(({ custom_id = "", options = [] }) =>
+        options.length > 0 ? options.map(({ value }) => value) : [custom_id.slice(1)],
+      );
+  const posted = ({ id }: { readonly id: string }) => harness.discord.world.messages.get(id) ?? [];
+  const asked = async (place: ReturnType<typeof guest>, command: string, given: Given = {}) =>
+    driver().ask(place, command, given);
+
+  it("answers each command from the network that is named, and says so where it is not the first one", async () => {
+    for (const [network, explorer] of [
+      ["main", harness.explorer],
+      ["test", second],
+    ] as const) {
+      for (const [command, given] of readingCommands(explorer.ledger, createRandom(5))) {
+        const message = await asked(guest(), command, { ...given(), network });
+        expect(message.embeds, command).toHaveLength(1);
+        expect(titleOf(message).endsWith(" · TestNet"), `${command}: ${titleOf(message)}`).toBe(
+          network === "test",
+        );
+        for (const link of linksOn(message)) expect(/^te~/.test(link), link).toBe(network === "test");
+      }
+    }
+    expect(new Set(harness.explorer.requests.map(({ key }) => key))).toEqual(new Set([harness.explorer.key]));
+    expect(new Set(second.requests.map(({ key }) => key))).toEqual(new Set([second.key]));
+  });
+
+  it("keeps two networks' data of one party apart, with each one's own coin", async () => {
+    const id = second.ledger.validators[0]?.party.id ?? "";
+    expect(harness.explorer.ledger.validators[0]?.party.id).toBe(id);
+    const place = guest();
+    const [main, test] = [
+      textOf(await asked(place, "/party show", { party: id })),
+      textOf(await asked(place, "/party show", { party: id, network: "test" })),
+    ];
+    expect(main).toMatch(/[\d,.]+ CC/);
+    expect(test).toMatch(/[\d,.]+ TC/);
+    expect(test).not.toMatch(/\d CC/);
+    expect(main.match(/# [\d,.]+/)).not.toEqual(test.match(/# [\d,.]+/));
+  });
+
+  it("follows pages, menus, dialogs and the way back on the same network", async () => {
+    const place = guest();
+    const list = await asked(place, "/validator list", { status: "ALL", network: "test" });
+    await driver().click(place, list, "▶");
+    expect(titleOf(list)).toMatch(/· TestNet$/);
+    await driver().submit(place, await driver().open(place, list, "j"), ["3"]);
+    expect(driver().find(list, "j").label).toBe("3 / 5");
+    const name = driver()
+      .components(list)
+      .find(({ options }) => options)?.options?.[0]?.value;
+    await driver().choose(place, list, name ?? "");
+    expect(titleOf(list)).toMatch(/· TestNet$/);
+    await driver().click(place, list, "↩️");
+    expect(driver().find(list, "j").label).toBe("3 / 5");
+    await driver().click(place, list, "🔄");
+    expect(titleOf(list)).toMatch(/· TestNet$/);
+  });
+
+  it("opens what names no network on the one that came first", async () => {
+    const place = guest();
+    const message = await asked(place, "/price", { network: "test" });
+    const button = driver().find(message, "Refresh");
+    expect(button.custom_id).toBe("rte~price");
+    button.custom_id = "rprice?over=7d";
+    await driver().click(place, message, "rprice");
+    expect(titleOf(message)).toBe("Canton Coin, 7 days");
+  });
+
+  it("takes the network of a channel, of the server, or of a person's direct messages", async () => {
+    const place = guest();
+    const titleIn = async (where: ReturnType<typeof guest>) => titleOf(await asked(where, "/network"));
+    expect(await titleIn(place)).not.toContain("TestNet");
+    expect(textOf(await asked(owner(), "/settings", { network: "test" }))).toContain("**TestNet**");
+    expect(await titleIn(guest())).toContain("TestNet");
+    const quiet = channelNamed("mainnet-only");
+    await asked(owner(), "/settings", { network: "main", channel: quiet.id });
+    expect(await titleIn(guest(quiet))).not.toContain("TestNet");
+    await asked(owner(), "/settings", { network: "-", channel: quiet.id });
+    expect(await titleIn(guest(quiet))).toContain("TestNet");
+    await asked(owner(), "/settings", { network: "-" });
+    expect(await titleIn(guest())).not.toContain("TestNet");
+
+    const { user } = guest();
+    const direct = { user, channel: harness.discord.world.directChannel(user) };
+    expect(await titleIn(direct)).not.toContain("TestNet");
+    await asked(direct, "/price", { network: "test" });
+    await expect.poll(() => titleIn(direct)).toContain("TestNet");
+    // In a server nobody's own choice counts.
+    expect(await titleIn(guest())).not.toContain("TestNet");
+    await asked(direct, "/watch forget");
+    expect(await titleIn(direct)).not.toContain("TestNet");
+  });
+
+  it("offers the names of the network that is named, and says whose they are", async () => {
+    const [request] = second.ledger.voteRequests;
+    const offered = async (given: Given) =>
+      (await driver().complete(guest(), "/proposals show", "proposal", { proposal: "", ...given })).map(
+        ({ name }) => name,
+      );
+    await expect.poll(() => offered({ network: "test" })).not.toEqual([]);
+    expect(request).toBeDefined();
+    for (const name of await offered({ network: "test" })) expect(name).toMatch(/· TestNet$/);
+    for (const name of await offered({})) expect(name).not.toMatch(/TestNet/);
+  });
+
+  it("tells one channel of both networks, each under its own name, and both of one person", async () => {
+    const channel = channelNamed("both");
+    for (const network of ["main", "test"])
+      expect(titleOf(await asked(owner(channel), "/subscribe governance", { network, thread: true }))).toBe(
+        network === "main" ? "Subscribed" : "Subscribed · TestNet",
+      );
+    const list = textOf(await asked(owner(channel), "/subscribe list"));
+    expect(list).toContain("governance · TestNet");
+    const posts = () =>
+      posted(channel)
+        .map(titleOf)
+        .filter((title) => title.includes("One for"));
+    harness.explorer.ledger.openVoteRequest({ title: "One for MainNet" });
+    second.ledger.openVoteRequest({ title: "One for TestNet" });
+    await expect.poll(posts).toHaveLength(2);
+    const [main, test] = ["One for MainNet", "One for TestNet"].map((title) =>
+      posted(channel).find((each) => titleOf(each).includes(title)),
+    );
+    if (!main || !test) throw new Error("They were not announced");
+    expect(titleOf(main)).not.toContain("· TestNet");
+    expect(titleOf(test)).toMatch(/· TestNet$/);
+    const threadOf = (message: Message) => harness.discord.world.channels.get(message.id)?.name;
+    await expect.poll(() => threadOf(test)).toMatch(/One for TestNet.* · TestNet$/);
+    await expect.poll(() => threadOf(main)).toMatch(/One for MainNet$/);
+
+    // Several: which one is meant has to be said.
+    const either = await asked(owner(channel), "/subscribe test");
+    expect(either.content).toContain("`network`");
+    await asked(owner(channel), "/subscribe remove", { network: "main" });
+    const left = textOf(await asked(owner(channel), "/subscribe list"));
+    expect(left).toContain("governance · TestNet");
+    await asked(owner(channel), "/subscribe remove");
+    expect(textOf(await asked(owner(channel), "/subscribe list"))).not.toContain(`<#${channel.id}>`);
+
+    const person = guest();
+    const [validator] = second.ledger.validators;
+    for (const network of ["main", "test"])
+      await asked(person, "/watch validator", { validator: validator?.party.id ?? "", network });
+    const watches = await asked(person, "/watch list");
+    expect(textOf(watches)).toContain("2 of 20");
+    expect(textOf(watches).match(/· TestNet\*\*/g)).toHaveLength(1);
+    const options = driver()
+      .components(watches)
+      .flatMap((each) => each.options ?? []);
+    expect(options).toHaveLength(2);
+    await driver().choose(person, watches, options[1]?.value ?? "");
+    await driver().click(person, watches, "Remove");
+    expect(textOf(watches)).toContain("1 of 20");
+  });
+
+  it("answers and announces on one network while the other fails in whatever way", async () => {
+    const channel = channelNamed("alone");
+    await asked(owner(channel), "/subscribe governance", { network: "main" });
+    for (const fault of [
+      { kind: "status", status: 500 },
+      { kind: "reset" },
+      { kind: "slow", ms: 60_000 },
+      { kind: "status", status: 401 },
+    ] as const) {
+      second.injectFault(fault);
+      const title = `While it fails: ${fault.kind}`;
+      harness.explorer.ledger.openVoteRequest({ title });
+      expect(titleOf(await asked(guest(), "/network", { network: "main" }))).not.toContain("TestNet");
+      await expect.poll(() => posted(channel).some((each) => titleOf(each).includes(title))).toBe(true);
+      second.clearFaults();
+    }
+  });
+});

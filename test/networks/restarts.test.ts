@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Message } from "../../sandbox/discord/world.js";
+import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+/** One step after another of a bot's life, on the same state. */
+describe("a bot whose networks change", () => {
+  let harness: Harness;
+  let second: SandboxExplorer;
+  let firstAnswer: Message;
+  beforeAll(async () => {
+    harness = await startHarness({
+      second: {},
+      env: ({ channels }) => ({
+        NETWORKS: "",
+        GOVERNANCE_POLL_SECONDS: "1",
+        GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      }),
+    });
+    if (!harness.second) throw new Error("There is no second network");
+    second = harness.second;
+  });
+  afterAll(async () => {
+    expect(harness.discord.world.refusals).toEqual([]);
+    await harness.close();
+  });
+
+  const driver = () => harness.discord.driver;
+  const owner = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const governance = () => harness.discord.channels.governance;
+  const titleOf = ({ embeds: [first] }: Message) => (first && "title" in first ? String(first.title) : "");
+  const announced = (channel = governance()) =>
+    (harness.discord.world.messages.get(channel.id) ?? [])
+      .map(titleOf)
+      .filter((title) => /vote request/i.test(title));
+  /** Two more polls: what was going to be told has been. */
+  const settle = async () => {
+    const polls = (explorer: SandboxExplorer) => () =>
+      explorer.requests.filter(({ path }) => path === "/v1/governance/vote-requests").length;
+    for (const explorer of [harness.explorer, second]) {
+      const before = polls(explorer)();
+      const isServed = await driver()
+        .ask(owner(), "/price", explorer === second ? { network: "test" } : {})
+        .then(({ embeds }) => embeds.length > 0);
+      if (isServed) await expect.poll(polls(explorer), { timeout: 10_000 }).toBeGreaterThan(before + 2);
+    }
+  };
+  const both = { NETWORKS: "main,test" };
+  const otherOrder = () => ({
+    NETWORKS: "test,main",
+    EXPLORER_API_URL_MAIN: harness.explorer.url,
+    EXPLORER_API_KEY_MAIN: harness.explorer.key,
+  });
+
+  it("begins with one network: no option, no name, the addresses of old", async () => {
+    for (const { options = [] } of driver().commandsIn(harness.discord.channels.general))
+      expect(JSON.stringify(options)).not.toContain('"network"');
+    firstAnswer = await driver().ask(owner(), "/price");
+    expect(driver().find(firstAnswer, "Refresh").custom_id).toBe("rprice");
+    harness.explorer.ledger.openVoteRequest({ title: "Before there were two" });
+    await expect.poll(announced).toEqual([expect.stringContaining("Before there were two")]);
+  });
+
+  it("serves a second one beside it, to which nothing of the first one belongs", async () => {
+    await harness.restart(both);
+    const list = textOf(await driver().ask(owner(), "/subscribe list"));
+    expect(list.match(/· governance/g)).toHaveLength(1);
+    expect(list).not.toContain("governance · ");
+    await driver().click(owner(), firstAnswer, "Refresh");
+    expect(titleOf(firstAnswer)).not.toContain("TestNet");
+    await driver().ask(owner(), "/subscribe governance", {
+      network: "test",
+      channel: harness.discord.channels.general.id,
+    });
+    second.ledger.openVoteRequest({ title: "On the second" });
+    await expect
+      .poll(() => announced(harness.discord.channels.general))
+      .toEqual([expect.stringMatching(/On the second.* · TestNet$/)]);
+    await expect.poll(announced).toHaveLength(1);
+  });
+
+  it("changes nothing but the default with another order", async () => {
+    await harness.restart(otherOrder());
+    expect(titleOf(await driver().ask(owner(), "/price"))).not.toMatch(/Net$/);
+    expect(titleOf(await driver().ask(owner(), "/price", { network: "main" }))).toMatch(/· MainNet$/);
+    // What names no network is still the same network's.
+    await driver().click(owner(), firstAnswer, "Refresh");
+    expect(titleOf(firstAnswer)).toMatch(/· MainNet$/);
+    await settle();
+    expect(announced()).toHaveLength(1);
+    expect(announced(harness.discord.channels.general)).toHaveLength(1);
+    const list = textOf(await driver().ask(owner(), "/subscribe list"));
+    expect(list).toContain(`<#${governance().id}> · governance · MainNet`);
+  });
+
+  it("keeps what belongs to a network that is taken out, and says so", async () => {
+    await harness.restart({ NETWORKS: "main" });
+    const list = textOf(await driver().ask(owner(), "/subscribe list"));
+    expect(list).toMatch(/governance · test/);
+    expect(list).toContain("resting");
+    const gone = titleOf(await driver().ask(owner(), "/price"));
+    expect(gone).not.toContain("Net");
+    second.ledger.openVoteRequest({ title: "While it was out" });
+    const button = driver().find(firstAnswer, "Refresh");
+    button.custom_id = "rte~price";
+    expect((await driver().click(owner(), firstAnswer, "rte~price")).content).toContain("do not serve");
+    const edited = await driver().ask(owner(), "/subscribe edit", {
+      channel: harness.discord.channels.general.id,
+      votes: true,
+    });
+    expect(edited.content).toContain("rests");
+  });
+
+  it("goes on where it was once it is back, and announces nothing twice", async () => {
+    await harness.restart(both);
+    const inGeneral = () => announced(harness.discord.channels.general);
+    await expect.poll(inGeneral).toHaveLength(2);
+    expect(inGeneral()[1]).toMatch(/While it was out.* · TestNet$/);
+    await settle();
+    expect(inGeneral()).toHaveLength(2);
+    expect(announced()).toHaveLength(1);
+  });
+
+  it("lets a subscription be ended whose network is out", async () => {
+    await harness.restart({ NETWORKS: "main" });
+    const channel = harness.discord.channels.general.id;
+    expect(titleOf(await driver().ask(owner(), "/subscribe remove", { channel }))).toBe("Subscription ended");
+    expect(textOf(await driver().ask(owner(), "/subscribe list"))).not.toContain("resting");
+  });
+});
