@@ -95,9 +95,10 @@ export const judgeSilences: Judge = function* (of, evidence) {
     const slack = evidence.overlapsJump(since, seenAgainAt + HOUR) ? JUMP_MS : 0;
     if (told > 1) yield `Told ${told} times: ${where}`;
     if (told > 0 && seenAgainAt - since <= afterMs - slack) yield `Told too early: ${where}`;
-    // Two readings in a row must agree; a process that has just begun reads at once.
+    // Two readings in a row must agree; a process that has just begun, or taken over, reads at once.
     const confirmedAt = since + afterMs + POLL_MS - slack;
-    const hasBegun = down.some(({ to }) => to > since + afterMs - slack && to < confirmedAt + MINUTE);
+    const begins = down.flatMap(({ from, to }) => (windowAt(history.doubles, from) ? [from, to] : [to]));
+    const hasBegun = begins.some((at) => at > since + afterMs - slack && at < confirmedAt + MINUTE);
     if (!hasBegun && cards.some(({ at }) => at < confirmedAt - 10_000))
       yield `Told before it was confirmed: ${where}`;
     if (told === 0 && evidence.isClean(since + afterMs, next)) yield `Not told: ${where}`;
