@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
+import { parseArgs } from "node:util";
 import { giveHistory } from "./history.js";
 import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 
 /**
  * The sandbox as a page, until Ctrl-C. With --tour it plays a tour in the terminal instead and ends, with 0 only if all
- * was well; with --watch the bot is built and started anew whenever its code changes.
+ * was well; with --watch the bot is built and started anew whenever its code changes; with --networks 2 it serves two.
  */
 
 const USUAL_PORT = 4_310;
@@ -17,16 +18,33 @@ if (process.argv.includes("--tour")) {
   process.exit((await playTour()) ? 0 : 1);
 }
 
-const watching = process.argv.includes("--watch");
+const { values } = parseArgs({
+  options: { watch: { type: "boolean", default: false }, networks: { type: "string", default: "1" } },
+});
+const { watch: watching } = values;
 const place = await makeStack({
-  env: ({ channels }) => ({
+  ...(values.networks === "2" ? { second: { size: { validators: 300, parties: 900 } } } : {}),
+  env: ({ channels, world, guild }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
+    ...(values.networks === "2"
+      ? {
+          GOVERNANCE_CHANNEL_ID_TEST: world.addChannel({
+            type: 0,
+            guild_id: guild.id,
+            name: "testnet-governance",
+            position: 2,
+          }).id,
+        }
+      : {}),
     GOVERNANCE_POLL_SECONDS: "1",
     WATCH_POLL_SECONDS: "2",
     EXPLORER_REQUESTS_PER_MINUTE: "1200",
   }),
 });
-giveHistory(place.dataDir, place.explorer.ledger.price);
+giveHistory(place.dataDir, {
+  prices: place.explorer.ledger.price,
+  ...(place.second ? { "test:prices": place.second.ledger.price } : {}),
+});
 const page = await servePage(place, { port: USUAL_PORT, fresh: watching });
 await page.runBot(true);
 console.log(

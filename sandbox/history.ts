@@ -19,10 +19,19 @@ function inventPrices(price: number, now: number): [number, string][] {
   return samples;
 }
 
-/** Gives a bot that has not been started a past: the prices it would have seen, had it run for a month. */
-export function giveHistory(dataDir: string, price: number, now = Date.now()): void {
+/**
+ * Gives a bot that has not been started a past: the prices it would have seen, had it run for a month.
+ * @param prices the price now, by the name of the collection that holds a network's samples
+ */
+export function giveHistory(
+  dataDir: string,
+  prices: Readonly<Record<string, number>>,
+  now = Date.now(),
+): void {
   const file = join(dataDir, "history.json");
-  const collections = { prices: { samples: inventPrices(price, now) } };
+  const collections = Object.fromEntries(
+    Object.entries(prices).map(([name, price]) => [name, { samples: inventPrices(price, now) }]),
+  );
   writeFileSync(file, JSON.stringify({ crier: 1, collections }));
   const { status, stderr } = spawnSync(process.execPath, [TOOL, "import", file], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir },

@@ -21,7 +21,7 @@ const place = await makeStack({
     EXPLORER_REQUESTS_PER_MINUTE: "6000",
   }),
 });
-giveHistory(place.dataDir, place.explorer.ledger.price);
+giveHistory(place.dataDir, { prices: place.explorer.ledger.price });
 const served = await servePage(place, { port: 0 });
 const [browser] = await Promise.all([startChromium(), served.runBot(true)]);
 const page = await browser.newPage({

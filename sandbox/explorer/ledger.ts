@@ -91,6 +91,7 @@ export class Ledger {
     this.#movedAt = this.startedAt;
     this.priceAt = this.startedAt - 20_000;
     this.#populate();
+    if (sibling) this.price = Number((sibling.price * 0.61).toFixed(6));
     for (const [index, { party }] of this.validators.entries()) {
       const twin = sibling?.validators[index]?.party;
       if (twin) Object.assign(party, { id: twin.id, name: twin.name });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import { createDemoServer } from "./demo-server.js";
 import type { BotState, Deed, ExplorerMood, Turn } from "./snapshot.js";
@@ -85,7 +86,8 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
   const demoServer = createDemoServer(place.discord);
   let script = await bundle();
   let bot: BotState = "stopped";
-  let explorer: ExplorerMood = "well";
+  /** How each network's explorer behaves. */
+  const moods = new Map<SandboxExplorer, ExplorerMood>();
   const startedAt = { real: Date.now(), own: place.now() };
   const offset = () => place.now() - startedAt.own - (Date.now() - startedAt.real);
 
@@ -110,10 +112,10 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
         throw error;
       }
     },
-    setExplorer(mood) {
-      explorer = mood;
-      place.explorer.clearFaults();
-      if (mood !== "well") place.explorer.injectFault(FAULTS[mood]);
+    setExplorer(explorer, mood) {
+      moods.set(explorer, mood);
+      explorer.clearFaults();
+      if (mood !== "well") explorer.injectFault(FAULTS[mood]);
     },
   };
 
@@ -125,13 +127,18 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
     return { user, channel };
   };
 
+  /** The explorer of the network that somebody looks at. */
+  const explorerOf = (url: URL) =>
+    (url.searchParams.get("network") === "1" && place.second) || place.explorer;
+
   const stream = (url: URL, response: ServerResponse) => {
     const { user, channel } = placeOf(url);
+    const explorer = explorerOf(url);
     response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream" });
     let timer: NodeJS.Timeout | undefined;
     const send = () => {
       timer = undefined;
-      const around = { bot, explorer, offset: offset() };
+      const around = { bot, explorer, mood: moods.get(explorer) ?? "well", offset: offset() };
       response.write(`data: ${JSON.stringify(snapshotOf(place, demoServer, around, user, channel))}\n\n`);
     };
     const changed = () => {
@@ -172,7 +179,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
         return json(await act(place, user, channel, await readJson<Deed>(request)));
       }
       case "POST /turn":
-        return json(await turn(place, levers, await readJson<Turn>(request)));
+        return json(await turn(place, explorerOf(url), levers, await readJson<Turn>(request)));
       default: {
         const [, id = ""] = /^GET \/files\/(\d+)\//.exec(route) ?? [];
         const found = world.files.get(id);

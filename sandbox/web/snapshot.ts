@@ -21,6 +21,9 @@ export interface Snapshot {
   readonly refusals: readonly ShownRefusal[];
   /** The server's calendar, the next deadline first. */
   readonly events: readonly ShownEvent[];
+  /** The names of the networks, where there are several. */
+  readonly networks: readonly string[];
+  /** That of one network. */
   readonly ledger: ShownLedger;
 }
 

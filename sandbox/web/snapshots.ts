@@ -2,6 +2,7 @@ import type { Option } from "../discord/driver.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
 import type { Channel, User } from "../discord/world.js";
 import { MOTIONS } from "../explorer/actions.js";
+import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { DemoServer } from "./demo-server.js";
 import type {
@@ -44,7 +45,7 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
     .slice(0, 20);
 }
 
-function requestsOf({ explorer }: Stack): ShownRequest[] {
+function requestsOf(explorer: SandboxExplorer): ShownRequest[] {
   return explorer.ledger.voteRequests.slice(0, MAX_ROWS).map((each) => ({
     id: each.firstContractId,
     title: each.title,
@@ -58,7 +59,9 @@ function requestsOf({ explorer }: Stack): ShownRequest[] {
 /** What the page needs to know of the place beyond it. */
 export interface Around {
   readonly bot: BotState;
-  readonly explorer: ExplorerMood;
+  /** Of the network whose ledger is shown. */
+  readonly explorer: SandboxExplorer;
+  readonly mood: ExplorerMood;
   readonly offset: number;
 }
 
@@ -70,7 +73,8 @@ export function snapshotOf(
   user: User,
   channel: Channel,
 ): Snapshot {
-  const { discord, explorer } = place;
+  const { discord } = place;
+  const { explorer } = around;
   const { world, driver, guild } = discord;
   const named = [
     ...[...world.users.values()].map(
@@ -104,17 +108,18 @@ export function snapshotOf(
       .map(({ id, name, scheduled_end_time }) => ({ id, name, endsAt: Date.parse(scheduled_end_time) }))
       .sort((a, b) => a.endsAt - b.endsAt)
       .slice(0, MAX_ROWS),
+    networks: place.second ? ["MainNet", "TestNet"] : [],
     ledger: {
       price: explorer.ledger.price,
       motions: Object.keys(MOTIONS),
-      requests: requestsOf(place),
+      requests: requestsOf(explorer),
       reports: explorer.ledger.reports,
       validators: [...down, ...up].map(({ party, active }) => ({
         id: party.id,
         name: party.name ?? party.id.split("::")[0] ?? party.id,
         active,
       })),
-      explorer: around.explorer,
+      explorer: around.mood,
       offset: around.offset,
     },
   };

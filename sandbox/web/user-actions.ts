@@ -2,6 +2,7 @@ import type { Interaction } from "../discord/interactions.js";
 import { createMessage, deleteMessage, findMessage } from "../discord/messages.js";
 import { deleteScheduledEvent } from "../discord/scheduled-events.js";
 import type { Channel, User } from "../discord/world.js";
+import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
 
@@ -58,14 +59,19 @@ export async function act(place: Stack, user: User, channel: Channel, deed: Deed
 /** What a turn of the world needs beside the place. */
 export interface Levers {
   runBot(run: boolean): Promise<void>;
-  setExplorer(mood: ExplorerMood): void;
+  setExplorer(explorer: SandboxExplorer, mood: ExplorerMood): void;
 }
 
 const OUTCOMES = ["Accepted", "Implemented", "Rejected", "Expired"] as const;
 
-/** Does what somebody does to the world around the bot. */
-export async function turn(place: Stack, levers: Levers, wish: Turn): Promise<Outcome> {
-  const { ledger } = place.explorer;
+/** Does what somebody does to the world around the bot: to one network's ledger and explorer, or to what all share. */
+export async function turn(
+  place: Stack,
+  explorer: SandboxExplorer,
+  levers: Levers,
+  wish: Turn,
+): Promise<Outcome> {
+  const { ledger } = explorer;
   const found = (id: string) => {
     const request = ledger.findRequest(id);
     if (!request) throw new RangeError("There is no such vote request");
@@ -115,7 +121,7 @@ export async function turn(place: Stack, levers: Levers, wish: Turn): Promise<Ou
       place.pass(wish.hours * HOUR);
       break;
     case "explorer":
-      levers.setExplorer(wish.mood);
+      levers.setExplorer(explorer, wish.mood);
       break;
     case "bot":
       await levers.runBot(wish.run);

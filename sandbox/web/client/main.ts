@@ -14,6 +14,8 @@ interface State {
   snapshot: Snapshot | undefined;
   viewer: string;
   channel: string;
+  /** Which network's ledger is shown, by its place among them. */
+  network: number;
   light: boolean;
   /** Whether the server cannot be reached. */
   away: boolean;
@@ -25,6 +27,7 @@ const state: State = {
   snapshot: undefined,
   viewer: "",
   channel: "",
+  network: 0,
   light: matchMedia("(prefers-color-scheme: light)").matches,
   away: false,
   dialog: undefined,
@@ -42,7 +45,7 @@ function update(): void {
   });
 }
 
-const query = () => `as=${state.viewer}&channel=${state.channel}`;
+const query = () => `as=${state.viewer}&channel=${state.channel}&network=${state.network}`;
 
 async function post(path: string, body: Deed | Turn): Promise<Outcome> {
   try {
@@ -100,7 +103,7 @@ function scrollDown(): void {
   );
 }
 
-function go(more: Partial<Pick<State, "viewer" | "channel">>): void {
+function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void {
   const snapshot = state.snapshot;
   Object.assign(state, more, { dialog: undefined, notice: "" });
   // Somebody else has a direct channel of their own.
@@ -206,6 +209,20 @@ function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRe
   </header>`;
 }
 
+/** Which network's ledger the levers beside are of, where there are several. */
+function networks({ networks: names }: Snapshot): TemplateResult | typeof nothing {
+  if (names.length === 0) return nothing;
+  return html`<section>
+    <h2>The network</h2>
+    <select
+      aria-label="Whose ledger is shown"
+      @change=${(event: Event) => go({ network: (event.target as HTMLSelectElement).selectedIndex })}
+    >
+      ${names.map((name, index) => html`<option ?selected=${index === state.network}>${name}</option>`)}
+    </select>
+  </section>`;
+}
+
 function page(snapshot: Snapshot): TemplateResult {
   const channel = snapshot.channels.find(({ id }) => id === state.channel);
   const channels = html`<ul>
@@ -228,7 +245,7 @@ function page(snapshot: Snapshot): TemplateResult {
     <aside aria-label="The world around the bot">
       <details ?open=${!phone.matches}>
         <summary>The world around the bot</summary>
-        ${controls(snapshot, (wish) => void turn(wish))}
+        ${networks(snapshot)} ${controls(snapshot, (wish) => void turn(wish))}
       </details>
     </aside>
   </div>`;
