@@ -1,5 +1,6 @@
 import { SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
+import type { SimulatedExplorer } from "./explorer.js";
 import type { History } from "./history/index.js";
 import { type Window, windowAt } from "./history/windows.js";
 import { LeaseKeeper, startProcess } from "./process.js";
@@ -13,6 +14,7 @@ interface LivesDeps {
   readonly clock: VirtualClock;
   readonly history: History;
   readonly surroundings: Surroundings;
+  readonly explorers: readonly SimulatedExplorer[];
   readonly store: MemoryStore;
   readonly onFault: (line: string) => void;
 }
@@ -28,7 +30,7 @@ export interface Lives {
   readonly down: readonly Window[];
   /** How many were started. */
   count(): number;
-  /** The buttons of a process that runs; undefined while none does. */
+  /** The buttons of a process that runs, network by network; undefined while none does. */
   buttons(): Life["buttons"] | undefined;
   end(): void;
 }

@@ -4,13 +4,14 @@ import { VirtualClock } from "./clock.js";
 /**
  * `npm run simulate -- --days 30 --seed 7 --runs 1`: so many days of the bot's whole background on a virtual clock, as the seed
  * draws them, judged by an oracle that knows what happened and none of the bot's code. Several runs take the seeds that follow.
- * `--find TEXT` prints the messages that hold a text. It ends with 0 only where nothing was told wrongly.
+ * `--networks 2` has the bot serve two. `--find TEXT` prints the messages that hold a text. It ends with 0 only where nothing was told wrongly.
  */
 const { values } = parseArgs({
   options: {
     days: { type: "string", default: "30" },
     seed: { type: "string", default: "7" },
     runs: { type: "string", default: "1" },
+    networks: { type: "string", default: "1" },
     find: { type: "string" },
   },
 });
@@ -30,6 +31,7 @@ for (let run = 0; run < Number(values.runs); run += 1) {
     clock,
     seed,
     days,
+    Number(values.networks),
   );
   const tookMs = real.now() - startedAt;
   const times = Math.round((days * 86_400_000) / tookMs);

@@ -1,4 +1,5 @@
-import { createBackground } from "../src/background.js";
+import { createBackground, createHousekeeping } from "../src/background.js";
+import { codeOf } from "../src/config-shapes.js";
 import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createNames } from "../src/directory/names.js";
@@ -13,11 +14,13 @@ import { createResponses } from "../src/feeds/validator/respond.js";
 import type { Log } from "../src/log.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys } from "../src/storage/id-keys.js";
-import { compete } from "../src/storage/lease.js";
+import { compete, together } from "../src/storage/lease.js";
+import { createKnownNetworks, storeOf } from "../src/storage/networks.js";
 import type { RedisClient } from "../src/storage/redis.js";
 import { createState } from "../src/storage/state.js";
 import type { Store, Write } from "../src/storage/store.js";
 import type { VirtualClock } from "./clock.js";
+import type { SimulatedExplorer } from "./explorer.js";
 import type { Moment } from "./history/index.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
@@ -46,22 +49,33 @@ export class LeaseKeeper {
   }
 }
 
+/** The networks, where there are two. The first one is the oldest, whose collections have no name before theirs. */
+export const NETWORKS = [
+  { id: "main", label: undefined, prefix: "" },
+  { id: "test", label: "TestNet", prefix: "test:" },
+] as const;
+
 /** What feeds write together with what is to be told of it. */
 const NEWS: ReadonlySet<string> = new Set(["alerts", "requests", "validators", "price-watches"]);
 
 interface ProcessDeps {
   readonly clock: VirtualClock;
   readonly surroundings: Surroundings;
+  /** Of each network, the default one first. */
+  readonly explorers: readonly SimulatedExplorer[];
   readonly store: MemoryStore;
   readonly lease: LeaseKeeper;
   readonly onFault: (line: string) => void;
 }
 
-/** Starts a process of the bot, on the virtual clock: all of its background work, and what the buttons of alerts do. */
+/** What the buttons of one network's alerts do. */
+type Buttons = ReturnType<typeof createResponses>;
+
+/** Starts a process of the bot, on the virtual clock: all of its background work, and the buttons of each network's alerts. */
 export function startProcess(
-  { clock, surroundings, store, lease, onFault }: ProcessDeps,
+  { clock, surroundings, explorers, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
-): ReturnType<typeof createResponses> {
+): readonly Buttons[] {
   const log: Log = {
     debug() {},
     info() {},
@@ -74,7 +88,7 @@ export function startProcess(
   const touch = <T>(work: () => Promise<T>, ms = 0, moment: Moment = "any") =>
     surroundings.touch(process, work, ms, moment);
   const isNews = (writes: readonly Write[]) =>
-    writes.some(({ op, collection }) => op !== "expect" && NEWS.has(collection));
+    writes.some(({ op, collection }) => op !== "expect" && NEWS.has(collection.replace(/^.*:/, "")));
   const own: Store = {
     get: (collection, id) => touch(() => store.get(collection, id)),
     async *pages(collection) {
@@ -85,41 +99,60 @@ export function startProcess(
     close: async () => {},
   };
   return clock.runAs(process, () => {
-    const state = createState(own, { log });
-    const cache = createCache({ memoryMb: 4, log });
-    const explorer = createExplorerService({
-      upstream: ({ path, query }) => surroundings.ask(process, path, query),
-      cache,
-    });
-    const directory = createDirectory();
-    const names = createNames({ directory, explorer: explorer.for("background"), state, log });
+    const root = createState(own, { log });
+    const ids = explorers.length > 1 ? NETWORKS.map(({ id }) => id) : [];
+    const known = createKnownNetworks(root, ids);
+    const pacer = createPacer();
     const rest = surroundings.restFor(process);
-    const renderer = createRenderer(createLinks(createIdKeys(state, log)));
-    const background = createBackground({
-      feeds,
-      explorer,
-      directory,
-      names,
-      state,
-      rest,
-      pacer: createPacer(),
-      // Nothing is drawn: a canvas takes real time.
-      charts: { price: async () => undefined, bars: async () => undefined },
-      discordTime: createDiscordTime([rest]),
-      environment: () => [],
-      renderer,
-      polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
-      log,
-      onDelivered() {},
-      onPoll() {},
+    const discordTime = createDiscordTime([rest]);
+    const keys = createIdKeys(root, log);
+    const built = explorers.map((simulated, index) => {
+      const { id, label } = (explorers.length > 1 && NETWORKS[index]) || {};
+      const state = createState(storeOf(own, id, known), { log });
+      const explorer = createExplorerService({
+        upstream: ({ path, query }) => simulated.ask(process, path, query),
+        cache: createCache({ memoryMb: 4, log }),
+      });
+      const directory = createDirectory();
+      const names = createNames({ directory, explorer: explorer.for("background"), state, log });
+      const code = () => (id === undefined || known.oldest() === id ? undefined : codeOf(id));
+      const renderer = createRenderer(createLinks(keys, code), { label, salt: code });
+      const background = createBackground({
+        feeds,
+        explorer,
+        directory,
+        names,
+        state,
+        rest,
+        pacer,
+        // Nothing is drawn: a canvas takes real time.
+        charts: { price: async () => undefined, bars: async () => undefined },
+        discordTime,
+        environment: () => [],
+        renderer,
+        polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
+        log,
+        onDelivered() {},
+        onPoll() {},
+      });
+      const subscriptions = createSubscriptions(state);
+      const responses = createResponses({
+        feed: VALIDATOR_FEED,
+        state,
+        subscriptions,
+        renderer,
+        names,
+        rest,
+      });
+      return { background, responses };
     });
     const client = {
       isReady: true,
       eval: (script: string, { arguments: given = [] }: { arguments?: readonly string[] }) =>
         touch(async () => lease.evaluate(script, given[0] ?? "")),
     };
-    compete(client as unknown as RedisClient, state, background, log);
-    const subscriptions = createSubscriptions(state);
-    return createResponses({ feed: VALIDATOR_FEED, state, subscriptions, renderer, names, rest });
+    const work = together([createHousekeeping(log, () => {}), ...built.map(({ background }) => background)]);
+    compete(client as unknown as RedisClient, root, work, log);
+    return built.map(({ responses }) => responses);
   });
 }

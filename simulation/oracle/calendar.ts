@@ -9,7 +9,8 @@ const EDGE_MS = 15 * MINUTE;
 
 /** Each open vote request has one event, and one that is over has none. */
 export const judgeCalendar: Judge = function* ({ history, calendar, ballots }, evidence) {
-  for (const { at, names } of calendar) {
+  for (const { at, names: shown } of calendar) {
+    const names = shown.map(evidence.without);
     const isSettled = evidence.isClean(at - SETTLED_MS, at, SETTLED_MS);
     for (const { title, at: openedAt, closesAt, voteBefore, effectiveAt } of history.motions) {
       const count = names.filter((name) => name === title).length;

@@ -41,6 +41,8 @@ export interface Case {
   readonly ballots: readonly Ballot[];
   readonly calendar: readonly CalendarPage[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
+  /** The name of the network that all of it is about, where the bot says it. */
+  readonly label: string | undefined;
   /** When no process was there. */
   readonly down: readonly Window[];
 }
@@ -50,7 +52,9 @@ export interface Told {
   readonly at: number;
   /** What it notified with, which is never edited. */
   readonly content: string;
+  /** Without the network's name. */
   readonly title: string;
+  readonly fullTitle: string;
   readonly description: string;
   readonly text: string;
 }
@@ -71,7 +75,7 @@ export const iso = (ms: number): string => new Date(ms).toISOString();
 export type Evidence = ReturnType<typeof createEvidence>;
 
 /** The messages of a case as they are read, and when everything was well. */
-export function createEvidence({ history, messages, down }: Case) {
+export function createEvidence({ history, messages, label, down }: Case) {
   const { endAt, lags, explorerFaults, discordFaults, jumps } = history;
   const unclean = [
     ...lags.map(({ from, to }) => ({ from, to: to + 2 * POLL_MS })),
@@ -82,18 +86,27 @@ export function createEvidence({ history, messages, down }: Case) {
   ]
     .map(({ from, to }) => ({ from: from - MINUTE, to: to + RECOVERY_MS }))
     .sort((a, b) => a.from - b.from);
+  const without = (text: string) => (label === undefined ? text : text.replaceAll(` · ${label}`, ""));
   const all = new Map(
     [...messages].map(([channelId, own]) => [
       channelId,
       own.map((message): Told => {
         const { title = "", description = "" } = (message.embeds[0] ?? {}) as Partial<Told>;
-        const text = `${message.content}\n${JSON.stringify(message.embeds)}`;
-        return { at: Date.parse(message.timestamp), content: message.content, title, description, text };
+        return {
+          at: Date.parse(message.timestamp),
+          content: without(message.content),
+          title: without(title),
+          fullTitle: title,
+          description,
+          text: without(`${message.content}\n${JSON.stringify(message.embeds)}`),
+        };
       }),
     ]),
   );
 
   return {
+    /** A text without the network's name. */
+    without,
     in: (channelId: string): readonly Told[] => all.get(channelId) ?? [],
     /** Whether there is so much time in a row without a fault between two moments, ms. */
     isClean(from: number, to: number, ms = CLEAN_MS, more: readonly Window[] = []): boolean {

@@ -10,7 +10,24 @@ import { judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 
+/** Every message says which network it is about, where that is not the first one. */
+const judgeLabels: Judge = function* ({ community, label }, evidence) {
+  if (label === undefined) return;
+  const channels = new Set([
+    ...community.validators.map(({ channelId }) => channelId),
+    ...community.prices.map(({ channelId }) => channelId),
+    ...community.governance.map(({ channelId }) => channelId),
+    ...community.digests.map(({ channelId }) => channelId),
+    ...community.newcomers,
+  ]);
+  for (const channelId of channels)
+    for (const { fullTitle } of evidence.in(channelId))
+      if (!fullTitle.endsWith(` · ${label}`))
+        yield `Without the network's name: ${fullTitle} in ${channelId}`;
+};
+
 const JUDGES: readonly Judge[] = [
+  judgeLabels,
   judgeSilences,
   judgeHolds,
   judgeAnswers,

@@ -1,0 +1,135 @@
+import { listScheduledEvents } from "../sandbox/discord/scheduled-events.js";
+import type { World } from "../sandbox/discord/world.js";
+import type { VoteRequest } from "../sandbox/explorer/model.js";
+import type { Random } from "../sandbox/explorer/random.js";
+import type { Click } from "../src/discord/clicks.js";
+import type { createResponses } from "../src/feeds/validator/respond.js";
+import { DAY, MINUTE } from "../src/util/units.js";
+import type { VirtualClock } from "./clock.js";
+import { createCommunity } from "./community.js";
+import type { SimulatedExplorer } from "./explorer.js";
+import type { History, Look } from "./history/index.js";
+import type { Motion } from "./history/motions.js";
+import type { Answer, Ballot, CalendarPage, Case } from "./oracle/evidence.js";
+import type { MemoryStore } from "./store.js";
+
+/** How long after a vote request has opened the person watches it, in ms. */
+const WATCHED_AFTER = 10 * MINUTE;
+/** How often somebody looks at the server's calendar, in ms. */
+const CALENDAR_MS = 90 * MINUTE;
+
+interface NetworkDeps {
+  readonly clock: VirtualClock;
+  readonly history: History;
+  readonly explorer: SimulatedExplorer;
+  readonly discord: World;
+  readonly store: MemoryStore;
+  readonly random: Random;
+  /** What stands before the names of the network's collections. */
+  readonly prefix: string;
+  /** The network's name, where the bot says it. */
+  readonly label: string | undefined;
+  /** The buttons of its alerts, where a process is there to answer. */
+  readonly buttons: () => ReturnType<typeof createResponses> | undefined;
+}
+
+/** One network's ledger and community through a history: arranges for all that happens, and keeps what a judge must know. */
+export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messages" | "down">> {
+  const { clock, history, explorer, discord, store, random, prefix, label } = deps;
+  const { ledger } = explorer;
+  const { startAt, endAt } = history;
+  const community = createCommunity(discord, ledger, random, startAt);
+  const scoped = <Write extends { readonly collection: string }>(write: Write): Write => ({
+    ...write,
+    collection: `${prefix}${write.collection}`,
+  });
+  await store.commit(community.writes.map(scoped));
+  const at = (moment: number, happens: () => void) => clock.after(moment - startAt, happens);
+
+  const ballots: Ballot[] = [];
+  const noteBallot = (title: string, ballot: VoteRequest["ballots"][number] | undefined, isOwn: boolean) => {
+    if (ballot?.voter.name && ballot.accept !== null)
+      ballots.push({ at: clock.now, title, voter: ballot.voter.name, accept: ballot.accept, isOwn });
+  };
+  const motion = ({
+    title,
+    voteBefore,
+    effectiveAt,
+    votes,
+    closesAt,
+    status,
+    isWatched,
+    ...each
+  }: Motion) => {
+    const find = () => ledger.voteRequests.find((request) => request.title === title);
+    at(each.at, () => {
+      const effectiveInMs = effectiveAt === null ? null : effectiveAt - each.at;
+      const opened = ledger.openVoteRequest({
+        title,
+        motion: "feature",
+        lastsMs: voteBefore - each.at,
+        effectiveInMs,
+      });
+      noteBallot(title, opened.ballots[0], true);
+    });
+    for (const vote of votes)
+      at(vote.at, () => {
+        const request = find();
+        if (request) noteBallot(title, ledger.castVote(request, vote.accept), false);
+        ledger.move();
+      });
+    at(closesAt, () => {
+      const request = find();
+      if (request && status !== null) ledger.closeVoteRequest(request, status);
+      ledger.move();
+    });
+    if (isWatched && each.at + WATCHED_AFTER < closesAt)
+      at(each.at + WATCHED_AFTER, () => {
+        const identity = find()?.firstContractId;
+        if (identity) void store.commit([scoped(community.watchProposal(identity, title, clock.now))]);
+      });
+  };
+  for (const each of history.motions) motion(each);
+  for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
+
+  const answers: Answer[] = [];
+  /** Somebody presses a button of an alert that is open, where a process is there to answer. */
+  const look = ({ says }: Look) => {
+    const buttons = deps.buttons();
+    const open = store
+      .read(`${prefix}alerts`)
+      .filter(({ kind, endedAt }) => kind === "silent" && endedAt === undefined);
+    if (!buttons || open.length === 0) return;
+    const alert = random.pick(open);
+    const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
+    const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
+    const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, says, isSure: false };
+    answers.push(said);
+    const userId = channelId === community.directId ? community.personId : community.ownerId;
+    // As much of a click as a button of an alert looks at.
+    const click = {
+      channelId,
+      user: { id: userId },
+      member: null,
+      memberPermissions: { has: () => true },
+    } as unknown as Click;
+    const to = { id, since, on: "card" as const };
+    const pressed =
+      says === "acknowledge" ? buttons.acknowledge(to, click) : buttons.snooze({ ...to, for: says }, click);
+    pressed.then(
+      () => {
+        said.isSure = true;
+      },
+      () => {},
+    );
+  };
+  for (const each of history.looks) at(each.at, () => look(each));
+  const calendar: CalendarPage[] = [];
+  for (let moment = startAt + DAY; moment < endAt; moment += CALENDAR_MS)
+    at(moment, () => {
+      const guild = discord.guilds.get(community.guildId);
+      const events = guild ? listScheduledEvents(discord, guild) : [];
+      calendar.push({ at: clock.now, names: events.map(({ name }) => name) });
+    });
+  return { history, community, answers, ballots, calendar, label };
+}
