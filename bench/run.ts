@@ -18,6 +18,7 @@ import {
   startBare,
   typed,
 } from "./measure.js";
+import { networks } from "./networks.js";
 
 /**
  * What the bot costs, as ratios against a bare discord.js bot in the same run (bench/bare.ts), and what it asks of the
@@ -35,6 +36,7 @@ const SECTIONS = [
   "pace",
   "flood",
   "growth",
+  "networks",
 ] as const;
 const chosen = process.argv[2]?.split(",") ?? SECTIONS;
 const wanted = (section: (typeof SECTIONS)[number]) => chosen.includes(section);
@@ -355,6 +357,7 @@ for (const [section, run] of [
   ["pace", pace],
   ["flood", flood],
   ["growth", growth],
+  ["networks", () => networks(production, row)],
 ] as const) {
   if (!wanted(section)) continue;
   log(section);

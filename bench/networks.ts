@@ -1,0 +1,70 @@
+import type { Fault } from "../sandbox/explorer/faults.js";
+import { makeStack } from "../sandbox/stack.js";
+import { crowd, forgetPast, inOpenLoop, percentile, typed } from "./measure.js";
+
+/** Each way in which the sandbox's explorer can fail. */
+const FAULTS: readonly Fault[] = [
+  { kind: "slow", ms: 5_000 },
+  { kind: "status", status: 500 },
+  { kind: "status", status: 401 },
+  { kind: "status", status: 429, retryAfter: "1" },
+  { kind: "body", body: '{"content":"lies"}' },
+  { kind: "html" },
+  { kind: "empty" },
+  { kind: "silence" },
+  { kind: "stall" },
+  { kind: "reset" },
+  { kind: "redirect", to: "http://127.0.0.1:9/" },
+  { kind: "bomb" },
+  { kind: "huge" },
+];
+
+const nameOf = (fault: Fault) => ("status" in fault ? `status ${fault.status}` : fault.kind);
+
+/**
+ * What commands about one network take while people ask another one, too, whose explorer fails: p99 of each way of failing, by
+ * the p99 while both are well.
+ */
+export async function networks(
+  production: Readonly<Record<string, string>>,
+  row: (what: string, value: string, aim: string) => void,
+): Promise<void> {
+  const place = await makeStack({
+    explorer: { lively: false },
+    second: { lively: false, size: { validators: 300, parties: 900 } },
+    env: () => ({ ...production, GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  await place.start();
+  const { discord, second } = place;
+  const subject = { discord, bot: place.bot(), somebody: crowd(discord, 200) };
+  const command = typed(discord, "/validator list");
+  await discord.driver.ask(subject.somebody(), "/validator list");
+  const measure = async () => {
+    const asking = setInterval(
+      () => discord.driver.type(subject.somebody(), "/network", { network: "test" }),
+      100,
+    );
+    const times = await inOpenLoop(subject, 50, 8_000, command);
+    clearInterval(asking);
+    forgetPast(subject);
+    return percentile(times, 0.99);
+  };
+  await measure();
+  const well = [await measure(), await measure(), await measure()].sort((a, b) => a - b);
+  const [least = 1, usual = 1, most = 1] = well;
+  row(
+    "`/validator list` of one network, p99 of three runs while both are well",
+    well.map((ms) => `${ms.toFixed(0)} ms`).join(", "),
+    `${(least / usual).toFixed(2)} to ${(most / usual).toFixed(2)} is noise`,
+  );
+  for (const fault of FAULTS) {
+    second?.injectFault(fault);
+    row(
+      `the same while the other one fails by "${nameOf(fault)}" ÷ well`,
+      ((await measure()) / usual).toFixed(2),
+      "noise",
+    );
+    second?.clearFaults();
+  }
+  await place.close();
+}
