@@ -3,7 +3,7 @@ import type { Actions } from "../src/discord/action.js";
 import type { Command } from "../src/discord/command.js";
 import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
 import { createResponses } from "../src/feeds/validator/respond.js";
-import type { NetworkChoices } from "../src/networks/choose.js";
+import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
 import { contract } from "./contract.js";
 import { event } from "./event.js";
@@ -43,7 +43,7 @@ export function createCommands(
   const commands = ofOneNetwork(feeds, choices);
   if (networks.length === 1) return commands;
   return [
-    ...commands.map((command) => ({ ...command, definition: withNetwork(command.definition, networks) })),
+    ...commands.map((command) => ({ ...command, definition: withNetwork(command, networks) })),
     createSettings(networks, choices),
   ];
 }

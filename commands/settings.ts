@@ -1,11 +1,12 @@
 import { SlashCommandBuilder } from "@discordjs/builders";
 import {
   ApplicationIntegrationType,
+  ChannelType,
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
 import { type ActingCommand, NETWORK_OPTION, NO_NETWORK } from "../src/discord/command.js";
-import type { NetworkChoices } from "../src/networks/choose.js";
+import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
 import { channelMention, md } from "../src/text/markdown.js";
 import { choicesOf, type NetworkName } from "./network-option.js";
@@ -32,7 +33,17 @@ export function createSettings(
         .addChoices(...choicesOf(networks), { name: "none of its own", value: NO_NETWORK }),
     )
     .addChannelOption((option) =>
-      option.setName(CHANNEL).setDescription("In this channel alone (the whole server)"),
+      option
+        .setName(CHANNEL)
+        .setDescription("In this channel and its threads alone (the whole server)")
+        .addChannelTypes(
+          ChannelType.GuildText,
+          ChannelType.GuildAnnouncement,
+          ChannelType.GuildForum,
+          ChannelType.PublicThread,
+          ChannelType.PrivateThread,
+          ChannelType.AnnouncementThread,
+        ),
     );
   return {
     definition: definition.toJSON(),
@@ -43,12 +54,12 @@ export function createSettings(
       const channel = options.getChannel(CHANNEL)?.id;
       const wanted = options.getString(NETWORK_OPTION, true);
       const chosen = served.find(({ id }) => id === wanted);
-      await choices.set(channel === undefined ? { guild } : { channel }, chosen?.id);
+      await choices.set(channel === undefined ? { guild } : { guild, channel }, chosen?.id);
       const usual = chosen ?? (channel === undefined ? served[0] : undefined);
       return say(served[0], md`Set`, [
         usual
           ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands that name no network are about **${usual.name}**.`
-          : md`${channelMention(channel ?? "")}: commands that name no network are about the server's.`,
+          : md`${channelMention(channel ?? "")}: commands that name no network are about the server's network.`,
         md`-# \`${NETWORK_OPTION}:\` names another in any command. Subscriptions stay what they are.`,
       ]);
     },

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { parseArgs } from "node:util";
-import { giveHistory } from "./history.js";
+import { givePrices, livePast, PAST_MS } from "./history.js";
 import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 
@@ -23,6 +23,7 @@ const { values } = parseArgs({
 });
 const { watch: watching } = values;
 const place = await makeStack({
+  agoMs: PAST_MS,
   ...(values.networks === "2" ? { second: { size: { validators: 300, parties: 900 } } } : {}),
   env: ({ channels, world, guild }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
@@ -41,11 +42,14 @@ const place = await makeStack({
     EXPLORER_REQUESTS_PER_MINUTE: "1200",
   }),
 });
-giveHistory(place.dataDir, {
+const page = await servePage(place, { port: USUAL_PORT, fresh: watching });
+await page.runBot(true);
+await livePast(place);
+await page.runBot(false);
+givePrices(place.dataDir, {
   prices: place.explorer.ledger.price,
   ...(place.second ? { "test:prices": place.second.ledger.price } : {}),
 });
-const page = await servePage(place, { port: USUAL_PORT, fresh: watching });
 await page.runBot(true);
 console.log(
   `Crier is at work on the sandbox: no token, no key, no Redis.\n\n  ${page.url}\n\nCtrl-C ends it.`,

@@ -1,10 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createMessage } from "./discord/messages.js";
+import type { Channel, Message } from "./discord/world.js";
+import type { Stack } from "./stack.js";
 
 const TOOL = fileURLToPath(new URL("../dist/src/state-tool.js", import.meta.url));
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** How long before the present the bot has its past, in ms. */
+export const PAST_MS = 49 * HOUR;
 
 /** A month of prices that end at this one, a sample every five minutes, with a night in which nobody watched. */
 function inventPrices(price: number, now: number): [number, string][] {
@@ -19,24 +26,76 @@ function inventPrices(price: number, now: number): [number, string][] {
   return samples;
 }
 
+/** Runs the state's tool, as an operator does. */
+function runTool(dataDir: string, ...given: string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, [TOOL, ...given], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    cwd: dataDir,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`The state's tool failed at ${given[0]}: ${stderr}`);
+}
+
 /**
- * Gives a bot that has not been started a past: the prices it would have seen, had it run for a month.
+ * Gives a bot that does not run the prices it would have seen, had it run for a month.
  * @param prices the price now, by the name of the collection that holds a network's samples
  */
-export function giveHistory(
+export function givePrices(
   dataDir: string,
   prices: Readonly<Record<string, number>>,
   now = Date.now(),
 ): void {
   const file = join(dataDir, "history.json");
-  const collections = Object.fromEntries(
-    Object.entries(prices).map(([name, price]) => [name, { samples: inventPrices(price, now) }]),
+  if (existsSync(join(dataDir, "crier.db"))) runTool(dataDir, "export", file);
+  else writeFileSync(file, JSON.stringify({ crier: 1, collections: {} }));
+  const state = JSON.parse(readFileSync(file, "utf8")) as { collections: Record<string, unknown> };
+  for (const [name, price] of Object.entries(prices))
+    state.collections[name] = { samples: inventPrices(price, now) };
+  writeFileSync(file, JSON.stringify(state));
+  runTool(dataDir, "import", file, "--replace");
+  rmSync(file);
+}
+
+const WELCOME = `Welcome to the sandbox: the real bot, on a made-up ledger. Three things to try:
+**1.** Type \`/validator list\` here, and open a validator from its menu.
+**2.** Press **Open a vote request** beside, and look into <#GOVERNANCE>: it is announced within a second.
+**3.** Be **Olga** (top right), type \`/subscribe validator\` with a validator that is 🟢 beside, take it down, and let an hour pass.`;
+
+/**
+ * Lets the bot, which runs PAST_MS before the present, live through two days: a vote request that opens, is voted on and ends, a
+ * question or two, and one more vote request. Then it is now.
+ */
+export async function livePast(place: Stack): Promise<void> {
+  const { discord, explorer } = place;
+  const { world, driver, channels, people } = discord;
+  const { ledger } = explorer;
+  ledger.moves = false;
+  const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const told = (channel: Channel, pattern: RegExp): Promise<Message> =>
+    world.until(
+      () => world.read(channel).find((message) => pattern.test(JSON.stringify(message.embeds))),
+      `${pattern} in #${channel.name}`,
+      20_000,
+    );
+  const { governance, general } = channels;
+  // What is there at the first reading is no news.
+  await world.until(() => reads() >= 3, "the first reading of the vote requests", 20_000);
+  const first = ledger.openVoteRequest({ motion: "dsoConfig", lastsMs: 30 * HOUR, effectiveInMs: null });
+  await told(governance, /New vote request/);
+  place.pass(20 * HOUR);
+  for (let vote = 0; vote < 8; vote += 1) ledger.castVote(first, true);
+  ledger.castVote(first, false);
+  await told(governance, /Closed: /);
+  await driver.ask({ user: people.ana, channel: general }, "/network");
+  place.pass(24 * HOUR);
+  ledger.openVoteRequest({ motion: "feature", effectiveInMs: 8 * 24 * HOUR });
+  await told(governance, /New vote request: Feature/);
+  place.pass(PAST_MS - 44 * HOUR);
+  ledger.moves = true;
+  createMessage(
+    world,
+    general,
+    { content: WELCOME.replace("GOVERNANCE", governance.id), allowed_mentions: { parse: [] } },
+    { author: people.owner },
   );
-  writeFileSync(file, JSON.stringify({ crier: 1, collections }));
-  const { status, stderr } = spawnSync(process.execPath, [TOOL, "import", file], {
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
-    cwd: dataDir,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`The history could not be imported: ${stderr}`);
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startChromium } from "./chromium.js";
-import { giveHistory } from "./history.js";
+import { givePrices } from "./history.js";
 import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 import { typeCommand } from "./web/typist.js";
@@ -21,7 +21,7 @@ const place = await makeStack({
     EXPLORER_REQUESTS_PER_MINUTE: "6000",
   }),
 });
-giveHistory(place.dataDir, { prices: place.explorer.ledger.price });
+givePrices(place.dataDir, { prices: place.explorer.ledger.price });
 const served = await servePage(place, { port: 0 });
 const [browser] = await Promise.all([startChromium(), served.runBot(true)]);
 const page = await browser.newPage({

@@ -33,6 +33,8 @@ export interface StackOptions {
   /** Of a second network, whose validators are those of the first one. */
   readonly second?: SandboxExplorerOptions;
   readonly discord?: SandboxDiscordOptions;
+  /** How far in the past everything begins, in ms. */
+  readonly agoMs?: number;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
@@ -51,9 +53,10 @@ export async function makeStack({
   explorer: explorerOptions,
   second: secondOptions,
   discord: discordOptions,
+  agoMs = 0,
   env = () => ({}),
 }: StackOptions): Promise<Stack> {
-  let offset = 0;
+  let offset = -agoMs;
   const now = () => Date.now() + offset;
   const explorer = await startSandboxExplorer({ now, ...explorerOptions });
   const discord = await startSandboxDiscord({ now, ...discordOptions });

@@ -13,7 +13,7 @@ import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
 import { createResponses } from "../src/feeds/validator/respond.js";
 import type { Log } from "../src/log.js";
 import { createCache } from "../src/storage/cache.js";
-import { createIdKeys } from "../src/storage/id-keys.js";
+import { createIdKeys, forgetOldIds } from "../src/storage/id-keys.js";
 import { compete, together } from "../src/storage/lease.js";
 import { createKnownNetworks, storeOf } from "../src/storage/networks.js";
 import type { RedisClient } from "../src/storage/redis.js";
@@ -101,7 +101,7 @@ export function startProcess(
   return clock.runAs(process, () => {
     const root = createState(own, { log });
     const ids = explorers.length > 1 ? NETWORKS.map(({ id }) => id) : [];
-    const known = createKnownNetworks(root, ids);
+    const known = createKnownNetworks(root, own, ids);
     const pacer = createPacer();
     const rest = surroundings.restFor(process);
     const discordTime = createDiscordTime([rest]);
@@ -151,7 +151,10 @@ export function startProcess(
       eval: (script: string, { arguments: given = [] }: { arguments?: readonly string[] }) =>
         touch(async () => lease.evaluate(script, given[0] ?? "")),
     };
-    const work = together([createHousekeeping(log, () => {}), ...built.map(({ background }) => background)]);
+    const work = together([
+      createHousekeeping([forgetOldIds], log, () => {}),
+      ...built.map(({ background }) => background),
+    ]);
     compete(client as unknown as RedisClient, root, work, log);
     return built.map(({ responses }) => responses);
   });

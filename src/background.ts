@@ -16,7 +16,6 @@ import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
-import { forgetOldIds } from "./storage/id-keys.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
 import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
@@ -71,17 +70,24 @@ export function createBackground(deps: BackgroundDeps): LeasedWork {
   };
 }
 
-/** What whoever holds the lease does besides, once for all networks. */
-export function createHousekeeping(log: Log, onLease: (held: boolean) => void): LeasedWork {
-  let job: Job | undefined;
+/**
+ * What whoever holds the lease does besides, once for all networks.
+ * @param chores done once a day
+ */
+export function createHousekeeping(
+  chores: readonly ((state: State) => Promise<void>)[],
+  log: Log,
+  onLease: (held: boolean) => void,
+): LeasedWork {
+  let jobs: readonly Job[] = [];
   return {
     async start(state) {
       onLease(true);
-      job = repeat(() => forgetOldIds(state), DAY, log);
+      jobs = chores.map((chore) => repeat(() => chore(state), DAY, log));
     },
     async stop() {
       onLease(false);
-      await job?.stop();
+      await Promise.all(jobs.map((job) => job.stop()));
     },
   };
 }

@@ -3,7 +3,7 @@ import { type Client, Events, REST } from "discord.js";
 import { createActions, createCommands } from "../commands/index.js";
 import { tellRefusal } from "../commands/watch/watches.js";
 import { createHousekeeping } from "./background.js";
-import { createCharts } from "./charts/charts.js";
+import { createDrawingQueue } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
 import type { FeedModule } from "./delivery/feed.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
@@ -15,12 +15,13 @@ import { registerCommands } from "./discord/registration.js";
 import { createDiscordTime } from "./discord/time.js";
 import { feeds as allFeeds } from "./feeds/index.js";
 import { createLog, logUncaught } from "./log.js";
-import { createNetworkChoices, createNetworkOf } from "./networks/choose.js";
+import { createNetworkChoices, forgetOldChoices } from "./networks/choices.js";
+import { createNetworkOf } from "./networks/choose.js";
 import { createNetworks } from "./networks/index.js";
 import { serveHealth } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
-import { createIdKeys } from "./storage/id-keys.js";
+import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState, type State } from "./storage/state.js";
@@ -89,7 +90,7 @@ export async function startBot(
       store,
       redis,
       keys,
-      charts: createCharts(log),
+      drawing: createDrawingQueue(),
       rest: client.rest,
       backgroundRest,
       pacer: createPacer(),
@@ -100,14 +101,19 @@ export async function startBot(
     log,
     metrics,
   );
-  const background = together([createHousekeeping(log, metrics.lease), ...backgrounds]);
+  // Names that cannot be told apart in buttons are found at the start, where the state can be read at once.
+  if (!redis) await networks.known.load();
+  const background = together([
+    createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
+    ...backgrounds,
+  ]);
 
   const choices = createNetworkChoices(state);
   const commands = createCommands(definitions, config.networks, choices);
   const registered = commands.map(({ definition }) => definition);
   const dispatch = createDispatch({
     commands,
-    networkOf: createNetworkOf(networks, choices),
+    networkOf: createNetworkOf(networks, choices, client.rest),
     actionsOf: perObject((network) => createActions(network, definitions)),
     afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,

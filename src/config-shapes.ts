@@ -80,10 +80,13 @@ const CODE_LENGTH = 2;
 /** What stands for a network in a button. */
 export const codeOf = (networkId: string): string => networkId.slice(0, CODE_LENGTH);
 
+/** The most networks of one bot: a command has 8,000 characters, and names them in each of its subcommands (Discord). */
+const MAX_NETWORKS = 8;
+
 /** The networks by the names that their variables end in, the default one first. Their first two characters tell them apart. */
 export const networkIds = z
   .string()
   .transform((text) => text.split(",").map((name) => name.trim()))
   .refine((names) => names.every((name) => /^[a-z][a-z0-9]{1,11}$/.test(name)))
-  .refine((names) => new Set(names.map(codeOf)).size === names.length)
+  .refine((names) => new Set(names.map(codeOf)).size === names.length && names.length <= MAX_NETWORKS)
   .optional();

@@ -54,7 +54,7 @@ const botVariables = {
   CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
   NETWORKS: [
     networkIds,
-    "names of 2 to 12 small letters and digits with commas between them, such as main,test; no two begin with the same two characters",
+    "at most 8 names of 2 to 12 small letters and digits with commas between them, such as main,test; no two begin with the same two characters",
   ],
 } as const satisfies Record<string, Shape>;
 
@@ -187,7 +187,7 @@ function createReader(env: Environment) {
     readAll,
     /** @throws {ConfigError} where something is wrong with what has been read */
     check() {
-      if (problems.length > 0) throw new ConfigError(problems);
+      if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
     },
   };
 }
@@ -242,17 +242,22 @@ export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
 export function parseConfig(env: Environment): Config {
   const { readAll, check } = createReader(env);
   const { DISCORD_TOKEN, NETWORKS, ...others } = botVariables;
-  const { NETWORKS: ids = [undefined], ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
+  const { NETWORKS: named, ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
+  // Where their names are wrong, nothing is known of what each of them needs.
+  const ids = named ?? (env.NETWORKS?.trim() ? [] : [undefined]);
   const read = ids.map((id, index) => {
     const names = namesOf(id, index === 0);
     return { id, names, values: readAll(networkVariables, names) };
   });
   const values = { ...known, ...readAll(others) };
   const { GOVERNANCE_CHANNEL_ID } = networkVariables;
-  const oldest = ids[0] === undefined ? undefined : readAll({ GOVERNANCE_CHANNEL_ID });
+  const oldest = named ? readAll({ GOVERNANCE_CHANNEL_ID }) : undefined;
   check();
   const [network, ...networks] = read.map(({ id, names, values: own }) => toNetwork(id, own, names));
   if (!network) throw new ConfigError(["NETWORKS is malformed: it wants at least one name"]);
+  const names = new Set([network, ...networks].map(({ name }) => name.toLowerCase()));
+  if (names.size <= networks.length)
+    throw new ConfigError(["NETWORK_NAME is malformed: each network wants a name of its own"]);
   const { DISCORD_SHARDS: part, REDIS_URL } = values;
   if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
     throw new ConfigError([

@@ -15,7 +15,7 @@ function print({ what, result, detail, fix }: Finding): void {
 let failed = 0;
 try {
   const config = loadConfig();
-  const unused = { of: async () => undefined, set: async () => {} };
+  const unused = { of: async () => ({ channels: {} }), set: async () => {} };
   const commands = createCommands(
     feeds.map((feed) => feed.definition),
     config.networks,

@@ -174,6 +174,13 @@ describe("the environment", () => {
       ]);
     });
 
+    it("refuses two of one name, and says each thing once", () => {
+      expect(problemsOf({ ...TWO, NETWORK_NAME_MAIN: "Net", NETWORK_NAME_TEST: "net" })).toEqual([
+        expect.stringMatching(/^NETWORK_NAME/),
+      ]);
+      expect(problemsOf({ ...TWO, EXPLORER_CONCURRENCY: "0" })).toHaveLength(1);
+    });
+
     it.each(["main,main", "main,mainnet", "Main", "main,t", "main,,test", "main test", "main,test-net"])(
       "refuses %s for their names",
       (NETWORKS) => {

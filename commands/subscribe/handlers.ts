@@ -293,7 +293,9 @@ export async function remove(
   const guildId = serverOf(interaction);
   const channelId = channelIdOf(interaction);
   // The channel itself may be gone: what counts is whose subscription it is.
-  const { subscription, feed, of, network = services } = await chosenIn(interaction, services, channelId);
+  const { subscription, feed, of, network: own } = await chosenIn(interaction, services, channelId);
+  const isServed = own !== undefined;
+  const network = own ?? services.networks.served[0];
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`<#${channelId}> is not subscribed.`);
   if (of.subscriptions.isFixed(subscription)) {
@@ -302,7 +304,8 @@ export async function remove(
     );
   }
   await of.subscriptions.remove(subscription);
-  return say(network, md`Subscription ended`, [headline(subscription, feed, network)]);
+  const label = isServed ? undefined : of.name;
+  return say(network, md`Subscription ended`, [headline(subscription, feed, network, label)]);
 }
 
 /** `/subscribe resume`: checks the channel again, and clears what paused it. */

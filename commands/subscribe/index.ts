@@ -11,8 +11,8 @@ import type { Kind } from "../../src/directory/directory.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
-import type { Network } from "../../src/networks/network.js";
-import { clean } from "../../src/text/plain.js";
+import { allNetworks, type Network } from "../../src/networks/network.js";
+import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 import { edit, type FeedServices, remove, resume, subscribe, subscriptionsIn, test } from "./handlers.js";
@@ -103,11 +103,24 @@ async function completeSubject(
   const own = all.filter(({ of }) => on === undefined || of.id === on);
   const typed = options.getFocused().toLowerCase();
   return own
-    .flatMap(({ subscription: { subject }, feed, network = services }) => {
+    .flatMap(({ subscription: { subject }, feed, of, network }) => {
       if (subject === null || !feed.subject) return [];
-      const name = clean(feed.subject.nameOf(subject, network));
-      return [{ name: network.renderer.title(name), value: services.links.choiceValue(subject) }];
+      const name = clean(feed.subject.nameOf(subject, network ?? services));
+      const title = network ? network.renderer.title(name) : cut(`${name} · ${of.name}`, LIMITS.choiceText);
+      return [{ name: title, value: services.links.choiceValue(subject) }];
     })
+    .filter(({ name }) => name.toLowerCase().includes(typed))
+    .slice(0, LIMITS.choices);
+}
+
+/** All networks that anything is kept of, as far as they fit what is typed. */
+async function completeNetwork(
+  interaction: AutocompleteInteraction,
+  { networks }: Network,
+): Promise<OfferedChoice[]> {
+  const typed = interaction.options.getFocused().toLowerCase();
+  return (await allNetworks(networks))
+    .flatMap(({ id, name }) => (id === undefined ? [] : [{ name, value: id }]))
     .filter(({ name }) => name.toLowerCase().includes(typed))
     .slice(0, LIMITS.choices);
 }
@@ -158,8 +171,12 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
   return {
     definition: builder.toJSON(),
     group: "This bot",
+    ofPastNetworks: ["remove"],
     suggests: suggestionsOf(feeds.map(({ subject }) => subject)),
-    complete: (interaction, services) => completeSubject(interaction, { ...services, feeds }),
+    complete: (interaction, services) =>
+      interaction.options.getFocused(true).name === NETWORK_OPTION
+        ? completeNetwork(interaction, services)
+        : completeSubject(interaction, { ...services, feeds }),
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);

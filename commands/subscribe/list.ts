@@ -1,4 +1,5 @@
 import type { ChatInputCommandInteraction } from "discord.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
@@ -26,10 +27,11 @@ function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdow
 async function entryOf(
   { subscription, feed, of, network }: Chosen,
   services: FeedServices,
+  said: string | undefined,
 ): Promise<readonly Markdown[]> {
   const now = network && (await feed.nowOf?.(of.state, subscription));
   return [
-    headline(subscription, feed, network ?? services, network ? network.label : of.name),
+    headline(subscription, feed, network ?? services, unlessSaid(network ? network.label : of.name, said)),
     ...described(subscription, feed),
     ...(now ? [md`Now: ${now}`] : []),
     ...(of.subscriptions.isFixed(subscription)
@@ -44,11 +46,20 @@ async function entryOf(
   ];
 }
 
+/** A network's name, where the message itself does not say it. */
+const unlessSaid = (label: string | undefined, said: string | undefined): string | undefined =>
+  label === said ? undefined : label;
+
 /** When what is announced was last read, network by network. */
-async function readLines({ networks, feeds }: FeedServices): Promise<readonly Markdown[]> {
-  const read = networks.served.flatMap(({ state, label }) =>
+async function readLines(
+  networks: readonly Network[],
+  feeds: readonly FeedDefinition[],
+  said: string | undefined,
+): Promise<readonly Markdown[]> {
+  const read = networks.flatMap(({ state, ...network }) =>
     feeds.map(async (feed) => {
       const line = await feed.lastRead?.(state);
+      const label = unlessSaid(network.label, said);
       return line ? [label ? md`${line} · ${label}` : line] : [];
     }),
   );
@@ -64,9 +75,9 @@ export async function list(
   const on = interaction.options.getString(NETWORK_OPTION);
   const all = await listed(serverOf(interaction), services);
   const own = all.filter(({ of }) => on === null || of.id === on);
-  const read = await readLines(services);
   // Of all networks, unless one is named.
   const shownBy = on === null ? networks.served[0] : services;
+  const read = await readLines(on === null ? networks.served : [services], feeds, shownBy.label);
   if (own.length === 0) {
     const commands = join(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),
@@ -77,7 +88,7 @@ export async function list(
   const pages = Math.ceil(own.length / PER_PAGE);
   const page = Math.min(interaction.options.getInteger(PAGE_OPTION) ?? 1, pages);
   const shown = own.slice((page - 1) * PER_PAGE, page * PER_PAGE);
-  const entries = await Promise.all(shown.map((each) => entryOf(each, services)));
+  const entries = await Promise.all(shown.map((each) => entryOf(each, services, shownBy.label)));
   const extent =
     pages > 1
       ? [md`-# ${counted(own.length, "subscription")}, page ${page} of ${pages}: \`page\` shows another`]

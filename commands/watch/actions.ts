@@ -31,7 +31,7 @@ export function createWatchActions(
   feeds: readonly FeedDefinition[],
 ): Pick<Actions, "offerWatch" | "startWatch" | "watches" | "changeWatch" | "snoozePrice"> {
   const all = watchables(feeds);
-  const { renderer, subscriptions, state, rest } = services;
+  const { renderer, subscriptions, rest } = services;
 
   const wanted = ({ feed, id }: Pick<Offer, "feed" | "id">): Watchable => {
     const found = watchableOf(all, { feed, subject: id });
@@ -71,9 +71,9 @@ export function createWatchActions(
     ];
   };
 
-  const own = async (userId: string, feed: string, id: string) =>
+  const own = async (userId: string, feed: string, id: string, network = services.id) =>
     (await watchesOf(userId, services.networks, all)).find(
-      (each) => each.network === services && each.feed.name === feed && each.subscription.subject === id,
+      (each) => each.of.id === network && each.feed.name === feed && each.subscription.subject === id,
     );
 
   return {
@@ -118,17 +118,17 @@ export function createWatchActions(
 
     watches: (shown, { user }) => watchList(user.id, services, all, shown),
 
-    async changeWatch({ feed, id, to }, click) {
+    async changeWatch({ feed, id, to, network }, click) {
       const { user } = click;
-      const found = await own(user.id, feed, id);
+      const found = await own(user.id, feed, id, network);
       if (!found) return watchList(user.id, services, all, { note: md`That is removed already.` });
-      const { subscription } = found;
+      const { subscription, of } = found;
       const title = titleOf(found, services);
       if (to === "remove") {
-        await subscriptions.remove(subscription);
+        await of.subscriptions.remove(subscription);
         const left = await watchesOf(user.id, services.networks, all);
-        if (!left.some((each) => each.network === services))
-          await state.commit([state.people.delete(user.id)]);
+        if (!left.some((each) => each.of.id === of.id))
+          await of.state.commit([of.state.people.delete(user.id)]);
         return watchList(user.id, services, all, { note: md`Removed: ${title}` });
       }
       const { isPaused, ...others } = subscription;

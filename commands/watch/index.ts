@@ -6,7 +6,7 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import type { NetworkChoices } from "../../src/networks/choose.js";
+import type { NetworkChoices } from "../../src/networks/choices.js";
 import type { Network } from "../../src/networks/network.js";
 import { readId } from "../../src/text/ids.js";
 import { counted, md } from "../../src/text/markdown.js";
@@ -139,17 +139,21 @@ export function createWatch(
   return {
     definition: builder.toJSON(),
     group: "This bot",
+    ofAllNetworks: ["forget"],
     suggests: suggestionsOf(all.map(({ watch }) => watch.subject)),
     complete,
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const watchable = all.find(({ watch }) => watch.name === name);
       if (watchable) return start(interaction, services, watchable);
-      if (name === "list") return watchList(interaction.user.id, services, all, {});
+      if (name === "list")
+        return watchList(interaction.user.id, services, all, {
+          only: interaction.options.getString(NETWORK_OPTION) ?? undefined,
+        });
       if (name === "test") return test(interaction, services);
       if (name !== "forget") throw new PersonError(OTHER_VERSION);
       const count = await forget(interaction.user.id, services.networks, choices);
-      return say(services, md`Forgotten`, [
+      return say(services.networks.served[0], md`Forgotten`, [
         md`${counted(count, "watch", "watches")} ended. I keep nothing of you any more.`,
       ]);
     },

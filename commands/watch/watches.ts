@@ -7,7 +7,7 @@ import {
 } from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import type { NetworkChoices } from "../../src/networks/choose.js";
+import type { NetworkChoices } from "../../src/networks/choices.js";
 import { allNetworks, type Network, type NetworkState, type Networks } from "../../src/networks/network.js";
 import { type Subscription, subscriptionId } from "../../src/storage/catalogue.js";
 import { md } from "../../src/text/markdown.js";

@@ -14,6 +14,16 @@ const amulet = (tag: string, value: unknown) => ({
   value: { amuletRulesAction: { tag, value } },
 });
 
+/** What each motion is called. */
+export const MOTION_WORDS: Readonly<Record<string, string>> = {
+  feature: "Feature an application",
+  offboard: "Remove a super validator",
+  weight: "Change a reward weight",
+  dsoConfig: "Change the network's rules",
+  amuletConfig: "Change the coin's rules",
+  activity: "Pay for unclaimed activity",
+};
+
 /** The motions that the sandbox's super validators come up with. */
 export const MOTIONS: Readonly<Record<string, (random: Random, party: Party) => Motion>> = {
   feature: (_, party) => ({

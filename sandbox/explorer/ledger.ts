@@ -10,7 +10,7 @@ import type {
   Validator,
   VoteRequest,
 } from "./model.js";
-import { FIRST, SECOND, SUPER_VALIDATORS, VERSIONS } from "./names.js";
+import { CITIES, FIRST, SECOND, SUPER_VALIDATORS, VERSIONS } from "./names.js";
 import { createRandom, type Random } from "./random.js";
 
 const MINUTE = 60_000;
@@ -18,6 +18,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Past 2^53: what a float does not hold. */
 const FIRST_EVENT_ID = 9_007_199_254_740_993n;
+
+/** Two thirds of the super validators, rounded up, decide. */
+const votesNeeded = (superValidators: number): number => Math.ceil((superValidators * 2) / 3);
 
 /** How much of everything there is. */
 export interface LedgerSize {
@@ -78,6 +81,10 @@ export class Ledger {
   priceAt: number;
   /** Whether validators report by themselves. */
   reports = true;
+  /** Whether anything happens by itself besides their reports and transfers: votes, prices, validators that go silent. */
+  moves = true;
+  /** Parties by their names, which no two share. */
+  readonly #named = new Map<string, number>();
   readonly #priceYesterday = 0.1478;
   readonly #lively: boolean;
   #movedAt: number;
@@ -213,14 +220,26 @@ export class Ledger {
       if (now - each.lastActiveAt > 12 * MINUTE) each.lastActiveAt = now - random.int(0, 10 * MINUTE);
     for (let each = times(2_000); each > 0 && active.length > 0; each -= 1) this.#report(random.pick(active));
     for (let each = times(15_000); each > 0; each -= 1) this.#addUpdate(now);
+    if (!this.moves) return;
     for (let each = times(5 * MINUTE); each > 0; each -= 1) this.#toggle();
     for (let each = times(10_000); each > 0; each -= 1)
       this.setPrice(this.price * (1 + (random.next() - 0.5) * 0.004));
     const open = this.voteRequests.filter((each) => each.status === "In Progress");
-    for (let each = times(90_000); each > 0 && open.length > 0; each -= 1) {
+    // About one or two vote requests a day, and as many votes as decide each within its week.
+    for (let each = times(2 * HOUR); each > 0 && open.length > 0; each -= 1)
       this.castVote(random.pick(open), random.chance(0.85));
-    }
-    for (let each = times(20 * MINUTE); each > 0; each -= 1) this.openVoteRequest();
+    for (let each = times(16 * HOUR); each > 0; each -= 1) this.openVoteRequest();
+  }
+
+  /** A name that nobody has: its words, and where that is taken, a city behind them. */
+  #unused(words: string): string {
+    const taken = this.#named.get(words) ?? 0;
+    this.#named.set(words, taken + 1);
+    if (taken === 0) return words;
+    const city = CITIES[(taken - 1) % CITIES.length];
+    return taken <= CITIES.length
+      ? `${words} ${city}`
+      : `${words} ${city} ${Math.ceil(taken / CITIES.length)}`;
   }
 
   #toggle(): void {
@@ -237,7 +256,7 @@ export class Ledger {
   }
 
   #closeDue(now: number): void {
-    const needed = Math.ceil((this.superValidators.length * 2) / 3);
+    const needed = votesNeeded(this.superValidators.length);
     for (const request of this.voteRequests) {
       if (request.status !== "In Progress") continue;
       const yes = request.ballots.filter((ballot) => ballot.accept).length;
@@ -269,7 +288,7 @@ export class Ledger {
       this.superValidators.push(this.#party(name.replaceAll("-", " "), name, startedAt - 500 * DAY));
     }
     for (let at = 0; at < size.parties - size.superValidators; at += 1) {
-      const words = `${random.pick(FIRST)} ${random.pick(SECOND)}`;
+      const words = this.#unused(`${random.pick(FIRST)} ${random.pick(SECOND)}`);
       const hint = `${words.toLowerCase().replace(" ", "-")}-${at}`;
       this.#party(random.chance(0.6) ? words : null, hint, startedAt - random.int(1, 400) * DAY);
     }
@@ -298,11 +317,14 @@ export class Ledger {
     const { random, startedAt, size } = this;
     const isSv = at < size.superValidators;
     const active = isSv || random.chance(0.9);
+    // Those who founded the network were there before anybody who joined it.
+    const createdAt = isSv ? party.firstSeen : startedAt - (at - size.superValidators + 1) * 8 * HOUR;
+    party.firstSeen = Math.min(party.firstSeen, createdAt);
     this.validators.push({
       party,
       sponsor: isSv ? party : random.pick(this.superValidators),
       contractId: this.contractId(),
-      createdAt: startedAt - (at + 1) * 8 * HOUR,
+      createdAt,
       lastActiveAt: startedAt - (active ? random.int(0, 12 * MINUTE) : random.int(2 * HOUR, 60 * DAY)),
       lastUpdatedAt: startedAt - random.int(1, 60) * DAY,
       version: random.chance(0.7) ? "0.4.16" : random.pick(VERSIONS),
@@ -400,7 +422,16 @@ export class Ledger {
     const { createdAt, voteBefore } = request;
     for (const ballot of request.ballots)
       ballot.castAt = random.int(createdAt, open ? startedAt : voteBefore);
-    if (!open)
-      request.status = random.pick(["Accepted", "Implemented", "Implemented", "Rejected", "Expired"]);
+    if (open) return;
+    const wished = random.pick(["Accepted", "Implemented", "Implemented", "Rejected", "Expired"] as const);
+    const needed = votesNeeded(this.superValidators.length);
+    const tooMany = this.superValidators.length - needed + 1;
+    if (wished === "Rejected") for (const ballot of request.ballots.slice(-tooMany)) ballot.accept = false;
+    const yes = request.ballots.filter(({ accept }) => accept).length;
+    const isRejected = request.ballots.length - yes >= tooMany;
+    // What was decided is what the votes say.
+    if (isRejected) request.status = "Rejected";
+    else if (yes < needed) request.status = "Expired";
+    else request.status = wished === "Accepted" ? "Accepted" : "Implemented";
   }
 }

@@ -49,6 +49,22 @@ export const SECOND = [
   "Ventures",
 ] as const;
 
+/** Where the second, third and further organization of one name is from. */
+export const CITIES = [
+  "Zurich",
+  "Oslo",
+  "Lisbon",
+  "Tallinn",
+  "Vienna",
+  "Dublin",
+  "Bergen",
+  "Geneva",
+  "Porto",
+  "Riga",
+  "Utrecht",
+  "Malmo",
+] as const;
+
 export const SUPER_VALIDATORS = [
   "Aurora-Foundation",
   "Basalt-Labs",

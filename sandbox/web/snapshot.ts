@@ -42,6 +42,8 @@ export interface Person {
 
 export interface ShownChannel extends Pick<Channel, "id" | "type" | "name" | "parent_id"> {
   readonly messages: number;
+  /** Whether the bot may write there. */
+  readonly mayWrite: boolean;
 }
 
 /** A command as it is typed: subcommands apart. */
@@ -77,8 +79,11 @@ export interface ShownRequest {
 export interface ShownLedger {
   /** Whether validators report by themselves. */
   readonly reports: boolean;
+  /** Whether anything else happens by itself. */
+  readonly moves: boolean;
   readonly price: number;
-  readonly motions: readonly string[];
+  /** Actions that super validators vote on: what each is called, by its name here. */
+  readonly motions: Readonly<Record<string, string>>;
   readonly requests: readonly ShownRequest[];
   readonly validators: readonly { readonly id: string; readonly name: string; readonly active: boolean }[];
   readonly explorer: ExplorerMood;
@@ -110,6 +115,13 @@ export type Turn =
   | { readonly do: "open"; readonly title: string; readonly motion: string; readonly hours: number }
   | { readonly do: "vote"; readonly id: string; readonly accept: boolean }
   | { readonly do: "close"; readonly id: string; readonly status: string }
+  /** The deadline moves by a day. */
+  | { readonly do: "postpone"; readonly id: string }
+  | { readonly do: "retitle"; readonly id: string }
+  /** Whether the bot may write in a channel. */
+  | { readonly do: "permit"; readonly channel: string; readonly on: boolean }
+  | { readonly do: "delete-channel"; readonly channel: string }
+  | { readonly do: "moves"; readonly on: boolean }
   | { readonly do: "validator"; readonly id: string; readonly active: boolean }
   | { readonly do: "reports"; readonly on: boolean }
   | { readonly do: "version" }

@@ -1,7 +1,8 @@
 import type { Option } from "../discord/driver.js";
+import { PERMISSION, permissionsIn } from "../discord/permissions.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
-import type { Channel, User } from "../discord/world.js";
-import { MOTIONS } from "../explorer/actions.js";
+import type { Channel, User, World } from "../discord/world.js";
+import { MOTION_WORDS } from "../explorer/actions.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { DemoServer } from "./demo-server.js";
@@ -56,6 +57,9 @@ function requestsOf(explorer: SandboxExplorer): ShownRequest[] {
   }));
 }
 
+const mayWrite = (world: World, channel: Channel): boolean =>
+  (permissionsIn(world, channel, world.bot) & PERMISSION.sendMessages) !== 0n;
+
 /** What the page needs to know of the place beyond it. */
 export interface Around {
   readonly bot: BotState;
@@ -97,6 +101,7 @@ export function snapshotOf(
       name: type === 1 ? "Crier" : name,
       parent_id,
       messages: world.messages.get(id)?.length ?? 0,
+      mayWrite: mayWrite(world, world.channel(id)),
     })),
     messages: world.read(channel, user).slice(-MAX_MESSAGES),
     thinking: driver.thinking({ user, channel }).map((each) => each.user.global_name ?? each.user.username),
@@ -111,7 +116,8 @@ export function snapshotOf(
     networks: place.second ? ["MainNet", "TestNet"] : [],
     ledger: {
       price: explorer.ledger.price,
-      motions: Object.keys(MOTIONS),
+      motions: MOTION_WORDS,
+      moves: explorer.ledger.moves,
       requests: requestsOf(explorer),
       reports: explorer.ledger.reports,
       validators: [...down, ...up].map(({ party, active }) => ({

@@ -17,8 +17,9 @@ export async function typeCommand(
     if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
     else {
       await field.fill(value);
-      await page.locator(`#offers-${name} li`).first().waitFor();
+      // What is offered for this text, and not for what stood there before, is taken once it is there.
       await page.keyboard.press("Enter");
+      await page.locator(`#option-${name}:not([aria-busy])`).waitFor();
     }
   }
   await page.locator(".composer [type=submit]").click();

@@ -1,7 +1,8 @@
 import type { Interaction } from "../discord/interactions.js";
 import { createMessage, deleteMessage, findMessage } from "../discord/messages.js";
+import { PERMISSION } from "../discord/permissions.js";
 import { deleteScheduledEvent } from "../discord/scheduled-events.js";
-import type { Channel, User } from "../discord/world.js";
+import type { Channel, User, World } from "../discord/world.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
@@ -62,6 +63,14 @@ export interface Levers {
   setExplorer(explorer: SandboxExplorer, mood: ExplorerMood): void;
 }
 
+/** Lets the bot write in a channel, or forbids it. */
+function permit(world: World, channelId: string, on: boolean): void {
+  const channel = world.channel(channelId);
+  channel.permission_overwrites = channel.permission_overwrites.filter(({ id }) => id !== world.bot.id);
+  const deny = String(PERMISSION.sendMessages | PERMISSION.sendInThreads);
+  if (!on) channel.permission_overwrites.push({ id: world.bot.id, type: 1, allow: "0", deny });
+}
+
 const OUTCOMES = ["Accepted", "Implemented", "Rejected", "Expired"] as const;
 
 /** Does what somebody does to the world around the bot: to one network's ledger and explorer, or to what all share. */
@@ -95,6 +104,23 @@ export async function turn(
       if (status) ledger.closeVoteRequest(found(wish.id), status);
       break;
     }
+    case "postpone":
+      found(wish.id).voteBefore += 24 * HOUR;
+      break;
+    case "retitle": {
+      const request = found(wish.id);
+      request.title = `${request.title} (revised)`;
+      break;
+    }
+    case "permit":
+      permit(place.discord.world, wish.channel, wish.on);
+      break;
+    case "delete-channel":
+      place.discord.world.channels.delete(wish.channel);
+      break;
+    case "moves":
+      ledger.moves = wish.on;
+      break;
     case "validator": {
       const validator = ledger.validators.find(({ party }) => party.id === wish.id);
       if (validator) ledger.setValidatorActive(validator, wish.active);

@@ -16,17 +16,27 @@ export interface Charts {
 /** Pictures kept: of each kind of chart the latest, and a few from before a sample. */
 const MAX_KEPT = 12;
 
-/**
- * Draws one chart at a time, with turns of the event loop between: the memory of a canvas is only given back then. The
- * canvas is loaded with the first chart.
- */
-export function createCharts(log: Pick<Log, "error">): Charts {
-  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
-  let last: Promise<unknown> = Promise.resolve();
+/** Has one thing drawn after another. What it is given never fails. */
+export type DrawingQueue = <T>(draw: () => Promise<T>) => Promise<T>;
 
-  const inTurn = (key: string, draw: () => Promise<Buffer>) => {
-    const picture = last.then(async () => {
+/** One drawing at a time, with turns of the event loop between: the memory of a canvas is only given back then. */
+export function createDrawingQueue(): DrawingQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (draw) => {
+    const drawn = last.then(async () => {
       await nextTurn();
+      return draw();
+    });
+    last = drawn;
+    return drawn;
+  };
+}
+
+/** Draws charts, of one network alone, and keeps the latest. The canvas is loaded with the first one. */
+export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = createDrawingQueue()): Charts {
+  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
+  const drawn = (key: string, draw: () => Promise<Buffer>) => {
+    const attempt = async () => {
       try {
         return await draw();
       } catch (err) {
@@ -34,12 +44,9 @@ export function createCharts(log: Pick<Log, "error">): Charts {
         kept.delete(key);
         return undefined;
       }
-    });
-    last = picture;
-    return picture;
+    };
+    return singleFlight(kept, key, () => inTurn(attempt), true);
   };
-  const drawn = (key: string, draw: () => Promise<Buffer>) =>
-    singleFlight(kept, key, () => inTurn(key, draw), true);
 
   return {
     price(samples, span, now) {

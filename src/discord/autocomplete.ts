@@ -28,7 +28,9 @@ interface Offering {
 
 function toChoice({ kind, entry }: Match, { links, renderer }: Offering): OfferedChoice {
   const sign = SIGNS[kind](entry);
-  const label = clean(entryLabel(entry, LIMITS.choiceText - sign.length - 1)).replace(/\s+/g, " ");
+  // What tells namesakes apart stands last, and the network's name behind it.
+  const room = LIMITS.choiceText - sign.length - 1 - renderer.title("").length;
+  const label = clean(entryLabel(entry, room)).replace(/\s+/g, " ");
   return { name: renderer.title(`${sign} ${label}`), value: links.choiceValue(entry.id) };
 }
 

@@ -40,6 +40,10 @@ export interface ReadingCommand {
 export interface ActingCommand<Services> {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
+  /** The subcommands that are about all networks at once. */
+  readonly ofAllNetworks?: readonly string[];
+  /** The subcommands that can also name a network which is no longer served. */
+  readonly ofPastNetworks?: readonly string[];
   /** By option, what it is completed with. */
   readonly suggests?: Readonly<Record<string, readonly Kind[]>>;
   /** What is offered for its other options that are completed. */

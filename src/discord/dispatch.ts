@@ -18,6 +18,7 @@ import {
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, readId } from "../text/ids.js";
+import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
 import { type Action, type Actions, targetOf } from "./action.js";
 import { createAge } from "./age.js";
@@ -46,12 +47,19 @@ interface AnswerServices {
   readonly screens: ScreenServices;
   readonly links: Links;
   readonly renderer: Renderer;
+  /** The network's name, where that is to be said. */
+  readonly label: string | undefined;
 }
 
 interface DispatchDeps<Services extends AnswerServices> {
   readonly commands: readonly Command<Services>[];
-  /** The network that an interaction is about. @throws {PersonError} where it is not served */
-  readonly networkOf: (interaction: Interaction) => Promise<Services>;
+  /**
+   * The network that an interaction is about.
+   * @param isSure whether nothing else will do: by default, the usual one stands for what cannot be found out in time
+   * @throws {PersonError} where it is not served
+   * @throws {StateError} where it must be known, and is not
+   */
+  readonly networkOf: (interaction: Interaction, isSure?: boolean) => Promise<Services>;
   /** What buttons do besides opening screens, on one network. */
   readonly actionsOf: (services: Services) => Actions;
   /** Says what a person is to be told beside the answer to their command, where there is something. */
@@ -102,12 +110,19 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const reply = async (
     interaction: Answerable,
     target: Target,
-    work: Promise<MessagePayload>,
+    services: Promise<Services>,
+    makeAnswer: (services: Services) => Promise<MessagePayload>,
   ): Promise<string> => {
     let outcome = "answered";
+    let label: string | undefined;
+    const work = services.then((own) => {
+      label = own.label;
+      return makeAnswer(own);
+    });
     await answer(interaction, target, work, (error) => {
       outcome = kindOf(error);
-      return withMentions(explain(error, log, interaction.id), commandPaths());
+      const sentence = withMentions(explain(error, log, interaction.id), commandPaths());
+      return label === undefined ? sentence : `${sentence}\n-# ${escapeText(label)}`;
     });
     return outcome;
   };
@@ -150,20 +165,16 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const run = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
-    const services = networkOf(interaction);
+    // What changes something is changed where the person means it, or not at all.
     if (definition && "run" in definition)
-      return reply(
-        interaction,
-        "private",
-        services.then((own) => definition.run(interaction, own)),
+      return reply(interaction, "private", networkOf(interaction, true), (own) =>
+        definition.run(interaction, own),
       );
     const given = givenIn(interaction, definition?.idOption);
     const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
-    const answered = async () => {
-      const own = await services;
-      return open(interaction, own, await addressOf(interaction, own.links, definition, given));
-    };
-    return reply(interaction, target, answered());
+    return reply(interaction, target, networkOf(interaction), async (own) =>
+      open(interaction, own, await addressOf(interaction, own.links, definition, given)),
+    );
   };
 
   const act = (
@@ -181,13 +192,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const action = actionIn(click);
     const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
     const own = isOwn ? "update" : "private";
-    const answered = async () => {
-      const services = await networkOf(click);
+    const target = action ? targetOf(action.name, click, isOwn, action.isOfNews) : own;
+    return reply(click, target, networkOf(click), async (services) => {
       const { to, ...from } = await followed(click, services.links);
       return isScreen(to) ? open(click, services, to, from) : act(services, to, click);
-    };
-    const target = action ? targetOf(action.name, click, isOwn, action.isOfNews) : own;
-    return reply(click, target, answered());
+    });
   };
 
   const jump = async (button: ButtonInteraction): Promise<string> => {

@@ -112,6 +112,10 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   };
 }
 
+/** What a file is called: two networks' files of one thing are told apart. */
+const fileName = (name: string, label: string | undefined): string =>
+  label === undefined ? name : `${label.replace(/[^\w-]+/g, "-")}-${name}`;
+
 /** A title with the network's name, which is never what is cut. */
 function withLabel(title: string, label: string | undefined, most: number, shorten = cutEscaped): string {
   const end = label === undefined ? "" : ` · ${label}`;
@@ -136,6 +140,7 @@ function toMessage(view: View, components: Row[], words: Words): MessagePayload 
       ({ content, description, ...file }) => ({
         attachment: content,
         ...file,
+        name: fileName(file.name, label),
         ...(description === undefined ? {} : { description: withCoin(description, coin) }),
       }),
     ),
@@ -217,7 +222,7 @@ function toEmbed(view: View, words: Words): APIEmbed {
     ...(description ? { description } : {}),
     ...(fields.length > 0 ? { fields } : {}),
     ...(view.thumbnail ? { thumbnail: { url: view.thumbnail } } : {}),
-    ...(view.picture ? { image: { url: `attachment://${view.picture.name}` } } : {}),
+    ...(view.picture ? { image: { url: `attachment://${fileName(view.picture.name, words.label)}` } } : {}),
   };
 }
 

@@ -76,11 +76,12 @@ export async function* checkAll(
       void unreadable.push(warn("State", describe(details), "It counts as missing; see docs/operating.md."));
     const looking = { log: { error }, keepAside: false };
     const ids = config.networks.flatMap(({ id }) => id ?? []);
-    const known = createKnownNetworks(createState(opened.store, looking), ids, false);
+    const known = createKnownNetworks(createState(opened.store, looking), opened.store, ids, false);
     await known.load();
     const all = config.networks.map((network) => {
       const state = createState(storeOf(opened.store, network.id, known), looking);
-      return createSubscriptions(state, environmentOf(network, config, known, feeds));
+      const subscriptions = createSubscriptions(state, environmentOf(network, config, known, feeds));
+      return { name: config.networks.length > 1 ? network.name : undefined, subscriptions };
     });
     yield* checkSubscriptions(rest, me, all);
     yield* unreadable;

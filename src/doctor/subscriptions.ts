@@ -18,17 +18,17 @@ function neededBy(subscription: Subscription) {
 export async function* checkSubscriptions(
   rest: REST,
   me: Me,
-  networks: readonly Subscriptions[],
+  networks: readonly { readonly name: string | undefined; readonly subscriptions: Subscriptions }[],
 ): AsyncGenerator<Finding> {
   const all = await Promise.all(
-    networks.map(async (subscriptions) =>
-      (await subscriptions.all()).map((subscription) => ({ subscription, subscriptions })),
+    networks.map(async ({ name, subscriptions }) =>
+      (await subscriptions.all()).map((subscription) => ({ name, subscription, subscriptions })),
     ),
   ).then((each) => each.flat());
   if (all.length === 0) yield pass("Subscriptions", "none yet: `/subscribe` makes one");
-  for (const { subscription, subscriptions } of all) {
+  for (const { name: network, subscription, subscriptions } of all) {
     const { channelId: id, guildId, roleId, thread } = subscription;
-    const what = `Channel ${id}`;
+    const what = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;
     try {
       const guild = guildId ?? ((await rest.get(Routes.channel(id))) as { guild_id?: string }).guild_id ?? "";
       const place = await readPlace(rest, guild, id);

@@ -27,7 +27,8 @@ export function createExplorer(
   config: ExplorerConfig,
   { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,
 ): ExplorerService {
-  const { apiUrl, apiKey, requestsPerMinute, concurrency } = config;
+  const { apiUrl, apiKey, requestsPerMinute, concurrency, variables } = config;
+  const settings = [variables.key, variables.url];
   const own = createBudget(requestsPerMinute);
   const budget = redis
     ? createSharedBudget(
@@ -43,13 +44,13 @@ export function createExplorer(
     onDown: (err) => log.warn({ err }, "The explorer is not answering; it is tried again from time to time"),
     onRefused: (err) =>
       log.error(
-        { err },
+        { err, settings },
         "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
       ),
     onBack: () => log.info({}, "The explorer answers again"),
     onWithheld: (err, endpoint) =>
       log.error(
-        { err, endpoint },
+        { err, endpoint, settings },
         "The explorer withholds an endpoint: the key may not see it, or EXPLORER_API_URL is wrong",
       ),
     onRequest,

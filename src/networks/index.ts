@@ -27,7 +27,7 @@ export function createNetworks(
 } {
   const { config } = given;
   const ids = config.networks.flatMap(({ id }) => id ?? []);
-  const known = createKnownNetworks(state, ids);
+  const known = createKnownNetworks(state, given.store, ids);
   const shared: SharedParts = { ...given, known };
   const isAlone = config.networks.length === 1;
   const build = (settings: (typeof config.networks)[number]) => {

@@ -1,6 +1,6 @@
 import type { REST } from "discord.js";
 import { createBackground } from "../background.js";
-import type { Charts } from "../charts/charts.js";
+import { createCharts, type DrawingQueue } from "../charts/charts.js";
 import type { Config, NetworkConfig } from "../config.js";
 import { codeOf } from "../config-shapes.js";
 import type { FeedModule } from "../delivery/feed.js";
@@ -88,7 +88,7 @@ export interface SharedParts {
   readonly known: KnownNetworks;
   readonly redis: Redis | undefined;
   readonly keys: IdKeys;
-  readonly charts: Charts;
+  readonly drawing: DrawingQueue;
   readonly rest: REST;
   readonly backgroundRest: REST;
   readonly pacer: Pacer;
@@ -127,7 +127,8 @@ export function createNetwork(
   log: Log,
   metrics: NetworkMetrics,
 ): { readonly network: Network; readonly background: LeasedWork; readonly loading: Job } {
-  const { config, feeds, store, known, redis, keys, charts, rest } = shared;
+  const { config, feeds, store, known, redis, keys, rest } = shared;
+  const charts = createCharts(log, shared.drawing);
   const { id, name, coin } = settings;
   const state = createState(storeOf(store, id, known), { log });
   const code = codeIn(settings, known);
@@ -172,6 +173,7 @@ export function createNetwork(
   });
   const prices = createPriceHistory(state, log);
   const source = new URL(settings.explorer.apiUrl).host;
+  const others = config.networks.filter((each) => each !== settings).map((each) => each.name);
   const network: Network = {
     id,
     name,
@@ -183,7 +185,7 @@ export function createNetwork(
     names,
     links,
     renderer,
-    screens: { directory, names, prices, charts, source },
+    screens: { directory, names, prices, charts, source, others },
     rest,
     maxSubscriptions: config.subscriptionsPerServer,
     get networks() {

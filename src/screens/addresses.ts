@@ -101,7 +101,13 @@ const actions = {
     feed: feed.optional(),
     network: z.string().max(12).optional(),
   }),
-  changeWatch: screen("watch-set", { id, feed, to: z.enum(["pause", "resume", "remove"]) }),
+  changeWatch: screen("watch-set", {
+    id,
+    feed,
+    to: z.enum(["pause", "resume", "remove"]),
+    /** One that the bot serves no more. */
+    network: z.string().max(12).optional(),
+  }),
 } as const;
 
 const places = { ...screens, ...actions };

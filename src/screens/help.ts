@@ -3,7 +3,7 @@ import { address } from "./addresses.js";
 import type { Screen } from "./view.js";
 
 /** What there is to ask, group by group, and where the answers come from. */
-export const help: Screen<"help"> = async (_, { commands, source }) => {
+export const help: Screen<"help"> = async (_, { commands, source, others }) => {
   const all = commands();
   const groups = [...new Set(all.map(({ group }) => group))];
   return {
@@ -11,6 +11,9 @@ export const help: Screen<"help"> = async (_, { commands, source }) => {
     tone: "neutral",
     body: [
       md`Buttons and menus below an answer lead on from there. On somebody else's answer they give you a copy of your own, and \`private: True\` shows an answer to you alone.`,
+      ...(others.length > 0
+        ? [md`I serve several networks: \`network:\` in a command names another (${others.join(", ")}).`]
+        : []),
       md`-# The data comes from the explorer at ${source}, read-only. Each answer says how old it is.`,
     ],
     fields: groups.map((group) => ({

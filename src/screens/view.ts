@@ -96,6 +96,8 @@ export interface ScreenServices {
   readonly charts: Charts;
   /** Where the data comes from, for help. */
   readonly source: string;
+  /** The names of the other networks that the bot serves. */
+  readonly others: readonly string[];
 }
 
 /** What a screen may use. */

@@ -94,7 +94,7 @@ export const REDIS_PREFIX = "crier:";
 /** A cache in memory of at most `memoryMb` MB, and in Redis behind it where there is one. */
 export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
   // By reference: serializing would cost hundreds of times a hit. Nobody may change what the cache holds.
-  const memory = new Keyv<Entry>(boundedStore(memoryMb * 1024 * 1024), {
+  const memory = new Keyv<Entry>(boundedStore(Math.ceil(memoryMb * 1024 * 1024)), {
     serialize: undefined,
     deserialize: undefined,
   } as object);

@@ -439,8 +439,14 @@ const catalogue = {
   },
   networkChoices: {
     name: "network-choices",
-    schema: z.object({ network: z.string() }),
-    lives: "until another is chosen, or the person is forgotten",
+    schema: z.object({
+      /** Of the whole server, or of the person's direct messages. */
+      network: z.string().exactOptional(),
+      /** By the ids of a server's channels. */
+      channels: z.record(z.string(), z.string()),
+      usedAt: time,
+    }),
+    lives: "until it is taken back, the person is forgotten, or nobody has used it for a year",
     shared: true,
   },
   settings: {

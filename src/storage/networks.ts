@@ -1,7 +1,8 @@
+import { codeOf } from "../config-shapes.js";
 import { lazy } from "../util/single-flight.js";
 import { isShared } from "./catalogue.js";
 import type { State } from "./state.js";
-import type { Store } from "./store.js";
+import { StateError, type Store } from "./store.js";
 
 /** The networks that a state has been used for, as NETWORKS names them. */
 export interface KnownNetworks {
@@ -23,28 +24,57 @@ const DOCUMENT = "known";
  */
 export function createKnownNetworks(
   state: Pick<State, "networks" | "commit">,
+  store: Pick<Store, "collections">,
   ids: readonly string[],
   keeps = true,
 ): KnownNetworks {
   let oldest: string | undefined;
   const load = lazy(async () => {
     for (;;) {
-      const held = await state.networks.get(DOCUMENT);
+      const held = (await state.networks.get(DOCUMENT)) ?? (await infer(store, ids));
       const all = [...new Set([...(held?.all ?? []), ...ids])];
       const first = held?.oldest ?? ids[0];
       if (first === undefined) return all;
-      const isNew = keeps && all.length > (held?.all.length ?? 0);
+      checkCodes(all, ids);
+      const known = await state.networks.get(DOCUMENT);
       const next = { oldest: first, all };
-      if (
-        !isNew ||
-        (await state.commit([state.networks.expect(DOCUMENT, held), state.networks.put(DOCUMENT, next)]))
-      ) {
+      const isNew = keeps && (known === undefined || all.length > known.all.length);
+      const writes = [state.networks.expect(DOCUMENT, known), state.networks.put(DOCUMENT, next)];
+      if (!isNew || (await state.commit(writes))) {
         oldest = first;
         return all;
       }
     }
   });
   return { oldest: () => oldest, load };
+}
+
+/**
+ * What the collections tell of networks where the document is missing that says it: those with a name before theirs are not the
+ * oldest one's. Undefined where there are none.
+ */
+async function infer(store: Pick<Store, "collections">, ids: readonly string[]) {
+  const named = new Set(
+    (await store.collections()).flatMap((name) => (name.includes(":") ? [name.replace(/:.*/s, "")] : [])),
+  );
+  if (named.size === 0) return undefined;
+  const oldest = ids.find((id) => !named.has(id));
+  if (oldest === undefined)
+    throw new StateError(
+      `The state does not say which network came first, and it is none of those in NETWORKS: name it there as well (${[...named].join(", ")} came later)`,
+    );
+  return { oldest, all: [oldest, ...named] };
+}
+
+/** @throws {StateError} where a network of the settings could not be told in a button from one that they named before */
+function checkCodes(all: readonly string[], ids: readonly string[]): void {
+  for (const id of ids) {
+    const other = all.find((each) => each !== id && codeOf(each) === codeOf(id));
+    if (other !== undefined)
+      throw new StateError(
+        `NETWORKS: ${id} begins with the same two characters as ${other}, which it named before and whose buttons are still there: give it another name`,
+      );
+  }
 }
 
 /**

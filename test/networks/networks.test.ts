@@ -6,6 +6,8 @@ import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
 import { readingCommands } from "../../sandbox/reading-commands.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
+const WAIT = { timeout: 10_000 };
+
 describe("a bot of two networks", () => {
   let harness: Harness;
   let second: SandboxExplorer;
@@ -119,6 +121,13 @@ describe("a bot of two networks", () => {
     const quiet = channelNamed("mainnet-only");
     await asked(owner(), "/settings", { network: "main", channel: quiet.id });
     expect(await titleIn(guest(quiet))).not.toContain("TestNet");
+    const thread = harness.discord.world.addChannel({
+      type: 11,
+      guild_id: harness.discord.guild.id,
+      name: "a thread of it",
+      parent_id: quiet.id,
+    });
+    expect(await titleIn(guest(thread))).not.toContain("TestNet");
     await asked(owner(), "/settings", { network: "-", channel: quiet.id });
     expect(await titleIn(guest(quiet))).toContain("TestNet");
     await asked(owner(), "/settings", { network: "-" });
@@ -131,6 +140,11 @@ describe("a bot of two networks", () => {
     await expect.poll(() => titleIn(direct)).toContain("TestNet");
     // In a server nobody's own choice counts.
     expect(await titleIn(guest())).not.toContain("TestNet");
+    const forget = driver()
+      .commandsIn(harness.discord.channels.general)
+      .find(({ name }) => name === "watch")
+      ?.options?.find(({ name }) => name === "forget");
+    expect(forget?.options ?? []).toEqual([]);
     await asked(direct, "/watch forget");
     expect(await titleIn(direct)).not.toContain("TestNet");
   });
@@ -161,7 +175,7 @@ describe("a bot of two networks", () => {
         .filter((title) => title.includes("One for"));
     harness.explorer.ledger.openVoteRequest({ title: "One for MainNet" });
     second.ledger.openVoteRequest({ title: "One for TestNet" });
-    await expect.poll(posts).toHaveLength(2);
+    await expect.poll(posts, WAIT).toHaveLength(2);
     const [main, test] = ["One for MainNet", "One for TestNet"].map((title) =>
       posted(channel).find((each) => titleOf(each).includes(title)),
     );
@@ -169,8 +183,8 @@ describe("a bot of two networks", () => {
     expect(titleOf(main)).not.toContain("· TestNet");
     expect(titleOf(test)).toMatch(/· TestNet$/);
     const threadOf = (message: Message) => harness.discord.world.channels.get(message.id)?.name;
-    await expect.poll(() => threadOf(test)).toMatch(/One for TestNet.* · TestNet$/);
-    await expect.poll(() => threadOf(main)).toMatch(/One for MainNet$/);
+    await expect.poll(() => threadOf(test), WAIT).toMatch(/One for TestNet.* · TestNet$/);
+    await expect.poll(() => threadOf(main), WAIT).toMatch(/One for MainNet$/);
 
     // Several: which one is meant has to be said.
     const either = await asked(owner(channel), "/subscribe test");
@@ -210,7 +224,7 @@ describe("a bot of two networks", () => {
       const title = `While it fails: ${fault.kind}`;
       harness.explorer.ledger.openVoteRequest({ title });
       expect(titleOf(await asked(guest(), "/network", { network: "main" }))).not.toContain("TestNet");
-      await expect.poll(() => posted(channel).some((each) => titleOf(each).includes(title))).toBe(true);
+      await expect.poll(() => posted(channel).some((each) => titleOf(each).includes(title)), WAIT).toBe(true);
       second.clearFaults();
     }
   });

@@ -3,6 +3,8 @@ import type { Message } from "../../sandbox/discord/world.js";
 import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
+const WAIT = { timeout: 10_000 };
+
 /** One step after another of a bot's life, on the same state. */
 describe("a bot whose networks change", () => {
   let harness: Harness;
@@ -58,7 +60,7 @@ describe("a bot whose networks change", () => {
     firstAnswer = await driver().ask(owner(), "/price");
     expect(driver().find(firstAnswer, "Refresh").custom_id).toBe("rprice");
     harness.explorer.ledger.openVoteRequest({ title: "Before there were two" });
-    await expect.poll(announced).toEqual([expect.stringContaining("Before there were two")]);
+    await expect.poll(announced, WAIT).toEqual([expect.stringContaining("Before there were two")]);
   });
 
   it("serves a second one beside it, to which nothing of the first one belongs", async () => {
@@ -74,7 +76,7 @@ describe("a bot whose networks change", () => {
     });
     second.ledger.openVoteRequest({ title: "On the second" });
     await expect
-      .poll(() => announced(harness.discord.channels.general))
+      .poll(() => announced(harness.discord.channels.general), WAIT)
       .toEqual([expect.stringMatching(/On the second.* · TestNet$/)]);
     await expect.poll(announced).toHaveLength(1);
   });
@@ -114,15 +116,25 @@ describe("a bot whose networks change", () => {
   it("goes on where it was once it is back, and announces nothing twice", async () => {
     await harness.restart(both);
     const inGeneral = () => announced(harness.discord.channels.general);
-    await expect.poll(inGeneral).toHaveLength(2);
+    await expect.poll(inGeneral, WAIT).toHaveLength(2);
     expect(inGeneral()[1]).toMatch(/While it was out.* · TestNet$/);
     await settle();
     expect(inGeneral()).toHaveLength(2);
     expect(announced()).toHaveLength(1);
   });
 
-  it("lets a subscription be ended whose network is out", async () => {
+  it("lets a subscription and a watch be ended whose network is out", async () => {
+    const validator = second.ledger.validators[0]?.party.id ?? "";
+    await driver().ask(owner(), "/watch validator", { validator, network: "test" });
     await harness.restart({ NETWORKS: "main" });
+    const watches = await driver().ask(owner(), "/watch list");
+    expect(textOf(watches)).toContain("resting");
+    const option = driver()
+      .components(watches)
+      .flatMap((each) => each.options ?? [])[0];
+    await driver().choose(owner(), watches, option?.value ?? "");
+    await driver().click(owner(), watches, "Remove");
+    expect(textOf(watches)).toContain("0 of 20");
     const channel = harness.discord.channels.general.id;
     expect(titleOf(await driver().ask(owner(), "/subscribe remove", { channel }))).toBe("Subscription ended");
     expect(textOf(await driver().ask(owner(), "/subscribe list"))).not.toContain("resting");

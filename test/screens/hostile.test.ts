@@ -70,6 +70,7 @@ describe("whatever the explorer returns", () => {
     prices: { samples: async () => [] },
     commands: () => [],
     source: "explorer.example",
+    others: [],
   };
 
   beforeAll(async () => {

@@ -20,6 +20,12 @@ describe("the cache in memory", () => {
     expect(kept.at(-1)).toBe(199);
   });
 
+  it("takes any part of its megabytes: several networks share them", async () => {
+    const cache = createCache({ memoryMb: 64 / 3, log: { warn: () => {} } });
+    await cache.set("key", { data: 1, fetchedAt: Date.now(), bytes: 1 }, 60_000);
+    expect(await cache.get("key", wish)).toBeDefined();
+  });
+
   it("keeps nothing that is larger than all of it, and nothing past its time", async () => {
     const cache = createCache({ memoryMb: 1, log: { warn: () => {} } });
     await cache.set("huge", { data: 1, fetchedAt: Date.now(), bytes: 5_000_000 }, 60_000);

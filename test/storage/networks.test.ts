@@ -12,7 +12,7 @@ import { describeWithRedis } from "../needs.js";
 
 /** The state of each network of a bot, as it would be after a start with these settings. */
 function start(store: Store, ...ids: string[]) {
-  const known = createKnownNetworks(createState(store, { log: quiet }), ids);
+  const known = createKnownNetworks(createState(store, { log: quiet }), store, ids);
   const stateOf = (id: string | undefined) => createState(storeOf(store, id, known), { log: quiet });
   return { known, stateOf };
 }
@@ -99,5 +99,20 @@ it("nothing of a named network is read or written before it is known which one i
   isAway = false;
   await main.commit([main.subjects.put("a", subject)]);
   expect(await main.subjects.get("a")).toEqual(subject);
+  expect(known.oldest()).toBe("main");
+});
+
+it("refuses a network that could not be told from an earlier one in a button", async () => {
+  const store = openFileStore(newDataDir());
+  await start(store, "main", "test").known.load();
+  await expect(start(store, "main", "tess").known.load()).rejects.toThrow(/tess .* test/);
+});
+
+it("infers which network is the oldest where nothing says so, or says that it cannot", async () => {
+  const store = openFileStore(newDataDir());
+  await store.commit([{ op: "put", collection: "test:subjects", id: "a", text: '["x"]' }]);
+  await expect(start(store, "test").known.load()).rejects.toThrow(/test came later/);
+  const { known } = start(store, "test", "main");
+  await known.load();
   expect(known.oldest()).toBe("main");
 });

@@ -26,6 +26,10 @@ interface Draft {
   /** The option that is being completed, and what is offered. */
   focused: string | undefined;
   offered: readonly Choice[];
+  /** Whether what is offered for the text as it is now is still to come. */
+  loading: boolean;
+  /** Whether its first offer is to be taken once it comes: Enter was pressed meanwhile. */
+  takesFirst: boolean;
   /** Which of what is offered is about to be taken. */
   active: number;
   closed: boolean;
@@ -42,6 +46,8 @@ const empty = (): Draft => ({
   filled: {},
   focused: undefined,
   offered: [],
+  loading: false,
+  takesFirst: false,
   active: 0,
   closed: false,
 });
@@ -82,6 +88,7 @@ export function createComposer({ update, act }: Parts) {
   const complete = async (option: Option, text: string) => {
     fill(option.name, text);
     const mine = ++latest;
+    change({ focused: option.name, offered: [], loading: true, takesFirst: false });
     const all = { ...given(), [option.name]: text };
     const outcome = await act({
       do: "complete",
@@ -90,11 +97,15 @@ export function createComposer({ update, act }: Parts) {
       focused: option.name,
     });
     // A later keystroke's answer may have come before.
-    if (mine === latest) change({ focused: option.name, offered: outcome.choices ?? [], active: 0 });
+    if (mine !== latest) return;
+    const [first] = outcome.choices ?? [];
+    const { takesFirst } = draft;
+    change({ offered: outcome.choices ?? [], loading: false, takesFirst: false, active: 0 });
+    if (takesFirst && first) take(option, first);
   };
   const take = (option: Option, { name, value }: Choice) => {
     latest += 1;
-    change({ focused: undefined, offered: [] });
+    change({ focused: undefined, offered: [], loading: false });
     fill(option.name, name, value);
   };
 
@@ -165,18 +176,26 @@ export function createComposer({ update, act }: Parts) {
         aria-expanded=${autocomplete ? open : nothing}
         aria-controls=${autocomplete ? list : nothing}
         aria-activedescendant=${open ? `${list}-${draft.active}` : nothing}
+        aria-busy=${draft.focused === name && draft.loading ? "true" : nothing}
         @focus=${() => autocomplete && complete(option, draft.filled[name]?.text ?? "")}
-        @blur=${() => change({ focused: undefined, offered: [] })}
+        @blur=${() => {
+          latest += 1;
+          change({ focused: undefined, offered: [], loading: false });
+        }}
         @input=${(event: InputEvent) => {
           const { value } = event.target as HTMLInputElement;
           if (autocomplete) void complete(option, value);
           else fill(name, value, option.type === TYPE.text ? value : Number(value));
         }}
-        @keydown=${(event: KeyboardEvent) =>
-          open &&
-          onListKey(event, list, draft.offered.length, takeAt, () =>
-            change({ focused: undefined, offered: [] }),
-          )}
+        @keydown=${(event: KeyboardEvent) => {
+          if (draft.loading && draft.focused === name && event.key === "Enter") {
+            event.preventDefault();
+            change({ takesFirst: true });
+          } else
+            onListKey(event, list, draft.offered.length, takeAt, () =>
+              change({ focused: undefined, offered: [] }),
+            );
+        }}
       />${
         open
           ? listbox(
@@ -306,9 +325,11 @@ export function createComposer({ update, act }: Parts) {
 
   return {
     /** Starts a command that was clicked, if it is one. */
-    begin(name: string, { commands }: Snapshot) {
+    /** @returns whether there is such a command here for the person */
+    begin(name: string, { commands }: Snapshot): boolean {
       const command = commands.find((each) => each.name === name);
       if (command) start(command);
+      return command !== undefined;
     },
     render: (snapshot: Snapshot): TemplateResult =>
       draft.command ? filling(draft.command, snapshot) : saying(snapshot),

@@ -1,5 +1,11 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { EXPLORER_MOODS, type ShownRequest, type Snapshot, type Turn } from "../snapshot.js";
+import {
+  EXPLORER_MOODS,
+  type ShownChannel,
+  type ShownRequest,
+  type Snapshot,
+  type Turn,
+} from "../snapshot.js";
 import { relative } from "./markdown.js";
 
 type DoTurn = (turn: Turn) => void;
@@ -27,7 +33,7 @@ function openForm({ ledger }: Snapshot, turn: DoTurn): TemplateResult {
     <label
       >Action
       <select name="motion">
-        ${ledger.motions.map((motion) => html`<option>${motion}</option>`)}
+        ${Object.entries(ledger.motions).map(([motion, words]) => html`<option value=${motion}>${words}</option>`)}
       </select></label
     >
     <label>Deadline in hours <input name="hours" type="number" min="1" max="9000" value="168" /></label>
@@ -60,13 +66,30 @@ function request(
           <option value="">…</option>
           ${OUTCOMES.map((each) => html`<option>${each}</option>`)}
         </select></label
-      ></span
+      >
+      ${button("A day later", () => turn({ do: "postpone", id }), `Move the deadline of ${name} by a day`)}
+      ${button("Retitle", () => turn({ do: "retitle", id }), `Change the title of ${name}`)}</span
     >
   </li>`;
 }
 
+/** What can be done to the channel that is looked at. */
+const thisChannel = ({ id, name, mayWrite }: ShownChannel, turn: DoTurn) => html`<section>
+  <h2>This channel</h2>
+  <p class="buttons">
+    ${button(mayWrite ? "Forbid the bot to write here" : "Let the bot write here", () =>
+      turn({ do: "permit", channel: id, on: !mayWrite }),
+    )}
+    ${button("Delete it", () => turn({ do: "delete-channel", channel: id }), `Delete the channel ${name}`)}
+  </p>
+</section>`;
+
 /** The world around the bot: the ledger, the clock, the explorer and the bot itself. */
-export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
+export function controls(
+  snapshot: Snapshot,
+  channel: ShownChannel | undefined,
+  turn: DoTurn,
+): TemplateResult {
   const { ledger, bot, now, refusals, events } = snapshot;
   const ahead = Math.round(ledger.offset / 3_600_000);
   const open = ledger.requests.filter(({ status }) => status === "In Progress").slice(0, 5);
@@ -96,8 +119,14 @@ export function controls(snapshot: Snapshot, turn: DoTurn): TemplateResult {
         }
       </p>
     </section>
+    ${channel && channel.type !== 1 ? thisChannel(channel, turn) : nothing}
     <section>
       <h2>Vote requests</h2>
+      <p class="buttons">
+        ${button(ledger.moves ? "Nothing happens by itself" : "Let things happen by themselves", () =>
+          turn({ do: "moves", on: !ledger.moves }),
+        )}
+      </p>
       ${openForm(snapshot, turn)}
       <ul>
         ${[...open, ...closed].map((each) => request(each, now, turn))}

@@ -14,6 +14,8 @@ interface State {
   snapshot: Snapshot | undefined;
   viewer: string;
   channel: string;
+  /** How many messages of each channel have been seen. */
+  seen: Record<string, number>;
   /** Which network's ledger is shown, by its place among them. */
   network: number;
   light: boolean;
@@ -23,12 +25,36 @@ interface State {
   notice: string;
 }
 
+/** What survives a reload. */
+interface Kept {
+  readonly viewer?: string;
+  readonly channel?: string;
+  readonly light?: boolean;
+  /** How many messages of each channel have been seen. */
+  readonly seen?: Readonly<Record<string, number>>;
+}
+const KEY = "crier-sandbox";
+function kept(): Kept {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "{}") as Kept;
+  } catch {
+    return {};
+  }
+}
+const keep = () =>
+  sessionStorage.setItem(
+    KEY,
+    JSON.stringify({ viewer: state.viewer, channel: state.channel, light: state.light, seen: state.seen }),
+  );
+
+const before = kept();
 const state: State = {
   snapshot: undefined,
-  viewer: "",
-  channel: "",
+  viewer: before.viewer ?? "",
+  channel: before.channel ?? "",
+  seen: { ...before.seen },
   network: 0,
-  light: matchMedia("(prefers-color-scheme: light)").matches,
+  light: before.light ?? matchMedia("(prefers-color-scheme: light)").matches,
   away: false,
   dialog: undefined,
   notice: "",
@@ -80,17 +106,39 @@ function listen(): void {
   events.onmessage = ({ data }) => {
     const snapshot = JSON.parse(data) as Snapshot;
     const last = state.snapshot?.messages.at(-1)?.id;
+    const isReadingOlder = last !== undefined && !isAtEnd();
     state.snapshot = snapshot;
     state.away = false;
-    state.viewer ||= snapshot.people.find(({ name }) => name === "Ana")?.id ?? "";
-    state.channel ||= snapshot.channels.find(({ name }) => name === "general")?.id ?? "";
+    const { people, channels } = snapshot;
+    // What was kept may be of another sandbox.
+    if (!people.some(({ id }) => id === state.viewer))
+      state.viewer = people.find(({ name }) => name === "Ana")?.id ?? "";
+    if (!channels.some(({ id }) => id === state.channel))
+      state.channel = channels.find(({ name }) => name === "general")?.id ?? "";
+    noteSeen(snapshot);
     update();
-    if (snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0) scrollDown();
+    const isNew = snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0;
+    if (isNew && !isReadingOlder) scrollDown();
   };
   events.onerror = () => {
     state.away = true;
     update();
   };
+}
+
+/** What is shown has been seen; what is there when the page is first opened is nothing new, but for what the bot said. */
+function noteSeen({ channels }: Snapshot): void {
+  for (const { id, messages } of channels) if (id === state.channel) state.seen[id] = messages;
+  keep();
+}
+
+const isUnread = ({ id, messages }: ShownChannel): boolean => messages > (state.seen[id] ?? 0);
+
+/** How near to the end counts as being there, in pixels. */
+const NEAR_PX = 120;
+function isAtEnd(): boolean {
+  const log = document.querySelector(".log");
+  return !log || log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
 }
 
 /** To the newest message, once it is drawn. */
@@ -109,6 +157,7 @@ function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void 
   // Somebody else has a direct channel of their own.
   const kept = snapshot?.channels.find(({ id }) => id === state.channel);
   if (more.viewer && kept?.type === 1) state.channel = "";
+  if (snapshot) noteSeen(snapshot);
   listen();
   update();
   scrollDown();
@@ -118,9 +167,16 @@ const composer = createComposer({ update, act });
 
 const SIGNS: Readonly<Record<number, string>> = { 0: "#", 1: "@", 5: "📢", 11: "↳", 15: "🗂" };
 
-function channelLink({ id, type, name, parent_id }: ShownChannel): TemplateResult {
-  return html`<li class=${parent_id ? "nested" : ""}>
-    <button type="button" aria-current=${id === state.channel ? "page" : nothing} @click=${() => go({ channel: id })}>
+function channelLink(channel: ShownChannel): TemplateResult {
+  const { id, type, name, parent_id } = channel;
+  const unread = isUnread(channel);
+  return html`<li class=${[parent_id ? "nested" : "", unread ? "unread" : ""].join(" ")}>
+    <button
+      type="button"
+      aria-current=${id === state.channel ? "page" : nothing}
+      aria-label=${unread ? `${name}, unread` : name}
+      @click=${() => go({ channel: id })}
+    >
       <span aria-hidden="true">${SIGNS[type] ?? "#"}</span> ${name}
     </button>
   </li>`;
@@ -155,7 +211,13 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
     now: snapshot.now,
     names: snapshot.names,
     narrow: phone.matches,
-    onCommand: (name) => composer.begin(name, snapshot),
+    onCommand: (name) => {
+      const { name: who } = snapshot.people.find(({ id }) => id === state.viewer) ?? { name: "This person" };
+      state.notice = composer.begin(name, snapshot)
+        ? ""
+        : `${who} may not use /${name} here. Be somebody else, such as Olga, or go to another channel.`;
+      update();
+    },
     press: (message: Message, customId) => void act({ do: "press", message: message.id, customId }),
     pick: (message, customId, value) => void act({ do: "pick", message: message.id, customId, value }),
     dismiss: (message) => void act({ do: "dismiss", message: message.id }),
@@ -189,8 +251,8 @@ function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRe
   return html`<header>
     <h1><span aria-hidden="true">${SIGNS[channel?.type ?? 0]}</span> ${channel?.name}</h1>
     <label
-      >You are
-      <select class="viewer" @change=${(event: Event) => go({ viewer: (event.target as HTMLSelectElement).value })}>
+      ><span class="wide">You are</span>
+      <select class="viewer" aria-label="You are" @change=${(event: Event) => go({ viewer: (event.target as HTMLSelectElement).value })}>
         ${snapshot.people.map(
           ({ id, name, role }) =>
             html`<option value=${id} ?selected=${id === state.viewer}>${name} (${role})</option>`,
@@ -201,6 +263,7 @@ function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRe
       type="button"
       @click=${() => {
         state.light = !state.light;
+        keep();
         update();
       }}
     >
@@ -245,7 +308,7 @@ function page(snapshot: Snapshot): TemplateResult {
     <aside aria-label="The world around the bot">
       <details ?open=${!phone.matches}>
         <summary>The world around the bot</summary>
-        ${networks(snapshot)} ${controls(snapshot, (wish) => void turn(wish))}
+        ${networks(snapshot)} ${controls(snapshot, channel, (wish) => void turn(wish))}
       </details>
     </aside>
   </div>`;

@@ -90,14 +90,10 @@ function files({ attachments, embeds }: Message) {
   if (rest.length === 0) return nothing;
   return html`<discord-attachments slot="attachments">
     ${rest.map(
-      ({ filename, size, url }) => html`<discord-file-attachment
-        slot="non-visual"
-        name=${filename}
-        bytes=${Math.max(1, Math.round(size / 1024))}
-        bytes-unit="KB"
-        href=${url}
-        target="_blank"
-      ></discord-file-attachment>`,
+      ({ filename, size, url }) => html`<a class="file" href=${url} target="_blank" rel="noopener">
+        <span aria-hidden="true">📄</span> <span>${filename}</span>
+        <small>${Math.max(1, Math.round(size / 1024))} KB</small>
+      </a>`,
     )}
   </discord-attachments>`;
 }

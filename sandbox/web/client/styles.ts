@@ -16,7 +16,7 @@ const ADDED = {
     .discord-embed-root { min-width: 0; }
     .discord-embed-title { color: var(--text) !important; }
     .discord-embed-media { width: min(440px, 58vw); max-width: 100% !important; max-height: none !important; }
-    .discord-embed-image { width: 100%; height: auto !important; }
+    .discord-embed-image { width: 100%; height: auto !important; max-width: 100% !important; max-height: none !important; }
   `,
   "discord-time": css`
     :host { white-space: normal !important; color: inherit !important; background-color: var(--line) !important; }
@@ -67,7 +67,7 @@ const ADDED = {
     a { color: var(--link) !important; }
   `,
   "discord-code": css`
-    code { background-color: var(--deep) !important; color: var(--text) !important; border-color: var(--line) !important; }
+    code { margin: 0 !important; background-color: var(--deep) !important; color: var(--text) !important; border-color: var(--line) !important; }
   `,
   "discord-pre": css`
     pre { background-color: var(--deep) !important; color: var(--text) !important; border-color: var(--line) !important; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -78,10 +78,6 @@ const ADDED = {
   `,
   "discord-mention": css`
     :host { color: var(--mention) !important; background-color: var(--mention-back) !important; }
-  `,
-  "discord-file-attachment": css`
-    .discord-file-attachment-metadata { color: var(--faint) !important; }
-    .discord-file-attachment-mosaic-style { max-width: 100%; box-sizing: border-box; background-color: var(--side) !important; }
   `,
 } as const;
 

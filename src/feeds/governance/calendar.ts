@@ -87,6 +87,8 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
     guildId: string,
     { identity }: Pick<Wanted, "identity">,
   ): Promise<APIGuildScheduledEvent | undefined> => {
+    // Every description holds an empty text.
+    if (identity === "") return undefined;
     const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
     const own = await me();
     return events.find((each) => each.creator_id === own && each.description?.includes(identity));
