@@ -18,6 +18,8 @@ export interface InjectedFault {
 }
 
 const MEGABYTE = 1024 * 1024;
+/** Small as it travels, and large once it is unpacked; made once, since that takes a while. */
+let bomb: Buffer | undefined;
 
 /** Misbehaves; true when that was the whole answer, false when the real one follows. */
 export async function misbehave(fault: Fault, response: ServerResponse): Promise<boolean> {
@@ -53,7 +55,8 @@ export async function misbehave(fault: Fault, response: ServerResponse): Promise
       response.writeHead(302, { location: fault.to }).end();
       return true;
     case "bomb":
-      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(40 * MEGABYTE, " ")));
+      bomb ??= gzipSync(Buffer.alloc(40 * MEGABYTE, " "));
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
       return true;
     case "huge":
       response.writeHead(200, { "content-type": "application/json" }).end(`"${"x".repeat(11 * MEGABYTE)}"`);

@@ -90,6 +90,7 @@ setInterval(() => {
   const workedMs = times.workedMs - before.workedMs;
   // The observer is told of collections a turn later.
   if (blockedMs > LONGEST_MS) setTimeout(tell, 50, { blockedMs, workedMs }, explain(blockedMs), last, now);
-  last = now;
-  before = times;
+  const isExplained = session !== undefined && blockedMs > LONGEST_MS;
+  last = isExplained ? performance.now() : now;
+  before = isExplained ? timesNow() : times;
 }, 10).unref();

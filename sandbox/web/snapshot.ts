@@ -117,7 +117,7 @@ export type Turn =
   | { readonly do: "close"; readonly id: string; readonly status: string }
   /** The deadline moves by a day. */
   | { readonly do: "postpone"; readonly id: string }
-  | { readonly do: "retitle"; readonly id: string }
+  | { readonly do: "rename"; readonly id: string }
   /** Whether the bot may write in a channel. */
   | { readonly do: "permit"; readonly channel: string; readonly on: boolean }
   | { readonly do: "delete-channel"; readonly channel: string }

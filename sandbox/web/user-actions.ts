@@ -107,7 +107,7 @@ export async function turn(
     case "postpone":
       found(wish.id).voteBefore += 24 * HOUR;
       break;
-    case "retitle": {
+    case "rename": {
       const request = found(wish.id);
       request.title = `${request.title} (revised)`;
       break;

@@ -122,9 +122,12 @@ export function toJson(value: unknown): unknown {
 }
 
 /** An object's fields, or null for anything else. */
-export function toRecord(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-}
+export const toRecord = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  isRecord(value) ? value : null;
+
+// Not a copy: one of a stranger's hundred thousand fields takes half a second.
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const MAX_LEAVES = 200;
 const MAX_LEAF_DEPTH = 8;

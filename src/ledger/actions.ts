@@ -107,14 +107,17 @@ function constructorOf(config: unknown, depth = 0): [tag: string | null, value: 
   const record = toRecord(toJson(config));
   if (record === null) return [scalar(toJson(config)), null];
   const tag = toText(record.tag);
-  const wrapped = Object.entries(toRecord(record.value) ?? {}).find(([key]) => /Action$/.test(key));
+  const inner = toRecord(record.value) ?? {};
+  const wrapped = Object.keys(inner).find((key) => /Action$/.test(key));
   if (wrapped !== undefined && depth < MAX_DEPTH) {
-    const [innerTag, innerValue] = constructorOf(wrapped[1], depth + 1);
+    const [innerTag, innerValue] = constructorOf(inner[wrapped], depth + 1);
     return [innerTag ?? tag, innerValue];
   }
   if (tag !== null) return [tag, record.value];
-  const [only, ...more] = Object.entries(record);
-  return only && more.length === 0 && /^[A-Z]+ARC_/.test(only[0]) ? only : [null, record];
+  const [only, ...more] = Object.keys(record);
+  return only !== undefined && more.length === 0 && /^[A-Z]+ARC_/.test(only)
+    ? [only, record[only]]
+    : [null, record];
 }
 
 const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readable(tag), fields: [] };

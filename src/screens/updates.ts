@@ -2,10 +2,11 @@ import { openSlice } from "../explorer/paging.js";
 import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
 import { codeBlock, counted, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
-import type { Field, Screen } from "./view.js";
+import type { Screen } from "./view.js";
 
 /** How many events there are, in words. */
 const eventsOfCount = (count: number | null): string =>
@@ -38,28 +39,33 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
   });
 };
 
+type Details = Readonly<Record<string, unknown>>;
+
 interface EventSummary {
   readonly id: string;
   readonly template: string | null;
   readonly did: string | null;
 }
 
-/** The events of an update, where its details hold them by id, in their order. */
-function eventsOf(details: Readonly<Record<string, unknown>>): EventSummary[] {
-  const byId = Object.entries(toRecord(details.events_by_id ?? details.eventsById) ?? {}).map(
-    ([id, value]) => {
-      const event = toRecord(value) ?? {};
-      const kind = toText(event.event_type ?? event.eventType);
-      return {
-        id,
-        template: toText(event.templateName) ?? entityOf(toText(event.template_id ?? event.templateId)),
-        did: toText(event.choice) ?? kind?.replace(/_event$/, "") ?? null,
-      };
-    },
-  );
-  if (byId.length > 0) return byId;
+/** Events and fields of an update that are looked at: a stranger may have made any number. */
+const MAX_READ = 300;
+
+/** The events of an update, where its details hold them by id, in their order: the first of them, and how many there are. */
+function eventsOf(details: Details): { readonly events: readonly EventSummary[]; readonly count: number } {
+  const byId = toRecord(details.events_by_id ?? details.eventsById) ?? {};
+  const ids = Object.keys(byId);
+  const events = ids.slice(0, MAX_READ).map((id) => {
+    const event = toRecord(byId[id]) ?? {};
+    const kind = toText(event.event_type ?? event.eventType);
+    return {
+      id,
+      template: toText(event.templateName) ?? entityOf(toText(event.template_id ?? event.templateId)),
+      did: toText(event.choice) ?? kind?.replace(/_event$/, "") ?? null,
+    };
+  });
+  if (events.length > 0) return { events, count: ids.length };
   const roots = idsIn(details.root_event_ids ?? details.rootEventIds);
-  return roots.map((id) => ({ id, template: null, did: null }));
+  return { events: roots.map((id) => ({ id, template: null, did: null })), count: roots.length };
 }
 
 const MAX_SHOWN = 10;
@@ -67,17 +73,26 @@ const MAX_SHOWN = 10;
 /** Says the same by another name, or is the list of events, which has a place of its own. */
 const SHOWN_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
 
+/** What an update's card is made of: made once for all who look at it. */
+const partsOf = perObject((details: Details) => {
+  const others = Object.keys(details)
+    .slice(0, MAX_READ)
+    .filter((key) => !SHOWN_APART.test(key));
+  return {
+    ...eventsOf(details),
+    fields: jsonFields("Details", Object.fromEntries(others.map((key) => [key, details[key]]))),
+  };
+});
+
 /** One update: what is in it at a glance, and the whole as a file. */
 export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const reading = await explorer.updateDetails({ updateId: id });
   const details = reading.data;
-  const events = eventsOf(details);
+  const { events, count: known, fields } = partsOf(details);
   const file = await jsonFile(`update-${id}`, details);
-  const rest = Object.fromEntries(Object.entries(details).filter(([key]) => !SHOWN_APART.test(key)));
   const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
   // No events in its details are none that are known, not none at all.
-  const count = toCount(details.events_count ?? details.eventsCount) ?? (events.length || null);
-  const fields: Field[] = [...jsonFields("Details", rest)];
+  const count = toCount(details.events_count ?? details.eventsCount) ?? (known || null);
   return {
     title: md`Update ${shortId(id)}`,
     tone: "neutral",
@@ -89,7 +104,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
           ({ did, template }) =>
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
-      ...(events.length > MAX_SHOWN ? [md`…and ${events.length - MAX_SHOWN} more`] : []),
+      ...(known > MAX_SHOWN ? [md`…and ${known - MAX_SHOWN} more`] : []),
       ...(file ? [] : [md`-# Its details are too large to attach.`]),
     ],
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],

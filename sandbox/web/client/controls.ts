@@ -67,8 +67,8 @@ function request(
           ${OUTCOMES.map((each) => html`<option>${each}</option>`)}
         </select></label
       >
-      ${button("A day later", () => turn({ do: "postpone", id }), `Move the deadline of ${name} by a day`)}
-      ${button("Retitle", () => turn({ do: "retitle", id }), `Change the title of ${name}`)}</span
+      ${button("A day later", () => turn({ do: "postpone", id }), `A day later: the deadline of ${name}`)}
+      ${button("Rename", () => turn({ do: "rename", id }), `Rename ${name}`)}</span
     >
   </li>`;
 }
@@ -80,7 +80,7 @@ const thisChannel = ({ id, name, mayWrite }: ShownChannel, turn: DoTurn) => html
     ${button(mayWrite ? "Forbid the bot to write here" : "Let the bot write here", () =>
       turn({ do: "permit", channel: id, on: !mayWrite }),
     )}
-    ${button("Delete it", () => turn({ do: "delete-channel", channel: id }), `Delete the channel ${name}`)}
+    ${button("Delete it", () => turn({ do: "delete-channel", channel: id }), `Delete it: the channel ${name}`)}
   </p>
 </section>`;
 
