@@ -35,7 +35,7 @@ if (HURRY > 1)
 /** What the main thread was at, as a profile of the last seconds tells: where the fuzzer is asked to explain itself. */
 const session = process.env.FUZZ_EXPLAIN ? new Session() : undefined;
 const profile = () => {
-  session?.post("Profiler.setSamplingInterval", { interval: 2_000 });
+  session?.post("Profiler.setSamplingInterval", { interval: 20_000 });
   session?.post("Profiler.start");
 };
 session?.connect();
@@ -69,13 +69,19 @@ const explain = (ms) => {
 
 let last = performance.now();
 let before = timesNow();
-if (session)
-  setInterval(() => {
-    session.post("Profiler.stop", profile);
-    // What the profiler itself takes is no block of the bot's.
-    last = performance.now();
-    before = timesNow();
-  }, 10_000).unref();
+/** What the profiler itself takes is no block of the bot's, and is left out to the millisecond. */
+const leaveOut = (work) => {
+  const from = { at: performance.now(), ...timesNow() };
+  const result = work();
+  const to = { at: performance.now(), ...timesNow() };
+  last += to.at - from.at - (to.keptMs - from.keptMs);
+  before = {
+    workedMs: before.workedMs + to.workedMs - from.workedMs,
+    keptMs: before.keptMs,
+  };
+  return result;
+};
+if (session) setInterval(() => leaveOut(() => session.post("Profiler.stop", profile)), 10_000).unref();
 const tell = (block, why, from, to) => {
   const within = collections.filter(({ startTime }) => startTime >= from && startTime <= to);
   const collectingMs = within.reduce((sum, { duration }) => sum + duration, 0);
@@ -89,8 +95,16 @@ setInterval(() => {
   const blockedMs = now - last - (times.keptMs - before.keptMs);
   const workedMs = times.workedMs - before.workedMs;
   // The observer is told of collections a turn later.
-  if (blockedMs > LONGEST_MS) setTimeout(tell, 50, { blockedMs, workedMs }, explain(blockedMs), last, now);
-  const isExplained = session !== undefined && blockedMs > LONGEST_MS;
-  last = isExplained ? performance.now() : now;
-  before = isExplained ? timesNow() : times;
+  const from = last;
+  last = now;
+  before = times;
+  if (blockedMs > LONGEST_MS)
+    setTimeout(
+      tell,
+      50,
+      { blockedMs, workedMs },
+      leaveOut(() => explain(blockedMs)),
+      from,
+      now,
+    );
 }, 10).unref();
