@@ -1,13 +1,14 @@
 import { rmSync } from "node:fs";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build } from "esbuild";
 
 /**
  * Builds what runs in production: one file for each program, and one for each part that is loaded only when it is used.
  * Loading the packages' many hundred files one by one took as long as everything else at the start (docs/benchmarks.md).
  */
 
-rmSync("dist", { recursive: true, force: true });
-await build({
+/** How it is built; also by what builds it anew while it is changed (npm run dev). */
+export const options: BuildOptions = {
   entryPoints: ["src/main.ts", "src/doctor.ts", "src/state-tool.ts"],
   outdir: "dist",
   outbase: ".",
@@ -24,4 +25,9 @@ await build({
   banner: {
     js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
   },
-});
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  rmSync("dist", { recursive: true, force: true });
+  await build(options);
+}

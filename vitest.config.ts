@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.{test,spec}.ts"],
+    globalSetup: ["test/temporary.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // They wait for the bot more than they reckon: eight at once keep two cores busy.

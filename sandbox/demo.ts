@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
-import { watch } from "node:fs";
 import { parseArgs } from "node:util";
+import { context } from "esbuild";
+import { options } from "../build.js";
 import { givePrices, livePast, PAST_MS } from "./history.js";
 import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
@@ -11,7 +11,6 @@ import { servePage } from "./web/server.js";
  */
 
 const USUAL_PORT = 4_310;
-const GATHER_MS = 150;
 
 if (process.argv.includes("--tour")) {
   const { playTour } = await import("./tour.js");
@@ -63,30 +62,28 @@ async function close(): Promise<never> {
 process.once("SIGINT", close);
 process.once("SIGTERM", close);
 
-/** Builds the bot; what is wrong with it is printed. */
-const build = (): Promise<boolean> =>
-  new Promise((resolve) => {
-    const child = spawn("npm", ["run", "--silent", "build"], { stdio: "inherit" });
-    child.on("exit", (code) => resolve(code === 0));
-  });
-
-let running = Promise.resolve();
-let timer: NodeJS.Timeout | undefined;
-
-async function renew(): Promise<void> {
-  if (!(await build())) return;
-  await page.runBot(false);
-  await page.runBot(true);
-  console.log(`${new Date().toLocaleTimeString()} The bot runs with what changed.`);
-}
-
 if (watching) {
-  for (const folder of ["src", "commands"]) {
-    watch(folder, { recursive: true }, () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        running = running.then(renew).catch((error: unknown) => console.error(error));
-      }, GATHER_MS);
-    });
-  }
+  let isFirst = true;
+  let renewing = Promise.resolve();
+  const renew = async () => {
+    await page.runBot(false);
+    await page.runBot(true);
+    console.log(`${new Date().toLocaleTimeString()} The bot runs with what changed.`);
+  };
+  const builds = await context({
+    ...options,
+    plugins: [
+      {
+        name: "renew",
+        setup: (build) =>
+          build.onEnd(({ errors }) => {
+            // The first one is of what runs already; one that fails writes nothing, and what runs goes on.
+            if (!isFirst && errors.length === 0)
+              renewing = renewing.then(renew).catch((error: unknown) => console.error(error));
+            isFirst = false;
+          }),
+      },
+    ],
+  });
+  await builds.watch();
 }

@@ -11,8 +11,20 @@ interface Embed {
 }
 
 const WIDTH = 84;
-const dim = (text: string) => `\u001b[2m${text}\u001b[0m`;
-const strong = (text: string) => `\u001b[1m${text}\u001b[0m`;
+
+/** Whether text is coloured: at a terminal alone, and not where NO_COLOR asks for none (no-color.org). */
+const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const painted = (code: string, text: string) => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
+const dim = (text: string) => painted("2", text);
+const strong = (text: string) => painted("1", text);
+
+/** Names by id, for mentions. */
+export type Names = (id: string) => string | undefined;
+let nameOf: Names = () => undefined;
+/** Says what is mentioned by an id. */
+export const nameBy = (names: Names): void => {
+  nameOf = names;
+};
 const RULES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [/<t:(\d+):R>/g, (_, seconds = "0") => relative(Number(seconds) * 1_000)],
   [
@@ -20,6 +32,9 @@ const RULES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
     (_, seconds = "0") =>
       new Date(Number(seconds) * 1_000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
   ],
+  [/<#(\d+)>/g, (_, id = "") => `#${nameOf(id) ?? "unknown"}`],
+  [/<@[&!]?(\d+)>/g, (_, id = "") => `@${nameOf(id) ?? "unknown"}`],
+  [/<\/([^:>]+):\d+>/g, (_, name = "") => `/${name}`],
   [/\*\*(.+?)\*\*/g, (_, text = "") => strong(text)],
   [/\[([^\]]+)\]\(([^)]+)\)/g, (_, text = "", url = "") => `${text} <${url}>`],
   [/`([^`\n]+)`/g, (_, text = "") => text],
@@ -87,7 +102,8 @@ export function draw(message: Message): string {
   if (message.visibleTo) lines.push(dim("only you can see this"));
   if (message.content) lines.push(render(message.content));
   for (const embed of message.embeds as Embed[]) {
-    const bar = `\u001b[38;2;${((embed.color ?? 0) >> 16) & 255};${((embed.color ?? 0) >> 8) & 255};${(embed.color ?? 0) & 255}m▌\u001b[0m `;
+    const colour = embed.color ?? 0;
+    const bar = `${painted(`38;2;${(colour >> 16) & 255};${(colour >> 8) & 255};${colour & 255}`, "▌")} `;
     const inside = [
       ...(embed.title ? [strong(render(embed.title))] : []),
       ...(embed.description ? block(embed.description) : []),

@@ -1,6 +1,7 @@
+import { createInterface } from "node:readline/promises";
 import type { Channel, Message } from "./discord/world.js";
 import { makeStack } from "./stack.js";
-import { draw, rule } from "./terminal.js";
+import { draw, nameBy, rule } from "./terminal.js";
 
 const place = await makeStack({
   env: ({ channels }) => ({
@@ -15,8 +16,23 @@ const { explorer, discord } = place;
 const { driver, world, people, channels } = discord;
 const here = { user: people.ana, channel: channels.general };
 
+const terminal =
+  process.stdin.isTTY && process.stdout.isTTY
+    ? createInterface({ input: process.stdin, output: process.stdout })
+    : undefined;
+let isFirst = true;
+
+/** At a terminal, each step waits until it is wanted, and has a screen of its own. */
+async function nextScreen(): Promise<void> {
+  if (!terminal) return;
+  if (!isFirst) await terminal.question("\nEnter goes on, Ctrl-C ends the tour. ");
+  isFirst = false;
+  console.clear();
+}
+
 /** Says what is done, shows what came of it, and fails unless it contains what it should. */
 async function step(title: string, work: () => Promise<Message>, expected: RegExp): Promise<Message> {
+  await nextScreen();
   console.log(rule(title));
   const message = await work();
   console.log(draw(message));
@@ -27,6 +43,11 @@ async function step(title: string, work: () => Promise<Message>, expected: RegEx
 
 async function tour(): Promise<void> {
   await place.start();
+  nameBy((id) => {
+    const user = world.users.get(id);
+    const role = discord.guild.roles.find((each) => each.id === id);
+    return user?.global_name ?? user?.username ?? world.channels.get(id)?.name ?? role?.name;
+  });
   console.log("The bot is at work on the sandbox: no token, no key, no Redis.");
   await step("Ana types /price", () => driver.ask(here, "/price"), /USD/);
   const list = await step("Ana types /validator list", () => driver.ask(here, "/validator list"), /active/);
@@ -132,6 +153,7 @@ export async function playTour(): Promise<boolean> {
     console.error(error, `\nThe bot said:\n${place.bot().output()}`);
     return false;
   } finally {
+    terminal?.close();
     await place.close();
   }
 }

@@ -164,6 +164,7 @@ export async function startBot(
 
   return {
     async stop() {
+      log.info({}, "Stopping: what is under way is finished first");
       stopping = true;
       const finished = Promise.allSettled([
         ...inFlight,
@@ -176,6 +177,7 @@ export async function startBot(
       clearInterval(sweeping);
       await keys.flush();
       await storage.close();
+      log.info({}, "Stopped");
       endLogging();
     },
   };

@@ -157,6 +157,9 @@ export interface PollSettings {
   readonly watchPollSeconds: number;
 }
 
+const NO_FILE =
+  "There is no .env in this folder: copy .env.example to .env and fill it in, or set these in the environment";
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads variables one by one, and keeps what is wrong with them. */
@@ -288,7 +291,14 @@ export function parseConfig(env: Environment): Config {
  * The settings of this process: its environment, and behind it a `.env` file where one exists.
  * @throws {ConfigError} see parseConfig
  */
-export const loadConfig = (): Config => parseConfig(environment());
+export function loadConfig(): Config {
+  try {
+    return parseConfig(environment());
+  } catch (error) {
+    const isNothingSet = error instanceof ConfigError && !existsSync(".env");
+    throw isNothingSet ? new ConfigError([...error.problems, NO_FILE]) : error;
+  }
+}
 
 /**
  * The same for where the state is kept alone, which is all that a tool for it needs.

@@ -12,22 +12,34 @@ const HIDDEN = "[hidden]";
 
 const COLOURS: Readonly<Record<string, number>> = { warn: 33, error: 31, fatal: 31, info: 36 };
 
+/** An error below its line: with its stack, or what it says. */
+function toIndented(err: unknown): string {
+  if (typeof err !== "object" || err === null) return "";
+  if ("stack" in err) return `\n${err.stack}`;
+  return "message" in err ? `: ${err.message}` : "";
+}
+
 /** A line for a person at a terminal: when, what, and the rest. */
 function toReadable(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const details = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
-  const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${err.stack}` : "";
+  const stack = toIndented(err);
   const mark = `\u001b[${COLOURS[String(level)] ?? 2}m${level}\u001b[0m`;
   return `${String(time).slice(11, 19)} ${mark} ${msg} ${details.join(" ")}${stack}\n`;
 }
 
+/** Errors that are to be expected: what they say is all there is to know, and where they were thrown is nobody's concern. */
+const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "ExplorerError", "StateError"]);
+
 /** What a log line holds of an error. Not its address: those of interactions hold a token. */
-function serializeError(error: unknown, depth = 0): unknown {
+function serializeError(error: unknown, depth = 0, isExpected = false): unknown {
   if (!(error instanceof Error)) return String(error);
-  const { name, message, stack, cause } = error;
+  const { name, message, cause } = error;
+  const expected = isExpected || EXPECTED.has(name);
+  const stack = expected ? undefined : error.stack;
   const code = "code" in error ? error.code : undefined;
   const status = "status" in error ? error.status : undefined;
-  const inner = cause === undefined || depth > 3 ? undefined : serializeError(cause, depth + 1);
+  const inner = cause === undefined || depth > 3 ? undefined : serializeError(cause, depth + 1, expected);
   return { type: name, message, code, status, stack, cause: inner };
 }
 

@@ -12,7 +12,10 @@ import { exportState, importState } from "./storage/transfer.js";
  * for the file means standard output or input.
  */
 
-const USAGE = "Use: npm run state -- export FILE, or npm run state -- import FILE [--replace]";
+const USAGE = `Use: npm run state -- export FILE
+     npm run state -- import FILE [--replace]
+
+Moves the state between a file and where the bot keeps it: DATA_DIR, or REDIS_URL where it is set. FILE may be - for standard output or input. --replace puts it in place of what is there.`;
 const STANDARD = "-";
 // By number: touching process.stdout makes a pipe non-blocking, and a large export would fail halfway.
 const STDIN = 0;
@@ -48,11 +51,24 @@ async function openIdle(action: "export" | "import"): Promise<Opened> {
   };
 }
 
+/** @throws {StateError} with the usage, for what it does not know */
+function parseGiven() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { replace: { type: "boolean", default: false }, help: { type: "boolean", short: "h" } },
+    });
+  } catch (error) {
+    throw new StateError(`${error instanceof Error ? error.message.split(". ")[0] : error}.\n\n${USAGE}`);
+  }
+}
+
 async function main(): Promise<void> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { replace: { type: "boolean", default: false } },
-  });
+  const { positionals, values } = parseGiven();
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
   const [action, file] = positionals;
   if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
   const opened = await openIdle(action);
@@ -81,6 +97,7 @@ function writeText(file: string, text: string): void {
 }
 
 function readJson(file: string): unknown {
+  if (file !== STANDARD && !existsSync(file)) throw new StateError(`There is no file ${file}`);
   try {
     return JSON.parse(readFileSync(file === STANDARD ? STDIN : file, "utf8"));
   } catch {

@@ -20,7 +20,8 @@ describe("the bot as a process", () => {
     const bot = startBotProcess({ DATA_DIR: newDataDir(), HTTP_PORT: "99999" });
     expect(await bot.exited).toBe(1);
     const lines = bot.output().trim().split("\n");
-    expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    expect(lines.at(-1)).toContain("copy .env.example to .env");
+    expect(lines.slice(0, -1).map((line) => line.split(" ")[0])).toEqual([
       "DISCORD_TOKEN",
       "EXPLORER_API_URL",
       "EXPLORER_API_KEY",

@@ -289,7 +289,7 @@ export class Ledger {
     }
     for (let at = 0; at < size.parties - size.superValidators; at += 1) {
       const words = this.#unused(`${random.pick(FIRST)} ${random.pick(SECOND)}`);
-      const hint = `${words.toLowerCase().replace(" ", "-")}-${at}`;
+      const hint = `${words.toLowerCase().replace(/\s+/g, "-")}-${at}`;
       this.#party(random.chance(0.6) ? words : null, hint, startedAt - random.int(1, 400) * DAY);
     }
     for (const [at, party] of this.parties.slice(0, size.validators).entries()) this.#addValidator(party, at);

@@ -13,7 +13,7 @@ export interface Me {
 /** The token, the application and its commands; gives the bot where the token is accepted. */
 export async function* checkDiscord(
   rest: REST,
-  { guildId }: Config["discord"],
+  { guildId, apiUrl }: Config["discord"],
   definitions: readonly CommandDefinition[],
 ): AsyncGenerator<Finding, Me | undefined> {
   let me: Me;
@@ -30,7 +30,7 @@ export async function* checkDiscord(
         )
       : fail(
           "Token",
-          wordsOf(error),
+          wordsOf(error, new URL(apiUrl).host),
           "Check that this machine reaches DISCORD_API_URL, also through its firewall.",
         );
     return undefined;
@@ -40,7 +40,11 @@ export async function* checkDiscord(
     ({ id } = (await rest.get(Routes.currentApplication())) as { id: string });
     yield pass("Application", `its id is ${id}`);
   } catch (error) {
-    yield fail("Application", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+    yield fail(
+      "Application",
+      wordsOf(error, new URL(apiUrl).host),
+      "Try again in a minute; look at Discord's status page.",
+    );
     return me;
   }
 
@@ -60,7 +64,7 @@ export async function* checkDiscord(
   } catch (error) {
     yield fail(
       "Commands",
-      wordsOf(error),
+      wordsOf(error, new URL(apiUrl).host),
       "Check DISCORD_GUILD_ID: the bot must have been invited to that server.",
     );
   }

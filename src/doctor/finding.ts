@@ -27,10 +27,36 @@ export const fail = (what: string, detail: string, fix: string): Finding => ({
   fix,
 });
 
-/** An error in few words, without addresses, which may hold secrets. */
-export function wordsOf(error: unknown): string {
+/** What the network says where nobody is there, or on the way. */
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+const codesOf = (error: unknown): readonly string[] =>
+  error instanceof Error
+    ? [
+        ...("code" in error ? [String(error.code)] : []),
+        ...("errors" in error && Array.isArray(error.errors) ? error.errors.flatMap(codesOf) : []),
+        ...codesOf(error.cause),
+      ]
+    : [];
+
+/**
+ * An error in few words, without addresses, which may hold secrets.
+ * @param host whom was asked
+ */
+export function wordsOf(error: unknown, host?: string): string {
   if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}`;
-  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  const code = codesOf(error).find((each) => UNREACHABLE.has(each));
+  if (code !== undefined && host !== undefined) return `cannot be reached at ${host} (${code})`;
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return error instanceof Error ? `${error.name}${code}${cause}` : "unknown error";
+  const [own = ""] = codesOf(error);
+  return error instanceof Error ? `${error.name}${own ? ` (${own})` : ""}${cause}` : "unknown error";
 }

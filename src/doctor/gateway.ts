@@ -42,7 +42,11 @@ export async function checkGateway(rest: REST, shards: Config["discord"]["shards
   try {
     return await findGateway(rest, shards);
   } catch (error) {
-    return fail("Gateway", wordsOf(error), "Try again in a minute; look at Discord's status page.");
+    return fail(
+      "Gateway",
+      wordsOf(error, "Discord"),
+      "Try again in a minute; look at Discord's status page.",
+    );
   }
 }
 

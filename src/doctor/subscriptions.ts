@@ -22,7 +22,10 @@ export async function* checkSubscriptions(
 ): AsyncGenerator<Finding> {
   const all = await Promise.all(
     networks.map(async ({ name, subscriptions }) =>
-      (await subscriptions.all()).map((subscription) => ({ name, subscription, subscriptions })),
+      (await subscriptions.all())
+        // What people watch for themselves has no channel of a server.
+        .filter(({ userId }) => userId === null)
+        .map((subscription) => ({ name, subscription, subscriptions })),
     ),
   ).then((each) => each.flat());
   if (all.length === 0) yield pass("Subscriptions", "none yet: `/subscribe` makes one");
@@ -50,7 +53,10 @@ export async function* checkSubscriptions(
       else yield pass(what, name);
     } catch (error) {
       const words = error instanceof PersonError ? "the bot cannot see it" : wordsOf(error);
-      yield fail(what, words, "Grant View Channel there, or end it with `/subscribe remove`.");
+      const fix = subscriptions.isFixed(subscription)
+        ? "Set GOVERNANCE_CHANNEL_ID to a channel of a server that the bot is in, and grant it View Channel there."
+        : "Grant View Channel there, or end it with `/subscribe remove`.";
+      yield fail(what, words, fix);
     }
   }
 }

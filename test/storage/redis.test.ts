@@ -42,7 +42,7 @@ describeWithRedis("Redis behind the cache", () => {
   ): Promise<{ service: ExplorerService; redis: Redis }> => {
     const redis = connectRedis(url, log);
     connections.push(redis);
-    if (wait) await expect.poll(() => redis.usable()).toBe(true);
+    if (wait) await expect.poll(() => redis.usable(), { timeout: 10_000 }).toBe(true);
     const upstream = createUpstream({
       get: createHttp({ apiUrl: `${explorer.url}/v1`, apiKey: explorer.key }),
       queue: createQueue({ budget: createBudget(60_000), concurrency: 4 }),
