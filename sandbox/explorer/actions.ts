@@ -24,6 +24,20 @@ export const MOTION_WORDS: Readonly<Record<string, string>> = {
   activity: "Pay for unclaimed activity",
 };
 
+/** What a vote request is called by its title, where that is an action's constructor. */
+const BY_TITLE: ReadonlyMap<string, string> = new Map([
+  ["SRARC_GrantFeaturedAppRight", "feature"],
+  ["SRARC_OffboardSv", "offboard"],
+  ["SRARC_UpdateSvRewardWeight", "weight"],
+  ["SRARC_SetConfig", "dsoConfig"],
+  ["CRARC_SetConfig", "amuletConfig"],
+  ["SRARC_CreateUnallocatedUnclaimedActivityRecord", "activity"],
+]);
+
+/** A vote request's title in words. */
+export const titleInWords = (title: string): string =>
+  MOTION_WORDS[BY_TITLE.get(title.replace(/ \(revised\)$/, "")) ?? ""] ?? title;
+
 /** The motions that the sandbox's super validators come up with. */
 export const MOTIONS: Readonly<Record<string, (random: Random, party: Party) => Motion>> = {
   feature: (_, party) => ({

@@ -2,7 +2,7 @@ import type { Option } from "../discord/driver.js";
 import { PERMISSION, permissionsIn } from "../discord/permissions.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
 import type { Channel, User, World } from "../discord/world.js";
-import { MOTION_WORDS } from "../explorer/actions.js";
+import { MOTION_WORDS, titleInWords } from "../explorer/actions.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { DemoServer } from "./demo-server.js";
@@ -49,7 +49,7 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
 function requestsOf(explorer: SandboxExplorer): ShownRequest[] {
   return explorer.ledger.voteRequests.slice(0, MAX_ROWS).map((each) => ({
     id: each.firstContractId,
-    title: each.title,
+    title: titleInWords(each.title),
     status: each.status,
     yes: each.ballots.filter(({ accept }) => accept === true).length,
     no: each.ballots.filter(({ accept }) => accept === false).length,

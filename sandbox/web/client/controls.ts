@@ -42,11 +42,10 @@ function openForm({ ledger }: Snapshot, turn: DoTurn): TemplateResult {
 }
 
 function request(
-  { id, title, status, yes, no, voteBefore }: ShownRequest,
+  { id, title: name, status, yes, no, voteBefore }: ShownRequest,
   now: number,
   turn: DoTurn,
 ): TemplateResult {
-  const name = title.replace(/^[A-Z]+ARC_/, "").replace(/([a-z])([A-Z])/g, "$1 $2");
   if (status !== "In Progress") return html`<li><strong>${name}</strong><small>${status}</small></li>`;
   return html`<li>
     <strong>${name}</strong><small>${yes} yes, ${no} no; ends ${relative(voteBefore, now)}</small>

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { givePrices } from "../../sandbox/history.js";
+import { announce, keptStructures, makePictureStack, structureOf } from "../../sandbox/pictures.js";
+import type { Stack } from "../../sandbox/stack.js";
+
+/** The documents' pictures show what the bot does now: where this fails, `npm run screenshots` makes them anew. */
+let place: Stack;
+beforeAll(async () => {
+  place = await makePictureStack();
+  givePrices(place.dataDir, { prices: place.explorer.ledger.price });
+  await place.start();
+});
+afterAll(() => place.close());
+
+it("are made of what the bot shows now", { timeout: 60_000 }, async () => {
+  const { driver, people, channels } = place.discord;
+  const ana = { user: people.ana, channel: channels.general };
+  const offered = () => driver.complete(ana, "/validator show", "validator", { validator: "quartz" });
+  await expect.poll(async () => (await offered())[0]?.name, { timeout: 20_000 }).toMatch(/quartz/i);
+  const validator = String((await offered())[0]?.value);
+  const shown = {
+    answer: structureOf(await driver.ask(ana, "/validator show", { validator })),
+    list: structureOf(await driver.ask(ana, "/validator list")),
+    chart: structureOf(await driver.ask(ana, "/price")),
+    announcement: structureOf(await announce(place)),
+  };
+  expect(shown).toEqual(keptStructures());
+});
