@@ -6,6 +6,8 @@ import { Session } from "node:inspector";
 import { PerformanceObserver } from "node:perf_hooks";
 
 const LONGEST_MS = 200;
+/** What happened in a block is known after so many ms: collections are told of a turn later, the host's part at the next tick. */
+const BOOKED_MS = 50;
 /** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
 const SCHEDSTAT = "/proc/self/schedstat";
 /** Of all CPUs, in hundredths of a second; the eighth is what the host took from a virtual machine (Linux: proc_stat(5)). */
@@ -13,10 +15,10 @@ const STAT = "/proc/stat";
 const isLinux = existsSync(SCHEDSTAT) && existsSync(STAT);
 /** How long the main thread has been at work, and kept from it by the machine, since it began, in ms. */
 const timesNow = () => {
-  if (!isLinux) return { workedMs: performance.now(), keptMs: 0 };
+  if (!isLinux) return { workedMs: performance.now(), keptMs: 0, stolenMs: 0 };
   const [worked, waited] = readFileSync(SCHEDSTAT, "utf8").split(" ").map(Number);
   const stolen = Number(readFileSync(STAT, "utf8").split(/\s+/, 9)[8]) * 10;
-  return { workedMs: worked / 1e6, keptMs: waited / 1e6 + stolen };
+  return { workedMs: worked / 1e6, keptMs: waited / 1e6 + stolen, stolenMs: stolen };
 };
 
 /** Garbage collections of late, which are told beside a block: they are its cause, or not. */
@@ -94,17 +96,14 @@ setInterval(() => {
   const times = timesNow();
   const blockedMs = now - last - (times.keptMs - before.keptMs);
   const workedMs = times.workedMs - before.workedMs;
-  // The observer is told of collections a turn later.
   const from = last;
   last = now;
   before = times;
-  if (blockedMs > LONGEST_MS)
-    setTimeout(
-      tell,
-      50,
-      { blockedMs, workedMs },
-      leaveOut(() => explain(blockedMs)),
-      from,
-      now,
-    );
+  if (blockedMs <= LONGEST_MS) return;
+  const why = leaveOut(() => explain(blockedMs));
+  setTimeout(() => {
+    // What the host took is booked at the kernel's next tick, and so after a block that it made.
+    const left = blockedMs - (timesNow().stolenMs - times.stolenMs);
+    if (left > LONGEST_MS) tell({ blockedMs: left, workedMs }, why, from, now);
+  }, BOOKED_MS);
 }, 10).unref();
