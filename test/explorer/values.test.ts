@@ -75,7 +75,8 @@ describe("numbers past 2^53", () => {
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: "medium" }), (value) => {
         const text = JSON.stringify(value);
-        if (!/\d{15}|\d\.\d{14}|\d[\d.]{15}/.test(text)) expect(parseJson(text)).toEqual(JSON.parse(text));
+        // So many digits and points in a row are kept as text, whatever they come to.
+        if (!/[\d.]{15}/.test(text)) expect(parseJson(text)).toEqual(JSON.parse(text));
       }),
     );
   });
