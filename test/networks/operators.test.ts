@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { botEnvironment, newDataDir } from "../../sandbox/bot-process.js";
+import { startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { createMetrics } from "../../src/ops/metrics.js";
+import { SMALL } from "../harness.js";
+
+const gateway = () => ({ ready: 1, all: 1 });
+
+it("metrics tell networks apart where there are several, and are as ever where there is one", async () => {
+  const countOf = async (networks: readonly (string | undefined)[]) => {
+    const metrics = await createMetrics(true, ["governance"], networks, gateway);
+    metrics.of(networks.at(-1)).read("price", "memory");
+    metrics.of(networks.at(-1)).poll("governance", "done", 5);
+    return (await metrics.registry?.metrics()) ?? "";
+  };
+  const two = await countOf(["main", "test"]);
+  expect(two).toContain('crier_reads_total{network="test",endpoint="price",source="memory"} 1');
+  // Each network's series are there from the start.
+  expect(two).toMatch(/crier_poll_seconds_count\{[^}]*network="main"[^}]*\} 0/);
+  const one = await countOf([undefined]);
+  expect(one).toContain('crier_reads_total{endpoint="price",source="memory"} 1');
+  expect(one).not.toContain("network=");
+});
+
+it("the doctor checks each network's explorer, and names the variable of the one that is wrong", async () => {
+  const discord = await startSandboxDiscord();
+  const options = { size: SMALL, lively: false };
+  const [main, test] = [await startSandboxExplorer(options), await startSandboxExplorer(options)];
+  const env = botEnvironment(discord, main, {
+    NETWORKS: "main,test",
+    EXPLORER_API_URL_TEST: test.url,
+    EXPLORER_API_KEY_TEST: "not-the-key",
+    DATA_DIR: newDataDir(),
+  });
+  const doctor = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url));
+  const said = await new Promise<string>((resolve) => {
+    const child = spawn(process.execPath, [doctor], {
+      env: { PATH: process.env.PATH ?? "", ...env },
+      cwd: newDataDir(),
+    });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    child.on("close", () => resolve(text));
+  });
+  expect(said).toContain("✔ Explorer of main");
+  expect(said).toContain("✖ Explorer of test");
+  expect(said).toContain("Set EXPLORER_API_KEY_TEST to a valid key; check EXPLORER_API_URL_TEST too.");
+  expect(said).not.toContain("not-the-key");
+  await Promise.all([discord.close(), main.close(), test.close()]);
+});
