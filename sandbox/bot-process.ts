@@ -93,7 +93,7 @@ export function startBotProcess(
       }),
     setClock(offsetMs) {
       // One that has ended is started with the time as it is then.
-      if (child.connected) child.send({ clockOffsetMs: offsetMs });
+      if (child.connected) child.send({ clockOffsetMs: offsetMs }, () => {});
     },
     async stop(signal = "SIGTERM") {
       child.kill(signal);

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startChromium } from "../../sandbox/chromium.js";
+import { createMessage } from "../../sandbox/discord/messages.js";
 import { makeStack, type Stack } from "../../sandbox/stack.js";
 import { type Page as SandboxPage, servePage } from "../../sandbox/web/server.js";
 import { typeCommand } from "../../sandbox/web/typist.js";
@@ -188,6 +189,9 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByText("Crier is stopped").waitFor();
     await type("price");
     await page.getByText("The application did not respond").waitFor();
+    // An hour passes without the bot, as the README invites to.
+    await page.getByRole("button", { name: "1 hour on" }).click();
+    await page.getByText(/h ahead\)/).waitFor();
     await page.getByRole("button", { name: "Start it" }).click();
     await page.getByText("Crier is running").waitFor();
     await page.getByLabel("How the explorer behaves").selectOption("slow");
@@ -205,6 +209,38 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-message", { hasText: "New vote request: Soon over" }).waitFor();
     await page.getByRole("button", { name: "1 day on" }).click();
     await page.locator("discord-message", { hasText: "Still open: Soon over" }).waitFor();
+  });
+
+  it("keeps the channel, the person and the theme over a reload, and what one is reading over a new message", async () => {
+    await go("governance");
+    await page.locator("select.viewer").selectOption({ label: "Ben (member, super validator)" });
+    await page.getByRole("button", { name: "Light" }).click();
+    await page.reload();
+    await page.locator(".page.light").waitFor();
+    expect(await page.locator("h1").textContent()).toContain("governance");
+    expect(await page.locator("select.viewer option:checked").textContent()).toContain("Ben");
+
+    await page.locator("discord-message").first().waitFor();
+    const log = page.locator(".log");
+    await page.setViewportSize({ width: 1_280, height: 420 });
+    await log.evaluate((element) => element.scrollTo(0, 0));
+    const count = await page.locator("discord-message").count();
+    place.explorer.ledger.openVoteRequest({ title: "While one reads above" });
+    await page.locator("discord-message").nth(count).waitFor({ state: "attached" });
+    expect(await log.evaluate((element) => element.scrollTop)).toBeLessThan(50);
+  });
+
+  it("says so where a command is clicked that one may not use", async () => {
+    await go("general");
+    const { world, channels, people } = place.discord;
+    createMessage(
+      world,
+      channels.general,
+      { content: "Try </subscribe governance:123456789012345678>", allowed_mentions: { parse: [] } },
+      { author: people.owner },
+    );
+    await page.getByRole("button", { name: "/subscribe governance" }).click();
+    await page.getByText("Ana may not use /subscribe governance here").waitFor();
   });
 
   it("shows in red what Discord would refuse, with the field", async () => {
