@@ -54,6 +54,8 @@ export function createKnownNetworks(
  * oldest one's. Undefined where there are none.
  */
 async function infer(store: Pick<Store, "collections">, ids: readonly string[]) {
+  // One network without a name has what has no name.
+  if (ids.length === 0) return undefined;
   const named = new Set(
     (await store.collections()).flatMap((name) => (name.includes(":") ? [name.replace(/:.*/s, "")] : [])),
   );
