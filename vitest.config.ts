@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ["test/temporary.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    // They wait for the bot, and reckon as well: four at once keep two cores busy, and keep nobody's answer waiting.
-    maxWorkers: 4,
+    // They wait for the bot more than they reckon: eight at once keep two cores busy.
+    maxWorkers: 8,
   },
 });
