@@ -1,10 +1,21 @@
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
-import { ConfigError, loadConfig } from "./config.js";
+import { type Config, ConfigError, loadConfig } from "./config.js";
+import { checkChannel } from "./doctor/channel.js";
+import { checkEndpoints, reportOf, tablesOf } from "./doctor/endpoints/index.js";
 import type { Finding } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
 import { feeds } from "./feeds/index.js";
 
 /** Checks everything the bot needs, a line each; ends with 1 where something fails. */
+
+const HELP = `npm run doctor                            checks everything the bot needs, a line each
+npm run doctor -- --endpoints             asks all endpoints of the explorer, some 40 requests, and says what is unexpected
+  --report FILE                           writes what was answered to a new file, its ids and names replaced
+  --token CONTRACT_ID                     a token to ask for
+npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, and removes it`;
 
 const SIGN = { pass: "✔", warn: "!", fail: "✖" } as const;
 
@@ -12,27 +23,115 @@ function print({ what, result, detail, fix }: Finding): void {
   console.log(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);
 }
 
-let failed = 0;
-try {
-  const config = loadConfig();
+/** Everything, with a finding for each thing. */
+async function* everything(config: Config): AsyncGenerator<Finding> {
   const unused = { of: async () => ({ channels: {} }), set: async () => {} };
-  const commands = createCommands(
-    feeds.map((feed) => feed.definition),
-    config.networks,
-    unused,
-  );
-  print({ what: "Settings", result: "pass", detail: "complete" });
-  for await (const finding of checkAll(
+  const definitions = feeds.map((feed) => feed.definition);
+  const commands = createCommands(definitions, config.networks, unused);
+  yield { what: "Settings", result: "pass", detail: "complete" };
+  yield* checkAll(
     config,
     commands.map(({ definition }) => definition),
-  )) {
+  );
+}
+
+/** The explorers' endpoints, with a finding for each explorer. */
+async function* endpoints(config: Config, given: Options): AsyncGenerator<Finding> {
+  const reports: string[] = [];
+  for (const { name, explorer } of config.networks) {
+    const what = config.networks.length > 1 ? `Explorer of ${name}` : "Explorer";
+    const atTerminal = process.stdout.isTTY;
+    const progress = (sent: number) => atTerminal && process.stdout.write(`\r${what}: ${sent} requests sent`);
+    if (!atTerminal)
+      console.log(`${what}: sending some 40 requests, at most ${explorer.requestsPerMinute} a minute`);
+    const check = await checkEndpoints(explorer, { tokenId: given.token, onProgress: progress });
+    if (atTerminal) process.stdout.write("\r\u001b[K");
+    for (const line of tablesOf(check)) console.log(line);
+    console.log("");
+    reports.push(reportOf(check));
+    const failed = check.observations.filter(({ result }) => result === "fail").length;
+    const differences = check.observations.filter(({ result }) => result !== "pass").length;
+    yield {
+      what,
+      result: failed > 0 ? "fail" : differences > 0 ? "warn" : "pass",
+      detail: differences === 0 ? "answers as expected" : `${differences} differences from what is expected`,
+      ...(differences === 0
+        ? {}
+        : { fix: "Please report them: --report FILE writes what to attach to an issue." }),
+    };
+  }
+  if (given.report !== undefined) yield write(given.report, `[${reports.join(",")}]\n`);
+}
+
+/** A file that is there already is left alone. */
+function write(file: string, text: string): Finding {
+  try {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+    return { what: "Report", result: "pass", detail: `written to ${file}, its ids and names replaced` };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const detail = code === "EEXIST" ? `${file} is there already` : `${file} cannot be written (${code})`;
+    return { what: "Report", result: "fail", detail, fix: "Name a new file, in a folder you may write to." };
+  }
+}
+
+/** What was asked for. */
+interface Options {
+  readonly endpoints?: boolean;
+  readonly report?: string;
+  readonly token?: string;
+  readonly channel?: string;
+  readonly help?: boolean;
+}
+
+/** @throws {TypeError} for what it does not know */
+function readOptions(): Options {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const options = { endpoints: flag, report: text, token: text, channel: text, help: flag };
+  const { values } = parseArgs({ options, allowPositionals: false });
+  if ((values.report ?? values.token) !== undefined && !values.endpoints)
+    throw new TypeError("--report and --token belong to --endpoints");
+  return values;
+}
+
+async function* findings(given: Options): AsyncGenerator<Finding> {
+  try {
+    const config = loadConfig();
+    if (given.endpoints) yield* endpoints(config, given);
+    else if (given.channel !== undefined) {
+      const { apiUrl, token } = config.discord;
+      yield* checkChannel(
+        new REST({ api: apiUrl, retries: 1, timeout: 8_000 }).setToken(token),
+        given.channel,
+      );
+    } else yield* everything(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const detail of error.problems) yield { what: "Settings", result: "fail", detail };
+  }
+}
+
+/** @returns the code to end with */
+async function run(): Promise<number> {
+  let given: Options;
+  try {
+    given = readOptions();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+    return 2;
+  }
+  if (given.help) {
+    console.log(HELP);
+    return 0;
+  }
+  let failed = 0;
+  for await (const finding of findings(given)) {
     print(finding);
     if (finding.result === "fail") failed += 1;
   }
-} catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  for (const problem of error.problems) print({ what: "Settings", result: "fail", detail: problem });
-  failed = error.problems.length;
+  console.log(failed === 0 ? "\nAll is well." : `\n${failed} thing${failed === 1 ? " is" : "s are"} wrong.`);
+  return failed === 0 ? 0 : 1;
 }
-console.log(failed === 0 ? "\nAll is well." : `\n${failed} thing${failed === 1 ? " is" : "s are"} wrong.`);
-process.exit(failed === 0 ? 0 : 1);
+
+process.exit(await run());

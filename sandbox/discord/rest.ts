@@ -23,7 +23,7 @@ import {
 import { PERMISSION, permissionsIn } from "./permissions.js";
 import type { RateLimits } from "./rate-limits.js";
 import { createScheduledEvent, editScheduledEvent, listScheduledEvents } from "./scheduled-events.js";
-import { createForumPost, createThread, editThread, listArchived } from "./threads.js";
+import { createForumPost, createThread, deleteThread, editThread, listArchived } from "./threads.js";
 import { checkCommands } from "./validate.js";
 import type { Channel, Message, World } from "./world.js";
 
@@ -222,6 +222,7 @@ export function createRest(parts: Parts) {
     "GET /channels/:channel": ({ parameters }) => visible(parameters.channel),
     "PATCH /channels/:channel": ({ parameters, body }) =>
       editThread(world, visible(parameters.channel), body as object),
+    "DELETE /channels/:channel": ({ parameters }) => deleteThread(world, visible(parameters.channel)),
     "GET /channels/:channel/messages": readMessages,
     "GET /channels/:channel/messages/:message": ({ parameters }) =>
       publicMessage(findMessage(world, visible(parameters.channel).id, parameters.message)),

@@ -95,6 +95,15 @@ export function editThread(
   return thread;
 }
 
+/** Deletes a thread, or a forum's post: its owner may not, without Manage Threads. */
+export function deleteThread(world: World, thread: Channel): Channel {
+  const manages = (permissionsIn(world, thread, world.bot) & PERMISSION.manageThreads) !== 0n;
+  if (!thread.thread_metadata || !manages) throw missingPermissions();
+  world.channels.delete(thread.id);
+  world.changed();
+  return thread;
+}
+
 /** A channel's archived threads, newest first. */
 export function listArchived(world: World, parent: Channel): object {
   const threads = [...world.channels.values()].filter(

@@ -5,11 +5,19 @@ import { type Fault, type InjectedFault, misbehave } from "./faults.js";
 import { Ledger, type LedgerOptions } from "./ledger.js";
 import * as rows from "./rows.js";
 
+/** Takes an answer just before it is sent: its path as a pattern, its query, and what the pattern stands for. */
+export type Mood = (
+  answer: unknown,
+  path: string,
+  query: Query,
+  parameters: Readonly<Record<string, string | undefined>>,
+) => unknown;
+
 export interface SandboxExplorerOptions extends LedgerOptions {
   /** The one key that is accepted. */
   readonly key?: string;
   /** Takes each answer just before it is sent, to make it something else. */
-  readonly mood?: (answer: unknown, path: string) => unknown;
+  readonly mood?: Mood;
 }
 
 /** One request as it came in. */
@@ -33,7 +41,7 @@ export interface SandboxExplorer {
   clearFaults(): void;
   /** The keys that are accepted from now on. */
   accept(...keys: string[]): void;
-  mood: ((answer: unknown, path: string) => unknown) | undefined;
+  mood: Mood | undefined;
   close(): Promise<void>;
 }
 
@@ -209,7 +217,11 @@ export async function startSandboxExplorer(options: SandboxExplorerOptions = {})
     router.on("GET", path, (_, response, parameters, __, query) => {
       ledger.move();
       const answer = handler(query as Query, parameters);
-      send(response as ServerResponse, 200, sandbox.mood ? sandbox.mood(answer, path) : answer);
+      send(
+        response as ServerResponse,
+        200,
+        sandbox.mood ? sandbox.mood(answer, path, query as Query, parameters) : answer,
+      );
     });
   }
 

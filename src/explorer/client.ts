@@ -9,6 +9,9 @@ export interface Fetched<Name extends EndpointName> {
   readonly bytes: number;
 }
 
+/** Called with each answer as it came. */
+export type OnAnswer = (endpoint: EndpointName, json: unknown) => void;
+
 /** How a request is sent. */
 export type Request = (path: string, query: Query) => Promise<Body>;
 
@@ -25,9 +28,11 @@ export async function fetchAnswer<Name extends EndpointName>(
   send: Request,
   name: Name,
   parameters: Parameters<Name>,
+  onAnswer: OnAnswer = () => {},
 ): Promise<Fetched<Name>> {
   const [path, query = {}] = targetOf(name, parameters);
   const { json, bytes } = await send(path, query);
+  onAnswer(name, json);
   await yieldFor(bytes);
   const data = parseAnswer(name, json);
   await yieldFor(bytes);

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { Query } from "./http.js";
+import { documented } from "./schema/fields.js";
 import {
   type Vote,
   type VoteRequestListItem,
@@ -19,7 +20,7 @@ import {
   updateListItem,
 } from "./schema/ledger.js";
 import { dashboard, marketPrice } from "./schema/network.js";
-import { type Newer, type Page, pageOf } from "./schema/page.js";
+import { documentedPage, type Newer, type Page, pageOf } from "./schema/page.js";
 import { partyDetail, partyListItem, partyTypes } from "./schema/parties.js";
 import { newValidators, validatorDetail, validatorExists, validatorSummary } from "./schema/validators.js";
 
@@ -63,11 +64,16 @@ interface ListOptions<Row> {
 }
 
 /** An endpoint that answers a page of rows. */
-const list = <P extends PageQuery, Row extends z.ZodType>(
+const list = <P extends PageQuery, Row extends z.ZodObject>(
   target: (parameters: P) => Target,
   row: Row,
   { key, newer, distinct }: ListOptions<z.infer<Row>>,
-) => ({ target, schema: pageOf(row, distinct ? key : undefined, newer), key, newer });
+) => ({
+  target,
+  schema: documented(pageOf(row, distinct ? key : undefined, newer), { fields: documentedPage(row) }),
+  key,
+  newer,
+});
 
 /** Every endpoint: where it is, what it answers, and for lists what tells two rows apart. */
 export const endpoints = {

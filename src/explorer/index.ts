@@ -4,6 +4,7 @@ import { type Cache, REDIS_PREFIX } from "../storage/cache.js";
 import type { Redis } from "../storage/redis.js";
 import { digest } from "../util/digest.js";
 import { createBudget } from "./budget.js";
+import type { OnAnswer } from "./client.js";
 import { createHttp } from "./http.js";
 import { createQueue } from "./queue.js";
 import { createExplorerService, type ExplorerService, type OnRead } from "./service.js";
@@ -19,6 +20,7 @@ interface ExplorerDeps {
   readonly scope?: string | undefined;
   readonly now?: () => number;
   readonly onRead?: OnRead;
+  readonly onAnswer?: OnAnswer;
   readonly onRequest?: OnRequest;
 }
 

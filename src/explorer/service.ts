@@ -3,7 +3,7 @@ import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
-import { fetchAnswer, parseAnswer } from "./client.js";
+import { fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
 import { decide } from "./decision.js";
 import {
   type Answer,
@@ -60,6 +60,7 @@ interface ServiceOptions {
   readonly origin?: string;
   readonly now?: () => number;
   readonly onRead?: OnRead;
+  readonly onAnswer?: OnAnswer;
 }
 
 /** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
@@ -90,6 +91,7 @@ export function createExplorerService({
   origin = "",
   now = Date.now,
   onRead = () => {},
+  onAnswer,
 }: ServiceOptions): ExplorerService {
   const flights = new Map<string, Flight>();
   const limit = personalLimit(now);
@@ -110,7 +112,7 @@ export function createExplorerService({
     const send = (path: string, query: object) =>
       upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, isAllowed, onSent });
     try {
-      const { data, bytes } = await fetchAnswer(send, name, parameters);
+      const { data, bytes } = await fetchAnswer(send, name, parameters, onAnswer);
       const entry = { data, bytes, fetchedAt };
       if (options.keep ?? true) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;

@@ -122,6 +122,12 @@ function constructorOf(config: unknown, depth = 0): [tag: string | null, value: 
 
 const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readable(tag), fields: [] };
 
+/** The constructor of an `actionConfig`; null where it names none. */
+export const tagOf = (actionConfig: unknown): string | null => constructorOf(actionConfig)[0];
+
+/** Whether there are rules for a constructor. */
+export const isKnownTag = (tag: string): boolean => ACTIONS.has(tag);
+
 /** What an `actionConfig` wants done: an object, text with JSON in it, a bare tag, null, or a tag nobody has seen. */
 export function toAction(actionConfig: unknown): Action {
   const config = toJson(actionConfig);

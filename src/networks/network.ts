@@ -20,6 +20,7 @@ import { createExplorer } from "../explorer/index.js";
 import type { ExplorerService } from "../explorer/service.js";
 import { environmentSubscriptions } from "../feeds/index.js";
 import { createPriceHistory } from "../ledger/price-history.js";
+import { createUnforeseen } from "../ledger/unforeseen.js";
 import type { Log } from "../log.js";
 import type { NetworkMetrics } from "../ops/metrics.js";
 import type { ScreenServices } from "../screens/view.js";
@@ -141,6 +142,7 @@ export function createNetwork(
     coin,
     salt: code,
   });
+  const unforeseen = createUnforeseen({ log, onUnforeseen: metrics.unforeseen });
   const explorer = createExplorer(settings.explorer, {
     // Of its own: what one explorer answers displaces nothing of another's.
     cache: createCache({ memoryMb: config.cacheMemoryMb / config.networks.length, redis, log }),
@@ -148,6 +150,7 @@ export function createNetwork(
     log,
     scope: id,
     onRead: metrics.read,
+    onAnswer: unforeseen.note,
     onRequest: metrics.request,
   });
   const directory = createDirectory();

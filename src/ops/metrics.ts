@@ -6,6 +6,7 @@ export interface NetworkMetrics {
   request(outcome: { status: string; priority: string; ms: number; waitedMs: number }): void;
   delivery(feed: string, outcome: string, ageMs: number): void;
   poll(feed: string, outcome: string, ms: number): void;
+  unforeseen(endpoint: string, field: string): void;
 }
 
 /** What happens is counted here; without a port to read it from, nothing is. */
@@ -23,7 +24,7 @@ const nothing = () => {};
 const NONE: Metrics = {
   interaction: nothing,
   lease: nothing,
-  of: () => ({ read: nothing, request: nothing, delivery: nothing, poll: nothing }),
+  of: () => ({ read: nothing, request: nothing, delivery: nothing, poll: nothing, unforeseen: nothing }),
   registry: undefined,
 };
 
@@ -65,6 +66,12 @@ export async function createMetrics(
     name: "crier_reads_total",
     help: "Readings by endpoint and by where they came from: memory, redis, stale or upstream",
     labelNames: ["endpoint", "source", ...perNetwork],
+    registers,
+  });
+  const unforeseen = new Counter({
+    name: "crier_unforeseen_total",
+    help: "Answers that differ from the explorer's documentation, by endpoint and field",
+    labelNames: ["endpoint", "field", ...perNetwork],
     registers,
   });
   const requests = new Histogram({
@@ -136,6 +143,7 @@ export async function createMetrics(
           waits.observe({ ...label, priority }, waitedMs / 1_000);
         },
         delivery: (feed, outcome, ageMs) => deliveries.observe({ ...label, feed, outcome }, ageMs / 1_000),
+        unforeseen: (endpoint, field) => unforeseen.inc({ ...label, endpoint, field }),
         poll: (feed, outcome, ms) => polls.observe({ ...label, feed, outcome }, ms / 1_000),
       };
     },

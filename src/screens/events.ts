@@ -1,5 +1,6 @@
 import { openSlice } from "../explorer/paging.js";
 import type { EventDetail } from "../explorer/schema/ledger.js";
+import { eventKind } from "../ledger/known-words.js";
 import { shortId } from "../text/ids.js";
 import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { address } from "./addresses.js";
@@ -22,10 +23,10 @@ type Described = Pick<EventDetail, "eventType" | "choice" | "templateName" | "te
 
 /** What an event did, by sign and word. */
 function whatOf({ eventType, choice }: Described): string {
-  const kind = eventType?.toLowerCase() ?? "";
-  if (kind.includes("create")) return "✨ created";
-  if (kind.includes("archive")) return "📦 archived";
-  if (kind.includes("exercise") || choice !== null) return `🔧 ${brief(choice ?? "exercised")}`;
+  const kind = eventKind(eventType);
+  if (kind === "created") return "✨ created";
+  if (kind === "archived") return "📦 archived";
+  if (kind === "exercised" || choice !== null) return `🔧 ${brief(choice ?? "exercised")}`;
   return `▫️ ${brief(eventType ?? "event")}`;
 }
 

@@ -3,6 +3,7 @@ import { openSlice, ROWS_PER_REQUEST, ROWS_PER_SCREEN } from "../explorer/paging
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Transfer } from "../explorer/schema/ledger.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import { TRANSFER_KINDS } from "../ledger/known-words.js";
 import { readable } from "../ledger/readable.js";
 import { hintOf } from "../text/ids.js";
 import {
@@ -29,16 +30,9 @@ function oneOf(parties: readonly PartyRef[]): Markdown {
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
 
-/** Kinds of transfers in words; nothing for a plain one. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ["transfer", ""],
-  ["instruction", "by instruction"],
-  ["mergesplit", "own coins merged"],
-]);
-
 function kindOf({ transferType }: Transfer): Markdown | false {
   if (transferType === null) return false;
-  const words = KINDS.get(transferType.toLowerCase()) ?? brief(readable(transferType).toLowerCase());
+  const words = TRANSFER_KINDS.get(transferType.toLowerCase()) ?? brief(readable(transferType).toLowerCase());
   return words !== "" && md`${words}`;
 }
 

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@keyv/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,9 +12,12 @@ import { describeWithRedis } from "../needs.js";
 const DOCTOR = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url));
 
 /** Runs it as an operator does. */
-function run(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
+function run(
+  env: Record<string, string>,
+  ...given: readonly string[]
+): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [DOCTOR], {
+    const child = spawn(process.execPath, [DOCTOR, ...given], {
       env: { PATH: process.env.PATH ?? "", ...env },
       cwd: newDataDir(),
     });
@@ -79,6 +84,45 @@ describe("the doctor", () => {
     expect(unset).toMatchObject({
       code: 1,
       said: expect.stringContaining("✖ Settings: EXPLORER_API_URL is missing"),
+    });
+  });
+
+  it("asks all endpoints, and writes what was answered to a file that is new", async () => {
+    const report = join(newDataDir(), "report.json");
+    const { code, said } = await run(
+      { ...env, EXPLORER_REQUESTS_PER_MINUTE: "100000" },
+      ...["--endpoints", "--report", report],
+    );
+    expect(said).toMatch(/✔ {2}dashboard +1 +\d+ ms +as expected/);
+    expect(said).toContain(`✔ Report: written to ${report}`);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(report, "utf8"))).toMatchObject([{ endpoints: expect.any(Array) }]);
+    const again = await run(
+      { ...env, EXPLORER_REQUESTS_PER_MINUTE: "100000" },
+      ...["--endpoints", "--report", report],
+    );
+    expect(again.said).toContain(`✖ Report: ${report} is there already`);
+    expect(again.code).toBe(1);
+  });
+
+  it("tries a channel", async () => {
+    const { code, said } = await run(env, "--channel", harness.discord.channels.general.id);
+    expect(said).toContain("✔ Message: embed, buttons, menu, file");
+    expect(code).toBe(0);
+  });
+
+  it("says what it takes", async () => {
+    expect(await run(env, "--help")).toMatchObject({
+      code: 0,
+      said: expect.stringContaining("--report FILE"),
+    });
+    expect(await run(env, "--chanel", "1")).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("'--chanel'"),
+    });
+    expect(await run(env, "--report", "x")).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("belong to"),
     });
   });
 

@@ -1,23 +1,70 @@
 import * as z from "zod";
-import { toCount, toDecimal, toFlag, toId, toJson, toName, toText, toTime, toUrl } from "../values.js";
+import {
+  toCount,
+  toDecimal,
+  toFlag,
+  toId,
+  toJson,
+  toName,
+  toRecord,
+  toText,
+  toTime,
+  toUrl,
+} from "../values.js";
 
 /**
  * What the endpoints answer (docs/explorer-api.md), read leniently: every field may be missing, null or of another type,
  * and is then null here. The readers in values.ts are idempotent, so a cached answer passes through its schema again.
  */
 
-export const field = <T>(read: (value: unknown) => T) => z.unknown().optional().transform(read);
+/** What the contract says a value is: a scalar, free-form JSON, an object with these fields, or an array of such. */
+export type Documented =
+  | "string"
+  | "integer"
+  | "number"
+  | "boolean"
+  | "object"
+  | { readonly fields: z.ZodObject }
+  | { readonly rows: z.ZodObject };
 
-export const text = field(toText);
+interface Contract {
+  readonly type: Documented;
+  /** Whether it is a point in time, whose unit the contract does not say. */
+  readonly isTime: boolean;
+}
+
+const contracts = new WeakMap<z.ZodType, Contract>();
+
+/** What the contract says of a field or a whole answer; undefined where it does not know it. */
+export const contractOf = (schema: z.ZodType): Contract | undefined => contracts.get(schema);
+
+/** The same schema, and what the contract says of it. */
+export function documented<T extends z.ZodType>(schema: T, type: Documented, isTime = false): T {
+  contracts.set(schema, { type, isTime });
+  return schema;
+}
+
+/** A field that is read leniently, whatever the contract says of it. */
+export const undocumented = <T>(read: (value: unknown) => T) => z.unknown().optional().transform(read);
+
+/** A field, and what the contract says of it. */
+export const field = <T>(read: (value: unknown) => T, type: Documented, isTime = false) =>
+  documented(undocumented(read), type, isTime);
+
+export const text = field(toText, "string");
 /** A name that somebody gave: short, and so is what is kept of it. */
-export const name = field(toName);
-export const id = field(toId);
-export const time = field(toTime);
-export const count = field(toCount);
-export const decimal = field(toDecimal);
-export const flag = field(toFlag);
-export const url = field(toUrl);
-export const json = field(toJson);
+export const name = field(toName, "string");
+export const id = field(toId, "string");
+export const time = field(toTime, "integer", true);
+export const timeText = field(toTime, "string", true);
+export const count = field(toCount, "integer");
+export const decimal = field(toDecimal, "number");
+export const decimalText = field(toDecimal, "string");
+export const flag = field(toFlag, "boolean");
+export const url = field(toUrl, "string");
+/** JSON as the text of a field. */
+export const jsonText = field(toJson, "string");
+export const json = field(toJson, "object");
 
 /** The rows of an array that parse, one by one, so that one bad row costs one row. */
 export function readRows<T extends z.ZodType>(item: T, values: readonly unknown[]): z.infer<T>[] {
@@ -29,8 +76,12 @@ export function readRows<T extends z.ZodType>(item: T, values: readonly unknown[
   return rows;
 }
 
-export const rowsOf = <T extends z.ZodType>(item: T) =>
-  field((value) => (Array.isArray(value) ? readRows(item, value) : []));
+export const rowsOf = <T extends z.ZodObject>(item: T) =>
+  field((value) => (Array.isArray(value) ? readRows(item, value) : []), { rows: item });
+
+/** An object within an object, whose fields are null where it is missing. */
+export const inner = <T extends z.ZodObject>(fields: T) =>
+  field((value) => fields.parse(toRecord(value) ?? {}), { fields });
 
 export const partyRef = z.object({ partyId: id, accountName: name, imageUrl: url });
 export const partyRefs = rowsOf(partyRef);

@@ -1,35 +1,53 @@
 import * as z from "zod";
-import { toCount } from "../values.js";
-import { count, decimal, field, flag, id, json, name, partyRefs, text, time, url } from "./fields.js";
+import { toCount, toDecimal } from "../values.js";
+import {
+  count,
+  decimal,
+  documented,
+  field,
+  flag,
+  id,
+  json,
+  jsonText,
+  name,
+  partyRefs,
+  text,
+  time,
+  undocumented,
+  url,
+} from "./fields.js";
 
-export const token = z
-  .object({
-    id: text,
-    name: name,
-    symbol: name,
-    operator: id,
-    provider: id,
-    registrar: id,
-    operators: partyRefs,
-    providers: partyRefs,
-    // The API's spelling; the usual one is tolerated.
-    registars: z.unknown().optional(),
-    registrars: z.unknown().optional(),
-    contractId: id,
-    templateId: name,
-    domainId: text,
-    createdEventBlob: text,
-    tokenStandard: name,
-    createdAt: time,
-    imageUrl: url,
-    additionalIdentifiersJson: json,
-    issuerRequirementsJson: json,
-    holderRequirementsJson: json,
-  })
-  .transform(({ registars, registrars, ...rest }) => ({
+const tokenFields = z.object({
+  id: text,
+  name: name,
+  symbol: name,
+  operator: id,
+  provider: id,
+  registrar: id,
+  operators: partyRefs,
+  providers: partyRefs,
+  // The API's spelling; the usual one is tolerated.
+  registars: partyRefs,
+  registrars: undocumented((value) => value ?? null),
+  contractId: id,
+  templateId: name,
+  domainId: text,
+  createdEventBlob: text,
+  tokenStandard: name,
+  createdAt: time,
+  imageUrl: url,
+  additionalIdentifiersJson: json,
+  issuerRequirementsJson: json,
+  holderRequirementsJson: json,
+});
+
+export const token = documented(
+  tokenFields.transform(({ registars, registrars, ...rest }) => ({
     ...rest,
-    registrars: partyRefs.parse(registars ?? registrars),
-  }));
+    registrars: registrars === null ? registars : partyRefs.parse(registrars),
+  })),
+  { fields: tokenFields },
+);
 
 export const transfer = z.object({
   eventId: id,
@@ -56,8 +74,8 @@ export const contractListItem = z.object({
   contractId: id,
   templateId: name,
   templateName: name,
-  signatories: field((value) => (Array.isArray(value) ? value.length : toCount(value))),
-  eventData: json,
+  signatories: field((value) => (Array.isArray(value) ? value.length : toCount(value)), "number"),
+  eventData: jsonText,
   createdAt: time,
 });
 
@@ -69,7 +87,7 @@ export const contractDetail = z.object({
   creatingUpdate: id,
   createdAt: time,
   packageName: name,
-  args: json,
+  args: jsonText,
 });
 
 export const eventDetail = z.object({
@@ -81,22 +99,22 @@ export const eventDetail = z.object({
   packageName: name,
   templateName: name,
   templateHash: text,
-  eventData: json,
-  createArguments: json,
+  eventData: jsonText,
+  createArguments: jsonText,
   createdAt: time,
-  signatories: json,
-  observers: json,
+  signatories: jsonText,
+  observers: jsonText,
   choice: name,
-  choiceArgument: json,
-  childEventIds: json,
-  exerciseResult: json,
+  choiceArgument: jsonText,
+  childEventIds: jsonText,
+  exerciseResult: jsonText,
   consuming: flag,
-  actingParties: json,
+  actingParties: jsonText,
   interfaceId: text,
 });
 
 /** `id` stays text: it passes 2^53. */
-export const eventListItem = z.object({ id: decimal, ...eventDetail.shape });
+export const eventListItem = z.object({ id: field(toDecimal, "integer"), ...eventDetail.shape });
 
 export const updateListItem = z.object({
   updateId: id,
@@ -105,14 +123,14 @@ export const updateListItem = z.object({
   recordTime: time,
   synchronizerId: text,
   effectiveAt: time,
-  rootEventIds: json,
+  rootEventIds: jsonText,
   eventsCount: count,
   synchronizerName: text,
   synchronizerImg: url,
 });
 
 /** Whatever the ledger holds of an update, free-form. */
-export const updateDetails = z.record(z.string(), z.unknown());
+export const updateDetails = documented(z.record(z.string(), z.unknown()), "object");
 
 export type Reward = z.infer<typeof reward>;
 export type Transfer = z.infer<typeof transfer>;

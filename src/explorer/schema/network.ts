@@ -1,19 +1,22 @@
 import * as z from "zod";
-import { toDecimal } from "../values.js";
-import { count, decimal, field, time } from "./fields.js";
+import { toCount, toDecimal } from "../values.js";
+import { decimal, field, time } from "./fields.js";
+
+/** The contract calls everything here a number. */
+const countNumber = field(toCount, "number");
 
 export const dashboard = z.object({
   totalTransactions: decimal,
   totalEvents: decimal,
   totalTransfers: decimal,
   totalAccounts: decimal,
-  totalValidators: count,
-  totalActiveValidators: count,
-  totalInactiveValidators: count,
-  totalSuperValidators: count,
-  totalVoteRequests: count,
-  approvedVoteRequests: count,
-  activeVoteRequests: count,
+  totalValidators: countNumber,
+  totalActiveValidators: countNumber,
+  totalInactiveValidators: countNumber,
+  totalSuperValidators: countNumber,
+  totalVoteRequests: countNumber,
+  approvedVoteRequests: countNumber,
+  activeVoteRequests: countNumber,
   tps: decimal,
   avgDayTps: decimal,
   avgDayTpsChange: decimal,
@@ -22,8 +25,8 @@ export const dashboard = z.object({
   avgDayCps: decimal,
   avgDayCpsChange: decimal,
   monthPeakCps: decimal,
-  migration: count,
-  latestRound: count,
+  migration: countNumber,
+  latestRound: countNumber,
 });
 
 /** Beyond this many USD for one CC it is no price, and nothing that a chart could show. */
@@ -34,7 +37,7 @@ export const marketPrice = z.object({
   price: field((value) => {
     const price = toDecimal(value);
     return price === null || Number(price) <= 0 || Number(price) > MAX_PRICE ? null : price;
-  }),
+  }, "number"),
   change24h: decimal,
   updateTimestamp: time,
 });

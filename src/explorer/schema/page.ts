@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { toCount } from "../values.js";
-import { count, flag, readRows } from "./fields.js";
+import { count, field, flag, readRows, rowsOf } from "./fields.js";
 
 /** A page of a list, as read: the rows that parsed, and what the explorer says of the whole. */
 export interface Page<T> {
@@ -13,6 +13,35 @@ export interface Page<T> {
   /** Rows that could not be read. Above zero, the page is not the whole truth. */
   readonly unreadable: number;
 }
+
+const sort = z.object({ sorted: flag, empty: flag, unsorted: flag });
+const documentedSort = field((value) => value, { fields: sort });
+
+/** All that the contract says of a page of these rows. */
+export const documentedPage = (row: z.ZodObject) =>
+  z.object({
+    content: rowsOf(row),
+    pageable: field((value) => value, {
+      fields: z.object({
+        sort: documentedSort,
+        pageSize: count,
+        pageNumber: count,
+        offset: count,
+        paged: flag,
+        unpaged: flag,
+      }),
+    }),
+    last: flag,
+    totalPages: count,
+    totalElements: count,
+    totalCount: count,
+    size: count,
+    number: count,
+    sort: documentedSort,
+    first: flag,
+    numberOfElements: count,
+    empty: flag,
+  });
 
 /** A page of rows; those with a key that came before on it are dropped. */
 export const pageOf = <T extends z.ZodType>(

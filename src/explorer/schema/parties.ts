@@ -1,19 +1,40 @@
 import * as z from "zod";
-import { toCount, toRecord, toTime } from "../values.js";
-import { count, decimal, field, flag, id, name, partyRef, rowsOf, text, time, url } from "./fields.js";
+import {
+  count,
+  decimal,
+  decimalText,
+  field,
+  flag,
+  id,
+  inner,
+  name,
+  partyRef,
+  rowsOf,
+  text,
+  time,
+  timeText,
+  url,
+} from "./fields.js";
 
 const holdingsSummary = z.object({
   party_id: id,
-  total_unlocked_coin: decimal,
-  total_locked_coin: decimal,
-  total_coin_holdings: decimal,
-  accumulated_holding_fees_unlocked: decimal,
-  accumulated_holding_fees_locked: decimal,
-  accumulated_holding_fees_total: decimal,
-  total_available_coin: decimal,
-  record_time: time,
+  total_unlocked_coin: decimalText,
+  total_locked_coin: decimalText,
+  total_coin_holdings: decimalText,
+  accumulated_holding_fees_unlocked: decimalText,
+  accumulated_holding_fees_locked: decimalText,
+  accumulated_holding_fees_total: decimalText,
+  total_available_coin: decimalText,
+  record_time: timeText,
   migration_id: count,
   computed_as_of_round: count,
+});
+
+const holdings = z.object({
+  record_time: timeText,
+  migration_id: count,
+  computed_as_of_round: count,
+  summaries: rowsOf(holdingsSummary),
 });
 
 export const partyDetail = z.object({
@@ -21,22 +42,11 @@ export const partyDetail = z.object({
   accountName: name,
   imageUrl: url,
   website: text,
-  creator: field((value) => {
-    const creator = partyRef.safeParse(value);
-    return creator.success ? creator.data : null;
-  }),
+  creator: field((value) => partyRef.safeParse(value).data ?? null, { fields: partyRef }),
   createdAt: time,
   lastSeenRound: count,
   lastSeenRoundTimestamp: time,
-  holdingsSummaryResponse: field((value) => {
-    const holdings = toRecord(value);
-    return {
-      record_time: toTime(holdings?.record_time),
-      migration_id: toCount(holdings?.migration_id),
-      computed_as_of_round: toCount(holdings?.computed_as_of_round),
-      summaries: rowsOf(holdingsSummary).parse(holdings?.summaries),
-    };
-  }),
+  holdingsSummaryResponse: inner(holdings),
   creatorAccount: flag,
 });
 

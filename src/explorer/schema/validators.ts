@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { toDecimal, toRecord } from "../values.js";
-import { decimal, field, flag, id, name, readRows, text, time, url } from "./fields.js";
+import { decimal, documented, flag, id, inner, name, readRows, text, time, url } from "./fields.js";
 import { distinct } from "./page.js";
 
 export const validatorSummary = z.object({
@@ -21,6 +20,13 @@ export const validatorSummary = z.object({
   totalRewards: decimal,
 });
 
+/** Bytes of extra traffic. */
+const traffic = z.object({
+  actual: inner(z.object({ total_consumed: decimal, total_limit: decimal })),
+  target: inner(z.object({ total_purchased: decimal })),
+  availableTraffic: decimal,
+});
+
 export const validatorDetail = z.object({
   ...validatorSummary.omit({ totalRewards: true }).shape,
   createdAt: time,
@@ -37,29 +43,19 @@ export const validatorDetail = z.object({
   telegram: text,
   description: text,
   isSv: flag,
-  /** Bytes of extra traffic. */
-  trafficStatus: field((value) => {
-    const traffic = toRecord(value);
-    const actual = toRecord(traffic?.actual);
-    const target = toRecord(traffic?.target);
-    return {
-      actual: {
-        total_consumed: toDecimal(actual?.total_consumed),
-        total_limit: toDecimal(actual?.total_limit),
-      },
-      target: { total_purchased: toDecimal(target?.total_purchased) },
-      availableTraffic: toDecimal(traffic?.availableTraffic),
-    };
-  }),
+  trafficStatus: inner(traffic),
 });
 
 /** The newest validators, an array and no page; one row a validator. */
-export const newValidators = z
-  .array(z.unknown())
-  .transform((rows) => distinct(readRows(validatorSummary, rows), (row) => row.validator));
+export const newValidators = documented(
+  z
+    .array(z.unknown())
+    .transform((rows) => distinct(readRows(validatorSummary, rows), (row) => row.validator)),
+  { rows: validatorSummary },
+);
 
 /** Anything but a literal true or false is an error here, not a "no". */
-export const validatorExists = z.boolean();
+export const validatorExists = documented(z.boolean(), "boolean");
 
 export type ValidatorSummary = z.infer<typeof validatorSummary>;
 export type ValidatorDetail = z.infer<typeof validatorDetail>;

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ExplorerConfig } from "../../config.js";
+import { createBudget } from "../../explorer/budget.js";
+import {
+  addressOf,
+  type EndpointName,
+  endpoints,
+  type Parameters,
+  targetOf,
+} from "../../explorer/endpoints.js";
+import { ExplorerError, type ExplorerProblem } from "../../explorer/errors.js";
+import { createHttp } from "../../explorer/http.js";
+
+/** One request, and what came of it. */
+export interface Exchange {
+  readonly endpoint: EndpointName;
+  /** Below /v1, with its query: it may hold ids. */
+  readonly address: string;
+  /** "answered", or why not. */
+  readonly outcome: "answered" | ExplorerProblem;
+  readonly status: number | undefined;
+  readonly ms: number;
+  readonly bytes: number;
+  /** The answer; undefined where there is none. */
+  readonly json?: unknown;
+}
+
+/** Sends one request within the budget. It never throws. */
+export type Ask = <Name extends EndpointName>(
+  endpoint: Name,
+  parameters: Parameters<Name>,
+) => Promise<Exchange>;
+
+const TRY_MS = 20_000;
+/** A pause that the explorer asks for is granted once, up to this. */
+const MAX_PAUSE_MS = 60_000;
+
+/** An endpoint's path, with what stands for ids: `validators/{id}`. */
+export function pathOf(endpoint: EndpointName): string {
+  const id = "{id}";
+  const parameters = { validatorId: id, partyId: id, contractId: id, eventId: id, updateId: id, id };
+  // Each endpoint takes what it needs of these.
+  const [path] = targetOf(endpoint, parameters as unknown as Parameters<typeof endpoint>);
+  return decodeURIComponent(path);
+}
+
+/** Whether an endpoint answers pages of rows. */
+export const isList = (endpoint: EndpointName): boolean => "key" in endpoints[endpoint];
+
+/**
+ * Asks the explorer one thing after another.
+ * @param onExchange called after each request
+ */
+export function createAsk(config: ExplorerConfig, onExchange: (exchange: Exchange) => void): Ask {
+  const get = createHttp(config);
+  const budget = createBudget(config.requestsPerMinute, () => performance.now());
+
+  const once = async <Name extends EndpointName>(endpoint: Name, parameters: Parameters<Name>) => {
+    for (let wait = await budget.take("background"); wait > 0; wait = await budget.take("background"))
+      await delay(wait);
+    const [path, query = {}] = targetOf(endpoint, parameters);
+    const startedAt = performance.now();
+    const asked = { endpoint, address: addressOf(endpoint, parameters) };
+    try {
+      const { json, bytes } = await get(path, query, AbortSignal.timeout(TRY_MS));
+      const ms = performance.now() - startedAt;
+      return { ...asked, outcome: "answered" as const, status: 200, ms, bytes, json };
+    } catch (error) {
+      if (!(error instanceof ExplorerError)) throw error;
+      const { problem: outcome, status, retryAfterMs } = error;
+      return { ...asked, outcome, status, ms: performance.now() - startedAt, bytes: 0, retryAfterMs };
+    }
+  };
+
+  return async (endpoint, parameters) => {
+    const first = await once(endpoint, parameters);
+    const isLimited = first.outcome === "limited";
+    if (isLimited) await delay(Math.min(first.retryAfterMs ?? 2_000, MAX_PAUSE_MS));
+    const exchange = isLimited ? await once(endpoint, parameters) : first;
+    onExchange(exchange);
+    return exchange;
+  };
+}

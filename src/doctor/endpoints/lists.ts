@@ -1,0 +1,202 @@
+import { parseAnswer } from "../../explorer/client.js";
+import { type EndpointName, keyOf, type ListName, type Row } from "../../explorer/endpoints.js";
+import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
+import type { Page } from "../../explorer/schema/page.js";
+import { toCount, toRecord } from "../../explorer/values.js";
+import type { Exchange } from "./ask.js";
+import type { Observation } from "./observation.js";
+
+/** Lists may change by so many rows between two requests. */
+const SHIFT = 20;
+
+const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
+
+/** The rows of a list's answer; none where it cannot be read. */
+export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): readonly Row<Name>[] {
+  try {
+    return (parseAnswer(name, json) as unknown as Page<Row<Name>>).content;
+  } catch {
+    return [];
+  }
+}
+
+/** How many rows were sent, and how many there are as the explorer counts them. */
+export function countsOf({ json }: Exchange) {
+  const page = toRecord(json);
+  const content = Array.isArray(json) ? json : page?.content;
+  return {
+    sent: Array.isArray(content) ? content.length : 0,
+    elements: toCount(page?.totalElements),
+    count: toCount(page?.totalCount),
+    pages: toCount(page?.totalPages),
+    last: page?.last,
+  };
+}
+
+/** The page that holds a list's last row, as far as it can be reached. */
+export const lastPageOf = (total: number, size = ROWS_PER_REQUEST): number =>
+  Math.min(REACHABLE_ROWS / ROWS_PER_REQUEST - 1, Math.max(0, Math.ceil(total / size) - 1));
+
+/** Whether DESC: the newest or largest first. */
+export function orderOf<Name extends ListName>(
+  name: Name,
+  exchange: Exchange,
+  rankOf: (row: Row<Name>) => number | null,
+): Observation[] {
+  const values = rowsOf(name, exchange).flatMap((row) => rankOf(row) ?? []);
+  const steps = values.slice(1).map((value, at) => value - (values[at] ?? value));
+  const [up, down] = [steps.filter((step) => step > 0).length, steps.filter((step) => step < 0).length];
+  if (up + down < 3) return [];
+  if (up === 0 || up < steps.length / 10)
+    return [{ endpoint: name, result: "pass", detail: "DESC: the newest or largest first" }];
+  const meaning = "Lists begin at the wrong end, and what is new may be overlooked.";
+  const detail = down < steps.length / 10 ? "DESC: the oldest or smallest first" : "DESC: no order";
+  return [{ endpoint: name, result: "fail", path: "$.content[*]", detail, meaning }];
+}
+
+/** Whether what a page says of the whole list agrees with itself and with the list's last page. */
+export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | undefined): Observation[] {
+  const { sent, elements, count, pages, last: isLast } = countsOf(first);
+  const warn = (path: string, detail: string, meaning: string): Observation => ({
+    endpoint: name,
+    result: "warn",
+    path,
+    detail,
+    meaning,
+  });
+  const found: Observation[] = [];
+  const total = Math.max(elements ?? 0, count ?? 0);
+  if (elements !== null && count !== null && elements !== count)
+    found.push(
+      warn("$.totalCount", `${count}, where totalElements is ${elements}`, "The larger one is shown."),
+    );
+  if (
+    pages !== null &&
+    elements !== null &&
+    sent > 0 &&
+    pages !== Math.ceil(elements / Math.max(sent, 1)) &&
+    pages > 1
+  )
+    found.push(
+      warn("$.totalPages", `${pages}, for ${elements} rows of ${sent} a page`, "None: it is not used."),
+    );
+  if (isLast === true && total > sent)
+    found.push(
+      warn(
+        "$.last",
+        `true on the first page, though ${total} rows are counted`,
+        "Lists end after their first page.",
+      ),
+    );
+  if (last && isAnswered(last) && total <= REACHABLE_ROWS) {
+    const end = lastPageOf(total) * ROWS_PER_REQUEST + countsOf(last).sent;
+    if (Math.abs(end - total) > SHIFT)
+      found.push(
+        warn(
+          "$.totalElements",
+          `${total}, but the rows end at ${end}`,
+          "The number of pages and rows shown is wrong.",
+        ),
+      );
+    else if (countsOf(last).last === false)
+      found.push(warn("$.last", "false on the last page", "A list may show one empty page more."));
+  }
+  if (found.length === 0 && total > 0)
+    found.push({ endpoint: name, result: "pass", detail: `totals hold: ${total} rows` });
+  return found;
+}
+
+/** Whether a list is so long that its last pages cannot be reached. */
+const isLong = (total: number): boolean => total > REACHABLE_ROWS - ROWS_PER_REQUEST;
+
+/** Whether page 50, the last one that is documented, has rows where the list is long enough. */
+export function lastPageMissing(
+  name: EndpointName,
+  total: number,
+  last: Exchange | undefined,
+): Observation[] {
+  if (!isLong(total) || !last || (isAnswered(last) && countsOf(last).sent > 0)) return [];
+  return [
+    {
+      endpoint: name,
+      result: "warn",
+      path: "$.content",
+      detail: `page 50 of ${total} rows has none (${last.status ?? last.outcome})`,
+      meaning: "The last pages of long lists are empty; “first 5,100” is too much.",
+    },
+  ];
+}
+
+/**
+ * Whether no more rows than the documented 5,100 can be reached.
+ * @param beyond page 51 of a list that is longer
+ */
+export function reachOf(name: EndpointName, beyond: Exchange): Observation[] {
+  const hasMore = isAnswered(beyond) && countsOf(beyond).sent > 0;
+  return [
+    hasMore
+      ? {
+          endpoint: name,
+          result: "warn",
+          detail: "page 51 is answered too: more than 5,100 rows can be reached",
+          meaning: "None: the bot reads no further than is documented.",
+        }
+      : { endpoint: name, result: "pass", detail: "5,100 rows can be reached, and no more" },
+  ];
+}
+
+/**
+ * Whether a list whose endpoint documents no parameters honours `page` and `size`, and how far it goes.
+ * @param small its page 1 of five rows
+ */
+export function pagingOf<Name extends ListName>(
+  name: Name,
+  first: Exchange,
+  small: Exchange,
+  last: Exchange | undefined,
+): Observation[] {
+  const total = countsOf(first).elements ?? countsOf(first).count;
+  const keys = (exchange: Exchange) =>
+    rowsOf(name, exchange).map((row) => keyOf(name)(row) ?? JSON.stringify(row));
+  const [all, some] = [keys(first), keys(small)];
+  const { sent } = countsOf(first);
+  const fail = (detail: string, meaning: string): Observation => ({
+    endpoint: name,
+    result: "warn",
+    path: "$.content",
+    detail,
+    meaning,
+  });
+  if (sent <= 5 && (total ?? sent) <= 5) return [];
+  if (!isAnswered(small))
+    return [
+      fail(`a page of five is refused (${small.status ?? small.outcome})`, "Only the first page is shown."),
+    ];
+  const from = all.indexOf(some[0] ?? "");
+  const isFirstAgain = some.length > 0 && from === 0;
+  if (isFirstAgain)
+    return [
+      fail("the first rows come whatever page is asked for", "What is behind the first page is not seen."),
+    ];
+  const found: Observation[] = [];
+  if (some.length > 5)
+    found.push(
+      fail(`size is not honoured: ${some.length} rows for five`, "None: the bot goes by the rows that come."),
+    );
+  else if (sent < ROWS_PER_REQUEST && total !== null && total > sent + SHIFT)
+    found.push(fail(`at most ${sent} rows a page`, "None: the bot goes by the rows that come."));
+  if (last && !(isAnswered(last) && countsOf(last).sent > 0))
+    found.push(
+      fail(
+        `page ${lastPageOf(total ?? 0)}, the last of ${total} rows, has none (${last.status ?? last.outcome})`,
+        "What lies behind cannot be seen.",
+      ),
+    );
+  if (found.length === 0)
+    found.push({
+      endpoint: name,
+      result: "pass",
+      detail: `it pages${last ? `, up to page ${lastPageOf(total ?? 0)} at least` : ""}`,
+    });
+  return found;
+}

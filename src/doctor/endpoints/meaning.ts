@@ -1,0 +1,89 @@
+import type { Difference } from "../../explorer/differences.js";
+import type { EndpointName } from "../../explorer/endpoints.js";
+
+/** Where people see what an endpoint answers; docs/explorer-api.md has the same. */
+export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
+  validators: "`/validator list`, `/validator versions`, alerts, completion",
+  newValidators: "`/validator new`, announcements of newcomers",
+  validator: "`/validator show`, alerts",
+  validatorExists: "`/validator show`, where `/v1/validators/{id}` answers 404",
+  token: "`/token show`",
+  parties: "`/party list`, completion",
+  topParties: "`/party top`, completion",
+  party: "`/party show`",
+  partyTypes: "`/party show`, `/lookup`",
+  transfers: "`/transfers`",
+  rewards: "`/party rewards`",
+  voteRequests: "`/proposals list`, announcements, completion",
+  votes: "`/proposals votes`, `/proposals voters`, reminders, announcements of votes",
+  voteRequest: "`/proposals show`, announcements",
+  dashboard: "`/network`; the estimate of votes needed",
+  contracts: "`/contract list`",
+  contract: "`/contract show`",
+  events: "`/event list`",
+  event: "`/event show`",
+  updates: "`/update list`",
+  updateDetails: "`/update show`",
+  price: "`/price`, its alerts and its chart",
+};
+
+/** What is lost with a field that more than a line on a screen depends on, by endpoint and path. */
+const LOST: ReadonlyMap<string, string> = new Map([
+  ["voteRequests $", "No vote request is announced."],
+  ["voteRequests $.content", "No vote request is announced."],
+  ["voteRequests $.content[*].contractId", "Vote requests cannot be told apart: none is announced."],
+  [
+    "voteRequests $.content[*].trackingCid",
+    "Each vote makes a new contract: a request that is voted on may be announced again.",
+  ],
+  ["voteRequests $.content[*].status", "Whether a vote request is over is told by its dates alone."],
+  ["voteRequests $.content[*].voteBefore", "No reminder is sent before a vote ends."],
+  ["voteRequests $.content[*].yesCount", "Tallies are shown as not known."],
+  ["validators $", "Nobody is told of a silent validator."],
+  ["validators $.content", "Nobody is told of a silent validator."],
+  ["validators $.content[*].validator", "Validators cannot be told apart: nobody is told of a silent one."],
+  ["validators $.content[*].lastActiveAt", "Nobody is told of a silent validator."],
+  ["validators $.content[*].version", "Nobody is told of a version that is behind."],
+  ["validator $.trafficStatus", "Nobody is told of traffic that runs out."],
+  ["newValidators $", "No newcomer is announced."],
+  ["votes $.content[*].trackingCid", "Votes cannot be told from those on other requests."],
+  ["votes $.content[*].accept", "How somebody voted is shown as not known."],
+  ["dashboard $.totalSuperValidators", "How many votes are needed is not estimated."],
+  ["price $.price", "There is no price, and no alert about it."],
+]);
+
+/** Whether something that people rely on is lost with a difference. */
+export const isGrave = (endpoint: EndpointName, { path, isRead, kind }: Difference): boolean =>
+  !isRead && kind !== "new" && LOST.has(`${endpoint} ${path}`);
+
+/** What a difference means for the people who use the bot, in a sentence. */
+export function meaningOf(endpoint: EndpointName, difference: Difference): string {
+  const { kind, path, isRead } = difference;
+  if (kind === "new" && !isRead) return "It is not shown; nothing is lost.";
+  if (kind === "word")
+    return path.endsWith("status")
+      ? "Shown as it is; whether the vote is over is told by its dates."
+      : "Shown as it is.";
+  if (isRead) return "None: it is read all the same.";
+  return (
+    LOST.get(`${endpoint} ${path}`) ?? `“Not known”, or nothing, stands in its place: ${SEEN_IN[endpoint]}.`
+  );
+}
+
+/** What a difference is, in words. */
+export function wordsOf({ kind, found, expected }: Difference): string {
+  switch (kind) {
+    case "new":
+      return `new field (${found})`;
+    case "missing":
+      return "missing";
+    case "type":
+      return `${found}, documented as ${expected}`;
+    case "unit":
+      return `${found}, expected ${expected}`;
+    case "unreadable":
+      return `no ${expected} between 2020 and 2100`;
+    case "word":
+      return `unknown word “${found}”`;
+  }
+}

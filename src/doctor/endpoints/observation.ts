@@ -1,0 +1,13 @@
+import type { EndpointName } from "../../explorer/endpoints.js";
+
+/** One thing that was found out about an endpoint. */
+export interface Observation {
+  readonly endpoint: EndpointName;
+  /** "pass": as expected; "warn": otherwise, and the bot copes; "fail": people miss something. */
+  readonly result: "pass" | "warn" | "fail";
+  /** Where in the JSON, as a JSONPath; missing where it is about the endpoint as a whole. */
+  readonly path?: string;
+  readonly detail: string;
+  /** What it means for people, where it is not as expected. */
+  readonly meaning?: string;
+}

@@ -1,0 +1,212 @@
+import type { ListName, Parameters, Row } from "../../explorer/endpoints.js";
+import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
+import { toId, toRecord } from "../../explorer/values.js";
+import { votesIn } from "../../ledger/votes.js";
+import type { Ask, Exchange } from "./ask.js";
+import {
+  countsOf,
+  lastPageMissing,
+  lastPageOf,
+  orderOf,
+  pagingOf,
+  reachOf,
+  rowsOf,
+  totalsOf,
+} from "./lists.js";
+import type { Observation } from "./observation.js";
+
+/** An id that names nothing: what the explorer answers where there is no such thing. */
+const NOBODY = `nobody::1220${"0".repeat(64)}`;
+
+const FIRST = { page: 0, size: ROWS_PER_REQUEST } as const;
+const SMALL = { page: 1, size: 5 } as const;
+
+const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
+
+const totalOf = (exchange: Exchange): number => {
+  const { elements, count } = countsOf(exchange);
+  return Math.max(elements ?? 0, count ?? 0);
+};
+
+/** What is asked, and what to ask for: some things can only be named by whoever runs it. */
+interface WalkOptions {
+  readonly ask: Ask;
+  /** A token's contract id; undefined to look for one among the newest contracts. */
+  readonly tokenId: string | undefined;
+}
+
+/** Asks every endpoint, some 40 requests, and tells what no single answer shows. */
+export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Observation> {
+  await ask("dashboard", {});
+  await ask("price", {});
+  /** A list that is longer than can be reached. */
+  let longer: ListName | undefined;
+
+  /** A list with documented parameters: its first page, and its last one. */
+  const readList = async <Name extends ListName>(
+    name: Name,
+    parametersOf: (page: number) => Parameters<Name>,
+    rankOf: (row: Row<Name>) => number | null,
+  ) => {
+    const first = await ask(name, parametersOf(0));
+    const total = totalOf(first);
+    const lastPage = lastPageOf(total);
+    const last = isAnswered(first) && lastPage > 0 ? await ask(name, parametersOf(lastPage)) : undefined;
+    const unreached = lastPageMissing(name, total, last);
+    if (last && total > REACHABLE_ROWS && unreached.length === 0) longer ??= name;
+    return {
+      rows: rowsOf(name, first),
+      observations: [...orderOf(name, first, rankOf), ...totalsOf(name, first, last), ...unreached],
+    };
+  };
+  const paged = (page: number) => ({ page, size: ROWS_PER_REQUEST, orderBy: "DESC" as const });
+
+  const validators = await readList("validators", paged, (row) => row.lastActiveAt);
+  yield* validators.observations;
+  await ask("newValidators", { size: 10 });
+  const validatorId = validators.rows.find(({ validator }) => validator !== null)?.validator;
+  if (validatorId) {
+    await ask("validator", { validatorId });
+    await ask("validatorExists", { validatorId });
+  }
+  yield* await checkMissing(ask);
+
+  const parties = await readList("parties", paged, (row) => row.lastSeen);
+  yield* parties.observations;
+  yield* (await readList("topParties", paged, (row) => (row.balance === null ? null : Number(row.balance))))
+    .observations;
+  const partyId = parties.rows.find(({ partyAddress }) => partyAddress !== null)?.partyAddress;
+  if (partyId) {
+    await ask("party", { partyId });
+    await ask("partyTypes", { partyId });
+  }
+  yield* (await readList("transfers", paged, (row) => row.createdAt)).observations;
+  const rewarded = validatorId ?? partyId;
+  if (rewarded) yield* await readUndocumented(ask, "rewards", (page) => ({ partyId: rewarded, ...page }));
+  yield* await readGovernance(ask);
+
+  const contracts = await readList("contracts", paged, (row) => row.createdAt);
+  yield* contracts.observations;
+  const contractId = contracts.rows.find((row) => row.contractId !== null)?.contractId;
+  if (contractId) await ask("contract", { contractId });
+  yield* await readToken(ask, tokenId, contracts.rows);
+  const events = await readList("events", paged, (row) => row.createdAt);
+  yield* events.observations;
+  const eventId = events.rows.find((row) => row.eventId !== null)?.eventId;
+  if (eventId) await ask("event", { eventId });
+  const updates = await readList("updates", paged, (row) => row.recordTime);
+  yield* updates.observations;
+  const updateId = updates.rows.find((row) => row.updateId !== null)?.updateId;
+  if (updateId) await ask("updateDetails", { updateId });
+
+  if (longer) {
+    const page = REACHABLE_ROWS / ROWS_PER_REQUEST;
+    // Of the lists with documented parameters, all take these.
+    yield* reachOf(longer, await ask(longer as "parties", { page, size: ROWS_PER_REQUEST }));
+  }
+}
+
+/** A list whose endpoint documents no parameters: rewards, vote requests, votes. */
+async function readUndocumented<Name extends "rewards" | "voteRequests" | "votes">(
+  ask: Ask,
+  name: Name,
+  parametersOf: (page: { page: number; size: number }) => Parameters<Name>,
+  first?: Exchange,
+): Promise<Observation[]> {
+  const whole = first ?? (await ask(name, parametersOf(FIRST)));
+  if (!isAnswered(whole)) return [];
+  const small = await ask(name, parametersOf(SMALL));
+  const page = lastPageOf(totalOf(whole));
+  const last = page > 0 ? await ask(name, parametersOf({ page, size: ROWS_PER_REQUEST })) : undefined;
+  return [...pagingOf(name, whole, small, last), ...totalsOf(name, whole, last)];
+}
+
+/** The vote requests, their votes, and the details of one by both of its ids. */
+async function readGovernance(ask: Ask): Promise<Observation[]> {
+  const first = await ask("voteRequests", FIRST);
+  const found = [
+    ...(await readUndocumented(ask, "voteRequests", (page) => page, first)),
+    ...(await readUndocumented(ask, "votes", (page) => page)),
+  ];
+  const rows = rowsOf("voteRequests", first);
+  // One that has been voted on has two ids.
+  const row =
+    rows.find(({ contractId, trackingCid }) => trackingCid !== null && trackingCid !== contractId) ?? rows[0];
+  if (!row?.contractId) return found;
+  const byContract = await ask("voteRequest", { id: row.contractId });
+  const other = row.trackingCid !== null && row.trackingCid !== row.contractId ? row.trackingCid : undefined;
+  const byTracking = other === undefined ? undefined : await ask("voteRequest", { id: other });
+  const isOneAnswered = isAnswered(byContract) || (byTracking !== undefined && isAnswered(byTracking));
+  found.push({
+    endpoint: "voteRequest",
+    result: isOneAnswered ? "pass" : "fail",
+    detail: idWords(byContract, byTracking),
+    ...(isOneAnswered ? {} : { meaning: "What a vote request changes, and why, is not shown." }),
+  });
+  const detail = [byContract, byTracking].find((each) => each !== undefined && isAnswered(each));
+  if (detail && (row.yesCount ?? 0) + (row.noCount ?? 0) > 0) {
+    const votes = votesIn(toRecord(detail.json)?.rawPayload);
+    found.push(
+      votes !== null && votes.length > 0
+        ? { endpoint: "voteRequest", result: "pass", detail: `rawPayload holds ${votes.length} votes` }
+        : {
+            endpoint: "voteRequest",
+            result: "warn",
+            path: "$.rawPayload.votes",
+            detail: "holds no votes of a request that has some",
+            meaning: "Who voted is read from the list of votes, which may lag behind and has no times.",
+          },
+    );
+  }
+  return found;
+}
+
+function idWords(byContract: Exchange, byTracking: Exchange | undefined): string {
+  const words = ({ outcome, status }: Exchange) =>
+    outcome === "answered" ? "answered" : (status ?? outcome);
+  if (!byTracking) return `by contract id: ${words(byContract)}; no request has another id to try`;
+  return `by contract id: ${words(byContract)}; by tracking id: ${words(byTracking)}`;
+}
+
+/** What is answered for a validator that does not exist. */
+async function checkMissing(ask: Ask): Promise<Observation[]> {
+  const exists = await ask("validatorExists", { validatorId: NOBODY });
+  const missing = await ask("validator", { validatorId: NOBODY });
+  const isSaid = (isAnswered(exists) && exists.json === false) || exists.outcome === "missing";
+  const found: Observation[] = [
+    {
+      endpoint: "validatorExists",
+      result: isSaid ? "pass" : "warn",
+      detail: `for an id that names nothing: ${isAnswered(exists) ? JSON.stringify(exists.json)?.slice(0, 40) : (exists.status ?? exists.outcome)}`,
+      ...(isSaid ? {} : { meaning: "A validator that is gone is not told from one that cannot be read." }),
+    },
+  ];
+  if (missing.outcome !== "missing")
+    found.push({
+      endpoint: "validator",
+      result: "warn",
+      detail: `for an id that names nothing: ${missing.status ?? missing.outcome} instead of 404`,
+      meaning: "An id that was not copied whole is not told from an explorer that fails.",
+    });
+  return found;
+}
+
+async function readToken(
+  ask: Ask,
+  tokenId: string | undefined,
+  contracts: readonly Row<"contracts">[],
+): Promise<Observation[]> {
+  const found = contracts.find(({ templateId }) => /InstrumentConfiguration|:Token\b/.test(templateId ?? ""));
+  const contractId = toId(tokenId) ?? found?.contractId;
+  if (!contractId)
+    return [
+      {
+        endpoint: "token",
+        result: "warn",
+        detail: "not asked: no token is among the newest contracts",
+        meaning: "Name one with --token CONTRACT_ID.",
+      },
+    ];
+  await ask("token", { contractId });
+  return [];
+}

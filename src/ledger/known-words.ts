@@ -1,0 +1,76 @@
+import type { Difference } from "../explorer/differences.js";
+import type { EndpointName } from "../explorer/endpoints.js";
+import { toName, toRecord } from "../explorer/values.js";
+import { cut } from "../text/plain.js";
+import { isKnownTag, tagOf } from "./actions.js";
+import { statusGroup } from "./vote-rules.js";
+
+/** Kinds of transfers, in words; nothing for a plain one. */
+export const TRANSFER_KINDS: ReadonlyMap<string, string> = new Map([
+  ["transfer", ""],
+  ["instruction", "by instruction"],
+  ["mergesplit", "own coins merged"],
+]);
+
+/** What an event did, by the words that the explorer has for it; null for others. */
+export function eventKind(eventType: string | null): "created" | "archived" | "exercised" | null {
+  const kind = eventType?.toLowerCase() ?? "";
+  if (kind.includes("create")) return "created";
+  if (kind.includes("archive")) return "archived";
+  return kind.includes("exercise") ? "exercised" : null;
+}
+
+/** A field whose values are words that the explorer documents nowhere, and which of them the bot knows. */
+interface WordField {
+  readonly field: string;
+  wordOf(value: unknown): string | null;
+  isKnown(word: string): boolean;
+}
+
+const STATUS: WordField = {
+  field: "status",
+  wordOf: toName,
+  isKnown: (word) => statusGroup(word) !== "other",
+};
+const EVENT_TYPE: WordField = {
+  field: "eventType",
+  wordOf: toName,
+  isKnown: (word) => eventKind(word) !== null,
+};
+
+const FIELDS: Readonly<Partial<Record<EndpointName, readonly WordField[]>>> = {
+  voteRequests: [STATUS],
+  voteRequest: [STATUS, { field: "actionConfig", wordOf: tagOf, isKnown: isKnownTag }],
+  transfers: [
+    {
+      field: "transferType",
+      wordOf: toName,
+      isKnown: (word) => TRANSFER_KINDS.has(word.toLowerCase()),
+    },
+  ],
+  events: [EVENT_TYPE],
+  event: [EVENT_TYPE],
+};
+
+/** Different words of one field that are named. */
+const MAX_WORDS = 5;
+const MAX_LENGTH = 60;
+
+/** The words in an endpoint's answer, as JSON, that the bot does not know and shows as they are. */
+export function unknownWordsIn(name: EndpointName, json: unknown): readonly Difference[] {
+  const page = toRecord(json);
+  const isList = Array.isArray(page?.content);
+  const rows: readonly unknown[] = isList && Array.isArray(page?.content) ? page.content : [json];
+  return (FIELDS[name] ?? []).flatMap(({ field, wordOf, isKnown }) => {
+    const words = rows.flatMap((row) => wordOf(toRecord(row)?.[field]) ?? []);
+    return [...new Set(words)]
+      .filter((word) => !isKnown(word))
+      .slice(0, MAX_WORDS)
+      .map((word) => ({
+        path: `${isList ? "$.content[*]" : "$"}.${field}`,
+        kind: "word" as const,
+        found: cut(word, MAX_LENGTH),
+        isRead: true,
+      }));
+  });
+}

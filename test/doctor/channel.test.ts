@@ -1,0 +1,90 @@
+import { REST } from "discord.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../sandbox/discord/permissions.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import type { Channel } from "../../sandbox/discord/world.js";
+import { checkChannel } from "../../src/doctor/channel.js";
+
+let discord: SandboxDiscord;
+beforeAll(async () => {
+  discord = await startSandboxDiscord();
+});
+afterAll(() => discord.close());
+
+/** A channel of its own, in which the bot is denied, or granted, some permissions besides the usual ones. */
+function newChannel(type: 0 | 5 | 15, { deny = 0n, allow = 0n } = {}): Channel {
+  const { world, guild } = discord;
+  const channel = world.addChannel({ type, guild_id: guild.id, name: "try-here" });
+  const [denied, allowed] = [String(deny), String(allow)];
+  channel.permission_overwrites.push({ id: guild.id, type: 0, allow: allowed, deny: denied });
+  return channel;
+}
+
+/** The lines about one channel. */
+async function check(channelId: string): Promise<string[]> {
+  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+  const lines: string[] = [];
+  for await (const { what, result, detail } of checkChannel(rest, channelId))
+    lines.push(`${result} ${what}: ${detail}`);
+  return lines;
+}
+
+const left = (channel: Channel) => ({
+  messages: discord.world.read(channel).length,
+  threads: [...discord.world.channels.values()].filter(({ parent_id }) => parent_id === channel.id),
+});
+
+describe("the doctor of a channel", () => {
+  it.each([
+    ["a text channel", 0],
+    ["an announcement channel", 5],
+  ] as const)("sends everything to %s, and leaves nothing behind", async (_, type) => {
+    const channel = newChannel(type, { allow: PERMISSION.manageThreads });
+    expect(await check(channel.id)).toEqual([
+      `pass Channel ${channel.id}: the bot sees #try-here`,
+      "pass Message: embed, buttons, menu, file: as sent, and without a sound",
+      "pass Edit: the embed is another, and the file is gone",
+      "pass Reply: refers to the message",
+      "pass Thread: opened under the message",
+    ]);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+    expect(discord.world.refusals).toEqual([]);
+  });
+
+  it("makes a post in a forum, and removes it", async () => {
+    const channel = newChannel(15, { allow: PERMISSION.manageThreads });
+    expect((await check(channel.id)).map((line) => line.split(":")[0])).toEqual([
+      `pass Channel ${channel.id}`,
+      "pass Message",
+      "pass Edit",
+      "pass Reply",
+    ]);
+    expect(left(channel).threads).toEqual([]);
+  });
+
+  it("archives the thread where it may not delete it, and says so", async () => {
+    const channel = newChannel(0);
+    expect((await check(channel.id)).at(-1)).toMatch(/^warn Removal: the thread stays: archived instead/);
+    const { messages, threads } = left(channel);
+    expect(messages).toBe(0);
+    expect(threads).toMatchObject([{ thread_metadata: { archived: true } }]);
+  });
+
+  it.each([
+    ["Embed Links", PERMISSION.embedLinks],
+    ["Attach Files", PERMISSION.attachFiles],
+    ["View Channel", PERMISSION.viewChannel],
+    ["Send Messages", PERMISSION.sendMessages],
+  ])("says what Discord says where %s is denied", async (_, deny) => {
+    const channel = newChannel(0, { deny });
+    const lines = await check(channel.id);
+    expect(lines.at(-1)).toMatch(/^(fail|warn) .*(Discord answered 403|did not keep)/);
+    expect(left(channel).messages).toBe(0);
+  });
+
+  it("goes on where no thread may be opened", async () => {
+    const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
+    expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);
+    expect(left(channel).messages).toBe(0);
+  });
+});

@@ -1,0 +1,362 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Mood,
+  Refused,
+  type SandboxExplorer,
+  startSandboxExplorer,
+} from "../../sandbox/explorer/server.js";
+import type { ExplorerConfig } from "../../src/config.js";
+import { checkEndpoints, reportOf, tablesOf } from "../../src/doctor/endpoints/index.js";
+import { SEEN_IN } from "../../src/doctor/endpoints/meaning.js";
+import { differencesIn } from "../../src/explorer/differences.js";
+
+/** Long enough that a list has more rows than can be reached. */
+const SIZE = {
+  validators: 130,
+  parties: 5_250,
+  voteRequests: 30,
+  superValidators: 13,
+  updates: 150,
+  tokens: 3,
+};
+
+const configOf = ({ url, key }: SandboxExplorer): ExplorerConfig => ({
+  apiUrl: `${url}/v1`,
+  apiKey: key,
+  requestsPerMinute: 100_000,
+  concurrency: 4,
+  pages: {
+    update: undefined,
+    event: undefined,
+    party: undefined,
+    validator: undefined,
+    contract: undefined,
+    proposal: undefined,
+  },
+  variables: { url: "EXPLORER_API_URL", key: "EXPLORER_API_KEY" },
+});
+
+type Page = { content: Record<string, unknown>[] } & Record<string, unknown>;
+type Row = Record<string, unknown>;
+
+const V1 = "/v1";
+const isPage = (answer: unknown): answer is Page =>
+  typeof answer === "object" && answer !== null && "content" in answer;
+const eachRow = (answer: unknown, change: (row: Row) => Row): unknown =>
+  isPage(answer) ? { ...answer, content: answer.content.map(change) } : change(answer as Row);
+
+/** Ways in which the sandbox may lie, each with the words that name it: endpoint, and where or what. */
+interface Lie {
+  readonly about: string;
+  readonly mood: Mood;
+  /** What the line about it must say, besides its endpoint's path. */
+  readonly said: readonly [endpoint: string, ...words: string[]];
+}
+
+const at =
+  (pattern: string, change: (answer: never, query: Readonly<Record<string, string>>) => unknown): Mood =>
+  (answer, path, query) =>
+    path === V1 + pattern ? change(answer as never, query) : answer;
+
+const refuse = (status: number): never => {
+  throw new Refused(status);
+};
+
+const LIES: readonly Lie[] = [
+  {
+    about: "a new field",
+    mood: at("/dashboard", (answer: Row) => ({ ...answer, totalBurned: 12 })),
+    said: ["dashboard", "$.totalBurned", "new field (integer)"],
+  },
+  {
+    about: "a missing field",
+    mood: at("/market/get-price", ({ updateTimestamp: _, ...rest }: Row) => rest),
+    said: ["market/get-price", "$.updateTimestamp", "missing"],
+  },
+  {
+    about: "times as text",
+    mood: at("/validators", (answer) =>
+      eachRow(answer, (row) => ({ ...row, lastActiveAt: new Date(Number(row.lastActiveAt)).toISOString() })),
+    ),
+    said: ["validators", "$.content[*].lastActiveAt", "string, documented as integer"],
+  },
+  {
+    about: "times in seconds",
+    mood: at("/transfers", (answer) =>
+      eachRow(answer, (row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) })),
+    ),
+    said: ["transfers", "$.content[*].createdAt", "seconds, expected milliseconds"],
+  },
+  {
+    about: "rewards that do not page",
+    mood: (answer, path, query) =>
+      path === `${V1}/rewards/:id` && query.page !== "0" && isPage(answer)
+        ? { ...answer, content: rewardsOf() }
+        : answer,
+    said: ["rewards/{id}", "the first rows come whatever page"],
+  },
+  {
+    about: "votes that take no size",
+    mood: at("/governance/vote-requests/votes", (answer: Page, query) =>
+      query.size === "5" ? { ...answer, content: votesOf(20, 20) } : answer,
+    ),
+    said: ["governance/vote-requests/votes", "size is not honoured: 20 rows"],
+  },
+  {
+    about: "details by the first id alone",
+    mood: (answer, path, _, { id }) =>
+      path === `${V1}/governance/vote-requests/:id/details` &&
+      explorer.ledger.voteRequests.some((each) => each.contractId === id)
+        ? refuse(404)
+        : answer,
+    said: ["governance/vote-requests/{id}/details", "by contract id: 404; by tracking id: answered"],
+  },
+  {
+    about: "the oldest first",
+    mood: at("/events", (answer: Page) => ({ ...answer, content: answer.content.toReversed() })),
+    said: ["events", "DESC: the oldest or smallest first"],
+  },
+  {
+    about: "two totals",
+    mood: at("/contracts", (answer: Page) => ({ ...answer, totalCount: 99_999 })),
+    said: ["contracts", "$.totalCount", "99999, where totalElements is"],
+  },
+  {
+    about: "rows that end before the total",
+    mood: at("/updates", (answer: Page) => ({
+      ...answer,
+      totalElements: 900,
+      totalCount: 900,
+      totalPages: 9,
+    })),
+    said: ["updates", "$.totalElements", "900, but the rows end at"],
+  },
+  {
+    about: "less than 5,100 rows",
+    mood: at("/parties", (answer: Page, query) => (query.page === "50" ? refuse(400) : answer)),
+    said: ["parties", "page 50 of 5250 rows has none (400)"],
+  },
+  {
+    about: "a request without its votes",
+    mood: at("/governance/vote-requests/:id/details", (answer: Row) => ({
+      ...answer,
+      rawPayload: { reason: "" },
+    })),
+    said: ["governance/vote-requests/{id}/details", "$.rawPayload.votes", "holds no votes"],
+  },
+  {
+    about: "a status in another word",
+    mood: at("/governance/vote-requests", (answer) =>
+      eachRow(answer, (row) => (row.status === "In Progress" ? { ...row, status: "Balloting" } : row)),
+    ),
+    said: ["governance/vote-requests", "$.content[*].status", "unknown word “Balloting”"],
+  },
+  {
+    about: "an action that nobody has seen",
+    mood: at("/governance/vote-requests/:id/details", (answer: Row) => ({
+      ...answer,
+      actionConfig: { tag: "ARC_DsoRules", value: { dsoAction: { tag: "SRARC_PaintItBlack", value: {} } } },
+    })),
+    said: ["governance/vote-requests/{id}/details", "$.actionConfig", "unknown word “SRARC_PaintItBlack”"],
+  },
+  {
+    about: "a transfer of another kind",
+    mood: at("/transfers", (answer) => eachRow(answer, (row) => ({ ...row, transferType: "BURN_MINT" }))),
+    said: ["transfers", "$.content[*].transferType", "unknown word “BURN_MINT”"],
+  },
+  {
+    about: "an event of another kind",
+    mood: at("/events/:id", (answer: Row) => ({ ...answer, eventType: "reassigned" })),
+    said: ["events/{id}", "$.eventType", "unknown word “reassigned”"],
+  },
+  {
+    about: "a page where an array is documented",
+    mood: at("/validators/new", (answer: Row[]) => ({ content: answer })),
+    said: ["validators/new", "$", "object, documented as array"],
+  },
+  {
+    about: "a yes that is text",
+    mood: at("/validators/:id/exist", (answer: boolean) => String(answer)),
+    said: ["validators/{id}/exist", "$", "string, documented as boolean"],
+  },
+  {
+    about: "the usual spelling",
+    mood: at("/tokens/:id", ({ registars, ...rest }: Row) => ({ ...rest, registrars: registars })),
+    said: ["tokens/{id}", "$.registars", "missing"],
+  },
+  {
+    about: "balances as numbers",
+    mood: at("/parties/:id", (answer: Row) => {
+      const holdings = answer.holdingsSummaryResponse as { summaries: Row[] };
+      const summaries = holdings.summaries.map((each) => ({ ...each, total_coin_holdings: 12.5 }));
+      return { ...answer, holdingsSummaryResponse: { ...holdings, summaries } };
+    }),
+    said: [
+      "parties/{id}",
+      "$.holdingsSummaryResponse.summaries[*].total_coin_holdings",
+      "number, documented as string",
+    ],
+  },
+  {
+    about: "arguments as JSON",
+    mood: at("/contracts/:id", (answer: Row) => ({ ...answer, args: { a: 1 } })),
+    said: ["contracts/{id}", "$.args", "object, documented as string"],
+  },
+  {
+    about: "an endpoint that is withheld",
+    mood: at("/updates/:id/raw-details", () => refuse(403)),
+    said: ["updates/{id}/raw-details", "no answer: withheld from this key (403)"],
+  },
+  {
+    about: "times before there was a ledger",
+    mood: at("/parties/top", (answer) => eachRow(answer, (row) => ({ ...row, firstSeen: -5 }))),
+    said: ["parties/top", "$.content[*].firstSeen", "no time between 2020 and 2100"],
+  },
+];
+
+let explorer: SandboxExplorer;
+/** Rows as the sandbox answers them without lying. */
+let honestRewards: Row[] = [];
+let honestVotes: Row[] = [];
+const rewardsOf = () => honestRewards.slice(0, 5);
+const votesOf = (from: number, count: number) => honestVotes.slice(from, from + count);
+
+const linesOf = async (): Promise<string[]> => {
+  const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+  return [...tablesOf(check)];
+};
+const tokenId = () => explorer.ledger.tokens[0]?.contractId;
+
+describe("the doctor of the endpoints", () => {
+  beforeAll(async () => {
+    explorer = await startSandboxExplorer({ size: SIZE, lively: false });
+    explorer.mood = (answer, path, query) => {
+      if (path === `${V1}/rewards/:id` && query.page === "0" && isPage(answer))
+        honestRewards = answer.content;
+      if (path === `${V1}/governance/vote-requests/votes` && isPage(answer) && answer.content.length > 40)
+        honestVotes = answer.content;
+      return answer;
+    };
+    await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    explorer.mood = undefined;
+    explorer.requests.length = 0;
+    return () => explorer.close();
+  });
+  afterEach(() => {
+    explorer.mood = undefined;
+    explorer.clearFaults();
+    explorer.requests.length = 0;
+  });
+
+  it("finds nothing where the explorer answers as documented, with some forty requests to all 22 endpoints", async () => {
+    const sent: number[] = [];
+    const check = await checkEndpoints(configOf(explorer), {
+      tokenId: tokenId(),
+      onProgress: (count) => sent.push(count),
+    });
+    expect(check.observations.filter(({ result }) => result !== "pass")).toEqual([]);
+    expect(new Set(check.exchanges.map(({ endpoint }) => endpoint)).size).toBe(22);
+    expect(explorer.requests.length).toBeLessThanOrEqual(45);
+    expect(sent).toEqual(explorer.requests.map((_, index) => index + 1));
+    const facts = check.observations.map(({ endpoint, detail }) => `${endpoint}: ${detail}`);
+    for (const fact of [
+      "events: DESC: the newest or largest first",
+      "rewards: it pages",
+      "voteRequest: by contract id: answered; by tracking id: answered",
+      "validatorExists: for an id that names nothing: false",
+      "parties: 5,100 rows can be reached, and no more",
+    ])
+      expect(facts.join("\n")).toContain(fact);
+  });
+
+  it.each(LIES)("names $about", async ({ mood, said: [endpoint, ...words] }) => {
+    explorer.mood = mood;
+    const lines = await linesOf();
+    const line = lines.find((each) => words.every((word) => each.includes(word)));
+    expect(line, lines.join("\n")).toMatch(new RegExp(`^.\\s+${endpoint.replace(/[{}]/g, "\\$&")}\\s`));
+  });
+
+  it("names all lies when they are told at once", async () => {
+    const lies = LIES.filter(({ about }) => !about.startsWith("details by"));
+    explorer.mood = (answer, ...rest) =>
+      lies.reduce<unknown>((told, { mood }) => mood(told, ...rest), answer);
+    const lines = await linesOf();
+    const unnamed = lies.filter(
+      ({ said: [, ...words] }) => !lines.some((line) => words.every((word) => line.includes(word))),
+    );
+    expect(unnamed.map(({ about }) => about)).toEqual([]);
+    expect(lies.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it("goes on where the explorer asks for a pause, and says which endpoints give nothing", async () => {
+    explorer.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
+    explorer.injectFault({ kind: "html" }, { path: /dashboard$/ });
+    const lines = (await linesOf()).join("\n");
+    expect(lines).toMatch(/✖ {2}dashboard .*no answer: unreadable/);
+    expect(lines).not.toContain("429");
+  });
+
+  it("writes a report without ids, names or the key", async () => {
+    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const report = reportOf(check);
+    const { ledger } = explorer;
+    const secrets = [
+      explorer.key,
+      new URL(explorer.url).host,
+      ...ledger.parties.flatMap(({ id, name }) => [id, id.split("::")[1] ?? id, ...(name ? [name] : [])]),
+      ...ledger.voteRequests.flatMap(({ contractId, title, reasonBody }) => [contractId, title, reasonBody]),
+      ...ledger.updates.map(({ updateId }) => updateId),
+      ...ledger.tokens.flatMap(({ contractId, name }) => [contractId, name]),
+    ].filter((each) => each !== null && each.length > 3 && !/ARC_/.test(each));
+    expect(secrets.filter((each) => each !== null && report.includes(each))).toEqual([]);
+    const parsed = JSON.parse(report) as {
+      endpoints: { endpoint: string; requests: { answer: unknown }[] }[];
+    };
+    expect(parsed.endpoints).toHaveLength(22);
+    // What tells one kind of thing from another stays.
+    for (const kept of ["SRARC_", "lastActiveAt", "TRANSFER", "In Progress", "rawPayload"])
+      expect(report).toContain(kept);
+  });
+
+  it("has the same words for where each endpoint is seen as the documents", () => {
+    const documents = readFileSync(join(import.meta.dirname, "../../docs/explorer-api.md"), "utf8");
+    for (const words of Object.values(SEEN_IN)) expect(documents).toContain(` | ${words} |`);
+  });
+});
+
+describe("differences of an answer", () => {
+  it.each([
+    ["nothing", { price: 0.15, change24h: 1, updateTimestamp: 1_760_000_000_000 }, []],
+    ["nulls", { price: null, change24h: null, updateTimestamp: null }, []],
+    ["a zero for a time", { price: 1, change24h: 1, updateTimestamp: 0 }, []],
+    [
+      "microseconds",
+      { price: 1, change24h: 1, updateTimestamp: "1760000000000000" },
+      ["unit $.updateTimestamp"],
+    ],
+    ["a long number read as text", { price: "0.1234567890123456789", change24h: 1, updateTimestamp: 0 }, []],
+    ["a number as text", { price: "0.15", change24h: 1, updateTimestamp: 0 }, ["type $.price"]],
+    ["an array", [], ["type $"]],
+    ["text", "no", ["type $"]],
+  ])("finds %s", (_, json, expected) => {
+    expect(differencesIn("price", json).map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
+  });
+
+  it("takes a field for missing only where no row has it", () => {
+    const row = { eventId: "1220:0", partyId: "a", createdAt: 1_760_000_000_000 };
+    const amounts = { inputAppRewardAmount: 1, inputValidatorRewardAmount: 2, inputSvRewardAmount: 3 };
+    const missing = differencesIn("rewards", { content: [row, { ...row, ...amounts }] })
+      .filter(({ path }) => path.startsWith("$.content[*]"))
+      .map(({ path }) => path);
+    expect(missing).toEqual([]);
+  });
+
+  it("names no more than twenty new fields, whatever a stranger sends", () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, index]));
+    const startedAt = performance.now();
+    expect(differencesIn("price", many).filter(({ kind }) => kind === "new")).toHaveLength(20);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});

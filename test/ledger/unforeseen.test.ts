@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { fetchAnswer } from "../../src/explorer/client.js";
+import { createHttp } from "../../src/explorer/http.js";
+import { createUnforeseen } from "../../src/ledger/unforeseen.js";
+import { createMetrics } from "../../src/ops/metrics.js";
+import { DAY, HOUR } from "../../src/util/units.js";
+import { quiet, SMALL } from "../harness.js";
+
+let explorer: SandboxExplorer;
+beforeAll(async () => {
+  explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+});
+afterAll(() => explorer.close());
+
+/** What is counted and logged of answers, by a clock that is driven. */
+async function watch() {
+  const clock = { ms: 0 };
+  const logged: object[] = [];
+  const metrics = await createMetrics(true, [], [undefined], () => ({ ready: 1, all: 1 }));
+  const unforeseen = createUnforeseen({
+    log: { ...quiet, warn: (details) => void logged.push(details) },
+    onUnforeseen: metrics.of(undefined).unforeseen,
+    elapsed: () => clock.ms,
+  });
+  const get = createHttp({ apiUrl: `${explorer.url}/v1`, apiKey: explorer.key });
+  const send = (path: string, query: object) => get(path, { ...query }, AbortSignal.timeout(5_000));
+  return {
+    clock,
+    logged,
+    unforeseen,
+    readTransfers: () => fetchAnswer(send, "transfers", { page: 0, size: 100 }, unforeseen.note),
+    counted: async () =>
+      [
+        ...((await metrics.registry?.metrics()) ?? "").matchAll(
+          /^crier_unforeseen_total\{endpoint="(.*)",field="(.*)"\} (\d+)$/gm,
+        ),
+      ].map(([, endpoint, field, count]) => `${endpoint} ${field} ${count}`),
+  };
+}
+
+describe("answers that nobody foresaw", () => {
+  it("are counted each time, and logged once a day", async () => {
+    const { clock, logged, unforeseen, readTransfers, counted } = await watch();
+    await readTransfers();
+    expect(await counted()).toEqual([]);
+    explorer.mood = (answer) => {
+      const page = answer as { content: object[] };
+      return {
+        ...page,
+        content: page.content.map((row) => ({ ...row, transferType: "Teleport", memo: "x" })),
+      };
+    };
+    await readTransfers();
+    await readTransfers();
+    expect(await counted()).toEqual([
+      "transfers $.content[*].memo 2",
+      "transfers $.content[*].transferType 2",
+    ]);
+    expect(logged).toEqual([
+      expect.objectContaining({ endpoint: "transfers", field: "$.content[*].memo", difference: "new" }),
+      expect.objectContaining({ field: "$.content[*].transferType", difference: "word", found: "Teleport" }),
+    ]);
+    clock.ms = DAY;
+    await readTransfers();
+    expect(logged).toHaveLength(4);
+    explorer.mood = undefined;
+    clock.ms = 2 * DAY - HOUR;
+    expect(unforeseen.recent()).toHaveLength(2);
+    clock.ms = 2 * DAY;
+    expect(unforeseen.recent()).toEqual([]);
+  });
+
+  it("are bounded, whatever a stranger sends", async () => {
+    const { logged, unforeseen, counted } = await watch();
+    for (let round = 0; round < 20; round += 1) {
+      const fields = Array.from({ length: 20 }, (_, index) => [`f${round}_${index}`, 1]);
+      unforeseen.note("price", {
+        price: 1,
+        change24h: 1,
+        updateTimestamp: null,
+        ...Object.fromEntries(fields),
+      });
+    }
+    expect(logged).toHaveLength(100);
+    expect(await counted()).toHaveLength(101);
+    expect(await counted()).toContain("price other 300");
+  });
+});
