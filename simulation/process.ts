@@ -132,6 +132,7 @@ export function startProcess(
         renderer,
         polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
         log,
+        self: { troubles: () => new Map(), unforeseen: () => [] },
         onDelivered() {},
         onPoll() {},
       });

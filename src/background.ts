@@ -2,7 +2,7 @@ import type { REST } from "discord.js";
 import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
 import type { OnDelivered } from "./delivery/deliver.js";
-import type { Feed, FeedModule, PollOutcome, Publisher, RunningFeed } from "./delivery/feed.js";
+import type { Feed, FeedModule, PollOutcome, Publisher, RunningFeed, SelfReport } from "./delivery/feed.js";
 import { createOutbox } from "./delivery/outbox.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
 import { createUpkeep } from "./delivery/upkeep.js";
@@ -13,9 +13,11 @@ import type { Renderer } from "./discord/message.js";
 import type { Pacer } from "./discord/pacer.js";
 import { ExplorerError } from "./explorer/errors.js";
 import type { ExplorerService } from "./explorer/service.js";
+import { OPERATOR_FEED } from "./feeds/operator/index.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
+import { createVitals } from "./ops/vitals.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
 import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
@@ -42,6 +44,8 @@ export interface BackgroundDeps {
   readonly renderer: Renderer;
   readonly charts: Charts;
   readonly polls: PollSettings;
+  /** What ails the explorer, and what it answers otherwise than documented. */
+  readonly self: Omit<SelfReport, "waitingMs">;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
@@ -53,20 +57,29 @@ const UPKEEP_MS = SECOND;
 /** How often drills are looked for that somebody asked for, in ms. */
 const DRILLS_MS = SECOND;
 
+/** The background work of one network. */
+export interface Background extends LeasedWork {
+  /** What does not go on, in words; empty where all does. */
+  stalled(): Promise<readonly string[]>;
+}
+
 /**
  * The background work of one network, as whoever holds the lease does it: read, compare, announce. Everything is built anew with
  * each lease.
  */
-export function createBackground(deps: BackgroundDeps): LeasedWork {
+export function createBackground(deps: BackgroundDeps): Background {
   let stop = async () => {};
+  let stalled: Background["stalled"] = async () => ["it has not begun"];
   return {
     async start(_, lease) {
       // What is kept of vote requests comes before anything that names them.
       await deps.names.load();
       const work = startWork(deps, leased(deps.state, lease), lease);
       stop = () => work.stop();
+      stalled = () => work.stalled();
     },
     stop: () => stop(),
+    stalled: () => stalled(),
   };
 }
 
@@ -92,14 +105,20 @@ export function createHousekeeping(
   };
 }
 
+/** What does not go on, of all networks. */
+export const stalledOf = async (backgrounds: readonly Background[]): Promise<readonly string[]> =>
+  (await Promise.all(backgrounds.map((each) => each.stalled()))).flat();
+
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const { explorer, directory, names, rest, discordTime, renderer, charts, polls, log, onDelivered, onPoll } =
     deps;
   const now = Date.now;
+  const vitals = createVitals();
+  const self = { ...deps.self, waitingMs: () => outbox.waitingMs(OPERATOR_FEED) };
   const running = deps.feeds.map((feed) => {
     const pollMs = feed.pollMs(polls);
     const created = feed.create(
-      { explorer, state, renderer, charts, directory, names, rest, log, now },
+      { explorer, state, renderer, charts, directory, names, rest, self, log, now },
       pollMs,
     );
     return { ...created, pollMs };
@@ -107,7 +126,15 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
   const shared = { state, lease, rest, renderer, pacer: deps.pacer, feeds, subscriptions, log, now };
-  const outbox = createOutbox({ ...shared, discordTime, onDelivered, onRecorded: (ids) => upkeep.note(ids) });
+  const outbox = createOutbox({
+    ...shared,
+    discordTime,
+    onDelivered(...delivered) {
+      vitals.moved();
+      onDelivered(...delivered);
+    },
+    onRecorded: (ids) => upkeep.note(ids),
+  });
   const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
   outbox.wake();
 
@@ -173,6 +200,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
           if (!(err instanceof ExplorerError)) throw err;
           log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");
         } finally {
+          if (outcome !== "failed") vitals.read(name);
           onPoll(name, outcome, performance.now() - startedAt);
         }
       },
@@ -203,6 +231,10 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     outbox,
   ];
   return {
+    stalled: async () => [
+      ...vitals.unread(running.map(({ feed, pollMs }) => ({ name: feed.definition.name, pollMs }))),
+      ...vitals.stuck(await outbox.waitingMs()),
+    ],
     async stop() {
       ending.abort();
       await Promise.all(jobs.map((each) => each.stop()));

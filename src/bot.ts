@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
 import { createActions, createCommands } from "../commands/index.js";
 import { tellRefusal } from "../commands/watch/watches.js";
-import { createHousekeeping } from "./background.js";
+import { createHousekeeping, stalledOf } from "./background.js";
 import { createDrawingQueue } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
 import type { FeedModule } from "./delivery/feed.js";
@@ -13,7 +13,8 @@ import { commandPaths } from "./discord/help.js";
 import { createPacer } from "./discord/pacer.js";
 import { registerCommands } from "./discord/registration.js";
 import { createDiscordTime } from "./discord/time.js";
-import { feeds as allFeeds } from "./feeds/index.js";
+import { feeds as allFeeds, withOperator } from "./feeds/index.js";
+import { createHeartbeat } from "./heartbeat.js";
 import { createLog, logUncaught } from "./log.js";
 import { createNetworkChoices, forgetOldChoices } from "./networks/choices.js";
 import { createNetworkOf } from "./networks/choose.js";
@@ -64,6 +65,8 @@ export async function startBot(
   const log = createLog(config, [
     config.discord.token,
     ...config.networks.map(({ explorer }) => explorer.apiKey),
+    // Monitors put a secret into it.
+    ...(config.heartbeatUrl === undefined ? [] : [config.heartbeatUrl]),
   ]);
   const endLogging = logUncaught(log);
   const definitions = feeds.map(({ definition }) => definition);
@@ -86,7 +89,7 @@ export async function startBot(
   const { networks, backgrounds, loading } = createNetworks(
     {
       config,
-      feeds,
+      feeds: config.operatorChannelId === undefined ? feeds : withOperator(feeds),
       store,
       redis,
       keys,
@@ -106,6 +109,9 @@ export async function startBot(
   const background = together([
     createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
     ...backgrounds,
+    ...(config.heartbeatUrl === undefined
+      ? []
+      : [createHeartbeat({ url: config.heartbeatUrl, stalled: () => stalledOf(backgrounds), log })]),
   ]);
 
   const choices = createNetworkChoices(state);

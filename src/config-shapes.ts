@@ -17,6 +17,13 @@ export const addressOf = (protocols: readonly string[]) =>
     return protocols.includes(url.protocol) && bare && path && (!secret || (redis && isDecodable(url)));
   });
 
+/** Any http(s) address without a user and a password, which fetch refuses. */
+export const httpAddress = z.string().refine((value) => {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+});
+
 /** Whether a user and password come out of their address: a % of their own is written %25. */
 function isDecodable({ username, password }: URL): boolean {
   try {

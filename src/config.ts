@@ -4,6 +4,7 @@ import * as z from "zod";
 import {
   addressOf,
   hostOfThisMachine,
+  httpAddress,
   networkIds,
   pattern,
   shards,
@@ -46,6 +47,11 @@ const botVariables = {
     "an http(s) address without a version, such as https://discord.com/api",
   ],
   LOG_LEVEL: [z.enum(levels).default("info"), `one of ${levels.join(", ")}`],
+  HEARTBEAT_URL: [
+    httpAddress.optional(),
+    "the http(s) address to call each minute, such as https://monitor.example/ping/…",
+  ],
+  OPERATOR_CHANNEL_ID: [snowflake.optional(), WANTS_CHANNEL],
   HTTP_PORT: [wholeNumber(1, 65_535).optional(), "a port from 1 to 65535"],
   HTTP_HOST: [
     hostOfThisMachine,
@@ -146,6 +152,10 @@ export interface Config {
   readonly dataDir: string;
   readonly cacheMemoryMb: number;
   readonly logLevel: (typeof levels)[number];
+  /** Called each minute while the background work goes on. It holds a secret, as monitors have it. */
+  readonly heartbeatUrl: string | undefined;
+  /** Where the operator hears of what ails the bot. */
+  readonly operatorChannelId: string | undefined;
   readonly httpPort: number | undefined;
   /** The address that the port is opened on. */
   readonly httpHost: string;
@@ -282,6 +292,8 @@ export function parseConfig(env: Environment): Config {
     dataDir: values.DATA_DIR,
     cacheMemoryMb: values.CACHE_MEMORY_MB,
     logLevel: values.LOG_LEVEL,
+    heartbeatUrl: values.HEARTBEAT_URL,
+    operatorChannelId: values.OPERATOR_CHANNEL_ID,
     httpPort: values.HTTP_PORT,
     httpHost: values.HTTP_HOST,
   };

@@ -27,6 +27,7 @@ const ORDER = [
   ["src/networks"],
   ["src/doctor"],
   ["commands"],
+  ["src/heartbeat.ts"],
   ["src/bot.ts", "src/doctor.ts", "src/state-tool.ts"],
   ["src/main.ts"],
 ] as const satisfies readonly (readonly string[])[];

@@ -6,7 +6,9 @@ import type { Directory, Kind } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { PermissionName } from "../discord/permissions.js";
+import type { ExplorerTrouble } from "../explorer/index.js";
 import type { Explorer, ExplorerService } from "../explorer/service.js";
+import type { UnforeseenAnswer } from "../ledger/unforeseen.js";
 import type { Log } from "../log.js";
 import type { View } from "../screens/view.js";
 import type { Subscription } from "../storage/catalogue.js";
@@ -208,8 +210,19 @@ export interface LastingMessages {
 /** How a read went: as far as it can bring news, in part, or not at all. */
 export type PollOutcome = "done" | "partial" | "failed";
 
+/** How the bot itself is doing on one network: what its operator should know. */
+export interface SelfReport {
+  /** What ails the explorer, with since when, by the steady clock, ms; undefined before anything is heard of it. */
+  troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
+  /** What the explorer answered otherwise than documented in the last day. */
+  unforeseen(): readonly UnforeseenAnswer[];
+  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. */
+  waitingMs(): Promise<number>;
+}
+
 /** What a feed is built from, anew with each lease. */
 export interface FeedDeps {
+  readonly self: SelfReport;
   readonly explorer: ExplorerService;
   readonly state: LeasedState;
   readonly renderer: Renderer;

@@ -61,6 +61,8 @@ export interface Outbox {
   wake(): void;
   /** Whether nothing waits to be sent at this moment. */
   idle(): boolean;
+  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. @param but a feed left out */
+  waitingMs(but?: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -235,6 +237,20 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     wake,
     idle: () => serving.size === 0,
+    async waitingMs(but) {
+      let oldestMs = 0;
+      for (const { feed, channelId, at, drill } of (await load()).first()) {
+        const waitedMs = drill || feed === but ? 0 : ageOf(at, now());
+        // Of few is it looked up: most arrive at once.
+        if (
+          waitedMs > oldestMs &&
+          Number.isFinite(waitedMs) &&
+          !(await subscriptions.health(channelId)).paused
+        )
+          oldestMs = waitedMs;
+      }
+      return oldestMs;
+    },
     async stop() {
       stopping.abort();
       clearTimeout(timer);

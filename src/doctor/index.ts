@@ -2,7 +2,7 @@ import { REST } from "discord.js";
 import type { Config } from "../config.js";
 import { createSubscriptions } from "../delivery/subscriptions.js";
 import type { CommandDefinition } from "../discord/command.js";
-import { feeds } from "../feeds/index.js";
+import { feeds, withOperator } from "../feeds/index.js";
 import { environmentOf } from "../networks/network.js";
 import { createKnownNetworks, storeOf } from "../storage/networks.js";
 import { createState } from "../storage/state.js";
@@ -80,7 +80,10 @@ export async function* checkAll(
     await known.load();
     const all = config.networks.map((network) => {
       const state = createState(storeOf(opened.store, network.id, known), looking);
-      const subscriptions = createSubscriptions(state, environmentOf(network, config, known, feeds));
+      const subscriptions = createSubscriptions(
+        state,
+        environmentOf(network, config, known, withOperator(feeds)),
+      );
       return { name: config.networks.length > 1 ? network.name : undefined, subscriptions };
     });
     yield* checkSubscriptions(rest, me, all);

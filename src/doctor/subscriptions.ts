@@ -3,6 +3,7 @@ import { needsOf } from "../delivery/feed.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
 import { lackedIn, readPlace } from "../discord/places.js";
 import { feeds } from "../feeds/index.js";
+import { OPERATOR_FEED } from "../feeds/operator/index.js";
 import type { Subscription } from "../storage/catalogue.js";
 import { PersonError } from "../util/person-error.js";
 import type { Me } from "./discord.js";
@@ -54,7 +55,7 @@ export async function* checkSubscriptions(
     } catch (error) {
       const words = error instanceof PersonError ? "the bot cannot see it" : wordsOf(error);
       const fix = subscriptions.isFixed(subscription)
-        ? "Set GOVERNANCE_CHANNEL_ID to a channel of a server that the bot is in, and grant it View Channel there."
+        ? `Set ${subscription.feed === OPERATOR_FEED ? "OPERATOR_CHANNEL_ID" : "GOVERNANCE_CHANNEL_ID"} to a channel of a server that the bot is in, and grant it View Channel there.`
         : "Grant View Channel there, or end it with `/subscribe remove`.";
       yield fail(what, words, fix);
     }

@@ -11,6 +11,15 @@ import { createExplorerService, type ExplorerService, type OnRead } from "./serv
 import { createSharedBudget } from "./shared-budget.js";
 import { createUpstream, type OnRequest } from "./upstream.js";
 
+/** Why an explorer as a whole gives nothing: it is not answering, or it refuses the key. */
+export type ExplorerTrouble = "failing" | "refused";
+
+/** An explorer, and what ails it. */
+export interface WatchedExplorer extends ExplorerService {
+  /** What ails it, with since when, by the steady clock, ms; undefined before anything is heard of it. */
+  troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
+}
+
 interface ExplorerDeps {
   readonly cache: Cache;
   /** Where processes share one budget. */
@@ -28,7 +37,9 @@ interface ExplorerDeps {
 export function createExplorer(
   config: ExplorerConfig,
   { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,
-): ExplorerService {
+): WatchedExplorer {
+  const troubles = new Map<ExplorerTrouble, number>();
+  let isHeard = false;
   const { apiUrl, apiKey, requestsPerMinute, concurrency, variables } = config;
   const settings = [variables.key, variables.url];
   const own = createBudget(requestsPerMinute);
@@ -43,19 +54,33 @@ export function createExplorer(
   const upstream = createUpstream({
     get: createHttp(config),
     queue: createQueue({ budget, concurrency }),
-    onDown: (err) => log.warn({ err }, "The explorer is not answering; it is tried again from time to time"),
-    onRefused: (err) =>
+    onDown(err) {
+      isHeard = true;
+      troubles.set("failing", performance.now());
+      log.warn({ err }, "The explorer is not answering; it is tried again from time to time");
+    },
+    onRefused(err) {
+      isHeard = true;
+      troubles.set("refused", performance.now());
       log.error(
         { err, settings },
         "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
-      ),
-    onBack: () => log.info({}, "The explorer answers again"),
+      );
+    },
+    onBack(trouble) {
+      troubles.delete(trouble);
+      log.info({}, "The explorer answers again");
+    },
     onWithheld: (err, endpoint) =>
       log.error(
         { err, endpoint, settings },
         "The explorer withholds an endpoint: the key may not see it, or EXPLORER_API_URL is wrong",
       ),
-    onRequest,
+    onRequest(outcome) {
+      isHeard ||= outcome.status === "200";
+      onRequest(outcome);
+    },
   });
-  return createExplorerService({ upstream, cache, origin: digest(scope + apiUrl), ...rest });
+  const service = createExplorerService({ upstream, cache, origin: digest(scope + apiUrl), ...rest });
+  return { ...service, troubles: () => (isHeard ? troubles : undefined) };
 }

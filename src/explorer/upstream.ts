@@ -45,7 +45,7 @@ interface UpstreamOptions {
   /** Called once when the explorer begins to fail, or to refuse the key, and once when it answers again. */
   readonly onDown: (error: ExplorerError) => void;
   readonly onRefused: (error: ExplorerError) => void;
-  readonly onBack: () => void;
+  readonly onBack: (from: "failing" | "refused") => void;
   /** Called once when it begins to withhold an endpoint that others are given. */
   readonly onWithheld?: (error: ExplorerError, endpoint: EndpointName) => void;
   readonly onRequest?: OnRequest;
@@ -114,7 +114,7 @@ export function createUpstream({
     [down, "failing", onDown],
     [refused, "refused", onRefused],
   ] as const) {
-    const notice = createNotice(onBreak, onBack);
+    const notice = createNotice(onBreak, () => onBack(problem));
     breaker.onBreak((reason) => {
       const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
       queue.clear(

@@ -54,6 +54,3 @@ export function createUnforeseen({ log, onUnforeseen, elapsed = () => performanc
     recent: (): readonly UnforeseenAnswer[] => [...known.values()].filter(({ at }) => elapsed() - at < DAY),
   };
 }
-
-/** See createUnforeseen. */
-export type Unforeseen = ReturnType<typeof createUnforeseen>;

@@ -1,6 +1,6 @@
+import type { Background } from "../background.js";
 import type { Log } from "../log.js";
 import type { Metrics } from "../ops/metrics.js";
-import type { LeasedWork } from "../storage/lease.js";
 import { createKnownNetworks } from "../storage/networks.js";
 import type { State } from "../storage/state.js";
 import type { Job } from "../util/repeat.js";
@@ -22,7 +22,7 @@ export function createNetworks(
   metrics: Metrics,
 ): {
   readonly networks: Networks;
-  readonly backgrounds: readonly LeasedWork[];
+  readonly backgrounds: readonly Background[];
   readonly loading: readonly Job[];
 } {
   const { config } = given;

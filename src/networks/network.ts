@@ -1,5 +1,5 @@
 import type { REST } from "discord.js";
-import { createBackground } from "../background.js";
+import { type Background, createBackground } from "../background.js";
 import { createCharts, type DrawingQueue } from "../charts/charts.js";
 import type { Config, NetworkConfig } from "../config.js";
 import { codeOf } from "../config-shapes.js";
@@ -26,7 +26,6 @@ import type { NetworkMetrics } from "../ops/metrics.js";
 import type { ScreenServices } from "../screens/view.js";
 import { createCache } from "../storage/cache.js";
 import type { IdKeys } from "../storage/id-keys.js";
-import type { LeasedWork } from "../storage/lease.js";
 import { type KnownNetworks, storeOf } from "../storage/networks.js";
 import type { Redis } from "../storage/redis.js";
 import { createState, type State } from "../storage/state.js";
@@ -108,7 +107,7 @@ const codeIn =
 export const environmentOf =
   (
     { id, governanceChannelId }: NetworkConfig,
-    { governance }: Pick<Config, "governance">,
+    { governance, operatorChannelId }: Pick<Config, "governance" | "operatorChannelId">,
     known: KnownNetworks,
     feeds: readonly FeedModule[],
   ) =>
@@ -116,6 +115,7 @@ export const environmentOf =
     const isOldest = id !== undefined && known.oldest() === id;
     return environmentSubscriptions(
       [governanceChannelId, isOldest ? governance.channelId : undefined],
+      operatorChannelId,
       feeds,
     );
   };
@@ -127,7 +127,7 @@ export function createNetwork(
   shared: SharedParts,
   log: Log,
   metrics: NetworkMetrics,
-): { readonly network: Network; readonly background: LeasedWork; readonly loading: Job } {
+): { readonly network: Network; readonly background: Background; readonly loading: Job } {
   const { config, feeds, store, known, redis, keys, rest } = shared;
   const charts = createCharts(log, shared.drawing);
   const { id, name, coin } = settings;
@@ -170,6 +170,7 @@ export function createNetwork(
     environment,
     renderer,
     polls: config,
+    self: { troubles: explorer.troubles, unforeseen: unforeseen.recent },
     log,
     onDelivered: metrics.delivery,
     onPoll: metrics.poll,

@@ -334,6 +334,18 @@ function withPlace(id: string, document: Fields): Fields {
   return { ...document, subject, channelId, news: event !== undefined };
 }
 
+/** Something that ails the bot, which its operator is told of. */
+const trouble = z.object({
+  kind: z.enum(["key", "explorer", "late", "unreadable", "unforeseen"]),
+  since: time,
+  /** When it was last found, within an hour. */
+  seenAt: time,
+  endedAt: time.exactOptional(),
+  /** What is to be said of it besides, a line each. */
+  details: z.array(z.string()),
+  revision: z.number(),
+});
+
 /** One collection: its name, the schema of its documents, and how long one lives. */
 interface Definition {
   readonly name: string;
@@ -397,6 +409,7 @@ const catalogue = {
   },
   calendar: { name: "calendar", schema: calendarEvent, lives: "until its vote request has ended" },
   digests: { name: "digests", schema: digestMemory, lives: "as long as its subscription" },
+  troubles: { name: "troubles", schema: trouble, lives: "until 30 days after it is over" },
   progress: { name: "progress", schema: z.object({ completeAt: time }), lives: "for ever", last: true },
   prices: {
     name: "prices",
@@ -522,6 +535,8 @@ export type Alert = DocumentOf<"alerts">;
 /** What people said of an alert. */
 export type Response = DocumentOf<"responses">;
 export type PriceWatch = DocumentOf<"priceWatches">;
+/** What ails the bot. */
+export type Trouble = DocumentOf<"troubles">;
 /** What a digest told of last. */
 export type DigestMemory = DocumentOf<"digests">;
 /** An event in a server's calendar. */

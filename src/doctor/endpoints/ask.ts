@@ -1,13 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ExplorerConfig } from "../../config.js";
 import { createBudget } from "../../explorer/budget.js";
-import {
-  addressOf,
-  type EndpointName,
-  endpoints,
-  type Parameters,
-  targetOf,
-} from "../../explorer/endpoints.js";
+import { addressOf, type EndpointName, type Parameters, targetOf } from "../../explorer/endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "../../explorer/errors.js";
 import { createHttp } from "../../explorer/http.js";
 
@@ -43,9 +37,6 @@ export function pathOf(endpoint: EndpointName): string {
   const [path] = targetOf(endpoint, parameters as unknown as Parameters<typeof endpoint>);
   return decodeURIComponent(path);
 }
-
-/** Whether an endpoint answers pages of rows. */
-export const isList = (endpoint: EndpointName): boolean => "key" in endpoints[endpoint];
 
 /**
  * Asks the explorer one thing after another.

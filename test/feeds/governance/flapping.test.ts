@@ -61,7 +61,18 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   const directory = createDirectory();
   const names = createNames({ directory, explorer: service.for("background"), state, log });
   const { feed, poll: pollFeed } = governance.create(
-    { explorer: service, state, renderer, charts: createCharts(log), directory, names, rest, log, now },
+    {
+      explorer: service,
+      state,
+      renderer,
+      charts: createCharts(log),
+      directory,
+      names,
+      rest,
+      self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0 },
+      log,
+      now,
+    },
     60_000,
   );
   const outbox = createOutbox({

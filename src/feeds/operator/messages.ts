@@ -1,0 +1,61 @@
+import { address } from "../../screens/addresses.js";
+import type { View } from "../../screens/view.js";
+import type { Trouble } from "../../storage/catalogue.js";
+import { roughly } from "../../text/durations.js";
+import { code, type Markdown, md, timestampWithAge } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import type { TroubleKind } from "./troubles.js";
+
+/** What a trouble is called, what it means, and what to do. */
+interface Words {
+  readonly title: string;
+  readonly body: Markdown;
+}
+
+const WORDS: Readonly<Record<TroubleKind, Words>> = {
+  key: {
+    title: "The explorer refuses the key",
+    body: md`People get answers from the cache while there are any, and nothing new is announced. Get a new key and set ${code("EXPLORER_API_KEY")}; check ${code("EXPLORER_API_URL")} too, and then ${code("npm run doctor")}.`,
+  },
+  explorer: {
+    title: "The explorer is not answering",
+    body: md`It has not answered for more than 15 minutes. People get answers from the cache; announcements and alerts wait, and none is lost. It is tried again by itself.`,
+  },
+  late: {
+    title: "Announcements are late",
+    body: md`At least one has waited for more than five minutes. They are tried again by themselves; the log says what Discord answers (${code("A delivery failed")}).`,
+  },
+  unreadable: {
+    title: "Part of the state cannot be read",
+    body: md`These documents are set aside, and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}; please report it. It is over once they are deleted.`,
+  },
+  unforeseen: {
+    title: "The explorer answers otherwise than documented",
+    body: md`Most of it is read all the same. ${code("npm run doctor -- --endpoints")} says what each difference means for people.`,
+  },
+};
+
+/** What a trouble is called. */
+export const titleOf = ({ kind, endedAt }: Trouble): string =>
+  endedAt === undefined ? WORDS[kind].title : `Over: ${WORDS[kind].title}`;
+
+/** The one message about a trouble, as it stands now. */
+export function troubleView(trouble: Trouble, mark: string): View {
+  const { kind, since, endedAt, details } = trouble;
+  const isOver = endedAt !== undefined;
+  return {
+    title: md`${isOver ? "✅" : "🛠️"} ${titleOf(trouble)}`,
+    tone: isOver ? "good" : "warning",
+    // True for as long as it stands there: it is never edited.
+    notification: md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
+    body: [
+      isOver
+        ? md`From ${timestampWithAge(since)}, for ${roughly(Math.max(0, endedAt - since))}.`
+        : md`Since ${timestampWithAge(since)}.`,
+      ...(isOver ? [] : [WORDS[kind].body]),
+      ...details.map((line) => md`- ${code(cut(line, 150))}`),
+    ],
+    links: [{ label: "Ask the explorer", emoji: "🔎", to: address("price", {}), mark }],
+    readings: [],
+  };
+}

@@ -1,0 +1,109 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../../sandbox/discord/errors.js";
+import type { Channel } from "../../../sandbox/discord/world.js";
+import { MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("what the operator hears of", () => {
+  let harness: Harness;
+  let channel: Channel;
+  const secret = "/ping/0123-secret-4567?status=up";
+  const beats: { url: string | undefined; key: unknown }[] = [];
+  const monitor = createServer((request, response) => {
+    beats.push({ url: request.url, key: request.headers["x-api-key"] });
+    harness.discord.world.changed();
+    response.end("OK");
+  });
+  const world = () => harness.discord.world;
+  const told = () => world().read(channel);
+  const untilTold = (pattern: RegExp) =>
+    world().until(() => told().find((each) => pattern.test(textOf(each))), String(pattern), 20_000);
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => monitor.listen(0, "127.0.0.1", resolve));
+    const { port } = monitor.address() as AddressInfo;
+    harness = await startHarness({
+      env: ({ world: around, guild, channels }) => {
+        channel = around.addChannel({ type: 0, guild_id: guild.id, name: "crier-ops" });
+        return {
+          OPERATOR_CHANNEL_ID: channel.id,
+          HEARTBEAT_URL: `http://127.0.0.1:${port}${secret}`,
+          GOVERNANCE_CHANNEL_ID: channels.governance.id,
+          WATCH_POLL_SECONDS: "1",
+          GOVERNANCE_POLL_SECONDS: "1",
+        };
+      },
+    });
+  });
+  afterAll(async () => {
+    await harness.close();
+    monitor.close();
+  });
+
+  it("a key that is refused, in one message, which says when it is over", async () => {
+    harness.explorer.accept("another-key");
+    const message = await untilTold(/The explorer refuses the key/);
+    expect(message.content).toBe("For the operator: the explorer refuses the key");
+    expect(message.pings).toEqual([]);
+    expect(textOf(message)).toContain("EXPLORER_API_KEY");
+    harness.explorer.accept(harness.explorer.key);
+    await world().until(
+      () => /✅ Over: The explorer refuses the key/.test(textOf(message)),
+      "the end of it",
+      40_000,
+    );
+    expect(told()).toHaveLength(1);
+    expect(textOf(message)).not.toContain(harness.explorer.key);
+  }, 60_000);
+
+  it("answers otherwise than documented, and what is seen of them later", async () => {
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x" } : answer;
+    const message = await untilTold(/answers otherwise than documented/);
+    expect(textOf(message)).toContain("voteRequests $.cursor: new (string)");
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x", etag: 1 } : answer;
+    await world().until(() => textOf(message).includes("$.etag"), "the second one", 20_000);
+    harness.explorer.mood = undefined;
+    expect(told()).toHaveLength(2);
+  }, 40_000);
+
+  it("announcements that are late, but not of its own", async () => {
+    const { channels } = harness.discord;
+    const path = new RegExp(`^/channels/${channels.governance.id}/messages$`);
+    const error = new DiscordError(500, 0, "Internal Server Error");
+    harness.discord.trap({ method: "POST", path, times: 1_000, error });
+    const before = harness.discord.requests.length;
+    harness.explorer.ledger.openVoteRequest({ title: "Late." });
+    await world().until(
+      () => harness.discord.requests.slice(before).some((each) => path.test(each.path)),
+      "a try",
+    );
+    harness.pass(6 * MINUTE);
+    await untilTold(/Announcements are late/);
+    world().refusals.splice(0);
+  }, 40_000);
+
+  it("nothing twice, after the bot has begun anew", async () => {
+    const before = told().map(textOf);
+    await harness.restart();
+    const polls = () => harness.explorer.requests.length;
+    const from = polls();
+    await world().until(() => polls() > from + 5, "some readings", 20_000);
+    expect(told().map(textOf)).toEqual(before);
+  }, 40_000);
+
+  it("and somebody who cannot subscribe to it is not offered it", async () => {
+    const { driver, people } = harness.discord;
+    const answer = await driver.ask({ user: people.owner, channel }, "/subscribe list");
+    expect(textOf(answer)).not.toContain("operator");
+  });
+
+  it("a monitor hears each minute that the work goes on, without the key, and the log never names it", async () => {
+    await world().until(() => beats.length > 0, "a beat", 90_000);
+    expect(beats[0]).toEqual({ url: secret, key: undefined });
+    expect(harness.bot().output()).not.toContain("0123-secret-4567");
+  }, 100_000);
+});
