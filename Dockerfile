@@ -1,6 +1,7 @@
 # syntax=docker/dockerfile:1
 
-FROM node:24-slim AS build
+# What it builds runs on any platform: it is built once, on that of the builder.
+FROM --platform=$BUILDPLATFORM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci

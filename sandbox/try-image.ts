@@ -69,7 +69,7 @@ function run(text: string): void {
 
 for (const { name, text } of readDockerfile()) {
   if (name === "FROM") {
-    const [, , stage = "final"] = text.split(/\s+/);
+    const [, , stage = "final"] = text.replace(/^--platform=\S+\s+/, "").split(/\s+/);
     folder = join(work, stage);
     mkdirSync(folder);
     stages.set(stage, folder);

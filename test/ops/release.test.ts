@@ -1,0 +1,113 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Deployment, StatefulSet } from "kubernetes-models/apps/v1";
+import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { Service } from "kubernetes-models/v1";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const { version } = JSON.parse(read("package.json")) as { version: string };
+
+const WORKFLOWS = join(root, ".github/workflows");
+const workflows = readdirSync(WORKFLOWS).map(
+  (name) => [name, read(join(".github/workflows", name))] as const,
+);
+
+describe("a release", () => {
+  it.each(workflows)(
+    "uses in %s nothing that is not pinned by commit, and rights that are named",
+    (_, text) => {
+      const used = [...text.matchAll(/uses: (\S+)(.*)$/gm)].filter(([, action]) => !action?.startsWith("./"));
+      expect(used.length).toBeGreaterThan(0);
+      for (const [line, action, rest] of used) {
+        expect(action, line).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+        expect(rest, line).toMatch(/^ # v\d+\.\d+\.\d+$/);
+      }
+      expect(parse(text).permissions).toEqual({ contents: "read" });
+    },
+  );
+
+  it("is tested before its image, and has its image before its page", () => {
+    const { on, jobs } = parse(read(".github/workflows/release.yml"));
+    expect(on).toEqual({ push: { tags: ["v*.*.*"] } });
+    expect(jobs.test.uses).toBe("./.github/workflows/ci.yml");
+    expect(parse(read(".github/workflows/ci.yml")).on).toHaveProperty("workflow_call");
+    expect([jobs.image.needs, jobs.release.needs]).toEqual(["test", "image"]);
+    const { with: image } = jobs.image.steps.at(-1);
+    expect(image).toMatchObject({ platforms: "linux/amd64,linux/arm64", provenance: "mode=max", sbom: true });
+  });
+
+  it("has the changelog's words, and fails without them", () => {
+    const run = (tag: string) =>
+      spawnSync(process.execPath, [join(root, ".github/release-notes.mjs"), tag], { encoding: "utf8" });
+    const { status, stdout } = run(`v${version}`);
+    expect(status).toBe(0);
+    expect(stdout).toContain("### Added");
+    expect(stdout).not.toContain("## 0.1.0");
+    expect(run("v99.0.0")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`package.json ${version}`),
+    });
+  });
+
+  it("packs what runs, and nothing else", () => {
+    // Without its scripts: those would build anew what other tests are running.
+    const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    for (const needed of ["dist/src/main.js", "dist/src/doctor.js", "dist/src/state-tool.js", "ops/run.mjs"])
+      expect(paths).toContain(needed);
+    const others = paths.filter((path) => !/^(dist\/.*\.js|assets\/.+)$/.test(path));
+    expect(others.sort()).toEqual([".env.example", "LICENSE", "README.md", "ops/run.mjs", "package.json"]);
+  });
+});
+
+describe("what runs it", () => {
+  const documents = parseAllDocuments(read("ops/kubernetes.yaml")).map((each) => each.toJS());
+  const models = { Deployment, StatefulSet, Service, NetworkPolicy, PodDisruptionBudget };
+
+  it.each(documents.map((each) => [each.kind as keyof typeof models, each] as const))(
+    "is, as a Kubernetes %s, what Kubernetes knows",
+    (kind, document) => {
+      expect(() => new models[kind](document).validate()).not.toThrow();
+      const { name } = document.metadata;
+      expect(
+        document.spec.selector?.matchLabels ?? document.spec.selector ?? document.spec.podSelector,
+        name,
+      ).toBeDefined();
+    },
+  );
+
+  it("is replaced on Kubernetes without a gap, with the probes of the health port, and without rights", () => {
+    const [{ spec }] = documents;
+    expect(spec.replicas).toBe(2);
+    expect(spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    const [bot] = spec.template.spec.containers;
+    expect(bot.image).toMatch(new RegExp(`/crier:${version}$`));
+    expect(bot.livenessProbe.httpGet.path).toBe("/livez");
+    expect(bot.readinessProbe.httpGet.path).toBe("/readyz");
+    expect(bot.securityContext).toMatchObject({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+    });
+    // A secret is named, and none is written here.
+    expect(bot.envFrom).toEqual([{ secretRef: { name: "crier" } }]);
+  });
+
+  it("is, as a systemd unit, what systemd knows", ({ skip }) => {
+    const unit = join(root, "ops/crier.service");
+    const { status, stderr, error } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
+    if (error) skip("systemd-analyze is not installed (apt-get install systemd)");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
