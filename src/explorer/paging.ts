@@ -156,7 +156,9 @@ export async function readPages<Name extends ListName>(
     rows = distinct([...rows, ...reading.data.content], key, newerIn(name));
     const { totalElements, last, sent } = reading.data;
     const counted = last === null && totalElements !== null && rows.length >= totalElements;
-    if (last === true || sent === 0 || counted) return result(true);
+    // Pages may be longer than was wanted: so many rows are all that a list has.
+    const isAll = rows.length >= REACHABLE_ROWS;
+    if (last === true || sent === 0 || counted || isAll) return result(true);
     if (enough(rows)) return result(false);
   }
   return result(true);

@@ -66,10 +66,13 @@ export const url = field(toUrl, "string");
 export const jsonText = field(toJson, "string");
 export const json = field(toJson, "object");
 
+/** No list has more rows that can be reached (paging.ts), so what an array holds beyond them is not looked at. */
+const MAX_ROWS = 5_100;
+
 /** The rows of an array that parse, one by one, so that one bad row costs one row. */
 export function readRows<T extends z.ZodType>(item: T, values: readonly unknown[]): z.infer<T>[] {
   const rows: z.infer<T>[] = [];
-  for (const value of values) {
+  for (const value of values.slice(0, MAX_ROWS)) {
     const row = item.safeParse(value);
     if (row.success) rows.push(row.data);
   }
