@@ -116,19 +116,21 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     const parties = [...new Set(live.map(({ validator }) => validator))].sort(
       (a, b) => readAt(a) - readAt(b),
     );
+    // What was read is as old as its request: a process that is frozen meanwhile must not take it for the explorer's age.
+    const readSince = now();
     const reading = await readActivity(explorer, parties, now);
     const { newestAt } = reading;
     // An empty list is no news.
     if (newestAt === null) return "partial";
-    const activity = learn(reading, loaded, now());
-    const onHold = now() - newestAt > LAG_MS;
+    const activity = learn(reading, loaded, readSince);
+    const onHold = readSince - newestAt > LAG_MS;
     const wasOnHold = [...loaded.alerts.values()].some(
       (each) => each.kind === "hold" && each.endedAt === undefined,
     );
     const found: Findings = { events: [], alerts: new Map(), watches: new Map() };
     // The first reading after a hold may be of an explorer that is still catching up.
     const mayCall = !onHold && !wasOnHold;
-    const poll: Poll = { name, loaded, reading, survey: survey(), onHold, mayCall, found, now: now() };
+    const poll: Poll = { name, loaded, reading, survey: survey(), onHold, mayCall, found, now: readSince };
     settleHold(poll);
     for (const each of live) {
       const next = await settle(poll, each, activity.get(each.validator));

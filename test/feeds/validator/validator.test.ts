@@ -180,6 +180,23 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
+  it("is nobody's silence, and no hold, that the bot itself stood still while it read", async () => {
+    const before = told().length;
+    let hasPassed = false;
+    // The rows are made before the time passes, and arrive after it.
+    harness.explorer.mood = (answer, path) => {
+      if (path === "/v1/validators" && !hasPassed) {
+        hasPassed = true;
+        pass(2 * HOUR);
+      }
+      return answer;
+    };
+    await world().until(() => hasPassed, "a reading");
+    harness.explorer.mood = undefined;
+    await polls(3);
+    expect(told()).toHaveLength(before);
+  });
+
   it("is snoozed until a time, and told again after it", { timeout: 60_000 }, async () => {
     const before = told().length;
     quiet.add(watched);
