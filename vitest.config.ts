@@ -8,5 +8,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     // They wait for the bot more than they reckon: eight at once keep two cores busy.
     maxWorkers: 8,
+    // Loading discord.js and the rest once for each worker, and not for each file, takes a third off the CPU time.
+    isolate: false,
   },
 });
