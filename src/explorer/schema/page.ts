@@ -44,7 +44,7 @@ export const documentedPage = (row: z.ZodObject) =>
   });
 
 /** A page of rows; those with a key that came before on it are dropped. */
-export const pageOf = <T extends z.ZodType>(
+export const pageOf = <T extends z.ZodObject>(
   item: T,
   keyOf?: (row: z.infer<T>) => string | null,
   newer?: Newer<z.infer<T>>,
