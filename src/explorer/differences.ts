@@ -24,6 +24,8 @@ export interface Difference {
   readonly found?: string;
   /** What should stand there. */
   readonly expected?: string;
+  /** Of a field that is missing, how many objects were looked at: of few, it may be left out where it is empty. */
+  readonly lackedBy?: number;
   /** Whether the bot reads it all the same. */
   readonly isRead: boolean;
 }
@@ -108,7 +110,8 @@ function compareObjects(fields: z.ZodObject, values: readonly unknown[], path: s
     if (!(schema instanceof z.ZodType) || !contractOf(schema)) continue;
     const present = records.flatMap((record) => (Object.hasOwn(record, name) ? [record[name]] : []));
     const inner = `${path}.${name}`;
-    if (present.length === 0) add(finder, { path: inner, kind: "missing", isRead: false });
+    if (present.length === 0)
+      add(finder, { path: inner, kind: "missing", lackedBy: records.length, isRead: false });
     else compare(schema, present, inner, finder);
   }
   for (const record of records) {

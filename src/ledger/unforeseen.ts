@@ -7,6 +7,14 @@ import { unknownWordsIn } from "./known-words.js";
 /** The differences that are told apart in one process; what comes after them is counted as "other". */
 const MAX_KNOWN = 100;
 
+/** Of fewer objects than these, a field that is missing may be one that the explorer leaves out where it is empty. */
+const MIN_LACKING = 10;
+/** Endpoints whose one object has something in each field. */
+const COMPLETE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
+
+const isTelling = (endpoint: EndpointName, { kind, lackedBy = 0 }: Difference): boolean =>
+  kind !== "missing" || lackedBy >= MIN_LACKING || COMPLETE.has(endpoint);
+
 /** What the explorer answered otherwise than expected, and when it last did, in ms of the steady clock. */
 export interface UnforeseenAnswer extends Difference {
   readonly endpoint: EndpointName;
@@ -48,7 +56,7 @@ export function createUnforeseen({ log, onUnforeseen, elapsed = () => performanc
     /** Compares one answer, as JSON. */
     note(endpoint: EndpointName, json: unknown): void {
       for (const difference of [...differencesIn(endpoint, json), ...unknownWordsIn(endpoint, json)])
-        noteOne(endpoint, difference);
+        if (isTelling(endpoint, difference)) noteOne(endpoint, difference);
     },
     /** What was seen in the last day. */
     recent: (): readonly UnforeseenAnswer[] => [...known.values()].filter(({ at }) => elapsed() - at < DAY),

@@ -353,6 +353,14 @@ describe("differences of an answer", () => {
     expect(missing).toEqual([]);
   });
 
+  it("says of how many objects a field is missing", () => {
+    const rows = Array.from({ length: 12 }, (_, index) => ({ eventId: `1220:${index}`, partyId: "a" }));
+    const of = (content: object[]) =>
+      differencesIn("rewards", { content }).find(({ path }) => path === "$.content[*].createdAt");
+    expect(of(rows)).toMatchObject({ kind: "missing", lackedBy: 12 });
+    expect(of([])).toBeUndefined();
+  });
+
   it("names no more than twenty new fields, whatever a stranger sends", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, index]));
     const startedAt = performance.now();

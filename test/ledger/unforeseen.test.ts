@@ -71,6 +71,19 @@ describe("answers that nobody foresaw", () => {
     expect(unforeseen.recent()).toEqual([]);
   });
 
+  it.each([
+    ["party", { partyId: "a" }, 0],
+    ["price", { price: 1 }, 2],
+    ["transfers", { content: [{ eventId: "a" }] }, 0],
+  ] as const)(
+    "of %s, fields that may be left out where they are empty are no news",
+    async (endpoint, json, count) => {
+      const { logged, unforeseen } = await watch();
+      unforeseen.note(endpoint, { ...json });
+      expect(logged).toHaveLength(count);
+    },
+  );
+
   it("are bounded, whatever a stranger sends", async () => {
     const { logged, unforeseen, counted } = await watch();
     for (let round = 0; round < 20; round += 1) {

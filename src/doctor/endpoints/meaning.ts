@@ -71,12 +71,12 @@ export function meaningOf(endpoint: EndpointName, difference: Difference): strin
 }
 
 /** What a difference is, in words. */
-export function wordsOf({ kind, found, expected }: Difference): string {
+export function wordsOf({ kind, found, expected, lackedBy = 0 }: Difference): string {
   switch (kind) {
     case "new":
       return `new field (${found})`;
     case "missing":
-      return "missing";
+      return lackedBy > 1 ? `missing from all ${lackedBy}` : "missing (it may be left out where it is empty)";
     case "type":
       return `${found}, documented as ${expected}`;
     case "unit":
