@@ -121,7 +121,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       { explorer, state, renderer, charts, directory, names, rest, self, log, now },
       pollMs,
     );
-    return { ...created, pollMs };
+    return { ...created, pollMs, isVital: feed.isVital ?? false };
   });
   const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
@@ -232,7 +232,11 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   ];
   return {
     stalled: async () => [
-      ...vitals.unread(running.map(({ feed, pollMs }) => ({ name: feed.definition.name, pollMs }))),
+      ...vitals.unread(
+        running.flatMap(({ feed, pollMs, isVital }) =>
+          isVital ? [{ name: feed.definition.name, pollMs }] : [],
+        ),
+      ),
       ...vitals.stuck(await outbox.waitingMs()),
     ],
     async stop() {

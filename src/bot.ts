@@ -72,7 +72,7 @@ export async function startBot(
   const definitions = feeds.map(({ definition }) => definition);
   const metrics = await createMetrics(
     config.httpPort !== undefined,
-    definitions.map(({ name }) => name),
+    withOperator(feeds).map(({ definition }) => definition.name),
     config.networks.map(({ id }) => id),
     () => gatewayOf(client),
   );
@@ -89,7 +89,7 @@ export async function startBot(
   const { networks, backgrounds, loading } = createNetworks(
     {
       config,
-      feeds: config.operatorChannelId === undefined ? feeds : withOperator(feeds),
+      feeds: withOperator(feeds),
       store,
       redis,
       keys,

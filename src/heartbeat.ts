@@ -45,20 +45,24 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
     (reason) => log.warn({ reason }, "HEARTBEAT_URL cannot be called; it is tried again each minute"),
     () => log.info({}, "HEARTBEAT_URL can be called again"),
   );
+  let stopping = new AbortController();
   const beat = async () => {
     const reasons = await stalled();
     if (reasons.length > 0) throw new Stalled(reasons);
     resting.ends();
     try {
-      await ky.get(url, { timeout: TIMEOUT_MS, retry: 1 });
+      // Not tried again within the minute: a Retry-After of hours would hold up the one who stops it.
+      const response = await ky.get(url, { timeout: TIMEOUT_MS, retry: 0, signal: stopping.signal });
+      await response.body?.cancel();
       unheard.ends();
     } catch (error) {
-      unheard.begins(reasonOf(error));
+      if (!stopping.signal.aborted) unheard.begins(reasonOf(error));
     }
   };
   let job: Job | undefined;
   return {
     async start() {
+      stopping = new AbortController();
       const startedAt = performance.now();
       job = repeat(beat, MINUTE, log, {
         retryMs: LOOK_AGAIN_MS,
@@ -71,6 +75,7 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
       });
     },
     async stop() {
+      stopping.abort();
       await job?.stop();
     },
   };

@@ -265,6 +265,8 @@ export interface RunningFeed {
 /** A feed as src/feeds/index.ts lists it. */
 export interface FeedModule {
   readonly definition: FeedDefinition;
+  /** Whether a monitor is told that all is well only while it is read in time (HEARTBEAT_URL). */
+  readonly isVital?: boolean;
   /** How often it reads, in ms. */
   pollMs(settings: PollSettings): number;
   create(deps: FeedDeps, pollMs: number): RunningFeed;

@@ -336,9 +336,11 @@ function withPlace(id: string, document: Fields): Fields {
 
 /** Something that ails the bot, which its operator is told of. */
 const trouble = z.object({
+  /** The channel that is told. */
+  channelId: z.string(),
   kind: z.enum(["key", "explorer", "late", "unreadable", "unforeseen"]),
   since: time,
-  /** When it was last found, within an hour. */
+  /** When it was last found, within a minute. */
   seenAt: time,
   endedAt: time.exactOptional(),
   /** What is to be said of it besides, a line each. */

@@ -25,6 +25,7 @@ import { createGovernanceWatch } from "./watch.js";
 /** Announces the ledger's vote requests: as they open, change, are voted on, near their deadline and close. */
 export const governance: FeedModule = {
   definition,
+  isVital: true,
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
   create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs) {

@@ -1,14 +1,21 @@
 import * as z from "zod";
-import type { Feed, FeedDefinition, FeedModule, Publisher, SelfReport } from "../../delivery/feed.js";
+import type {
+  Feed,
+  FeedDefinition,
+  FeedModule,
+  PollOutcome,
+  Publisher,
+  SelfReport,
+} from "../../delivery/feed.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
 import type { Trouble } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import { md } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
-import { HOUR, SECOND } from "../../util/units.js";
+import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { titleOf, troubleView } from "./messages.js";
-import { compareTroubles, findTroubles } from "./troubles.js";
+import { compareTroubles, findTroubles, isLate } from "./troubles.js";
 
 /** The name of this feed. */
 export const OPERATOR_FEED = "operator";
@@ -18,7 +25,7 @@ const LOOK_MS = 30 * SECOND;
 /** A channel that Discord refused is tried again after so long, in ms: nobody can resume it by a command. */
 const RETRY_MS = HOUR;
 
-const SAMPLE: Trouble = { kind: "explorer", since: 0, seenAt: 0, details: [], revision: 0 };
+const SAMPLE: Trouble = { channelId: "", kind: "explorer", since: 0, seenAt: 0, details: [], revision: 0 };
 
 const definition: FeedDefinition = {
   name: OPERATOR_FEED,
@@ -79,46 +86,70 @@ function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent>
 }
 
 /** Takes a channel up again that Discord refused a while ago. */
-async function retryPaused(state: LeasedState, channelIds: readonly string[], now: number): Promise<void> {
-  for (const channelId of channelIds) {
-    const health = await state.health.get(channelId);
-    if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) continue;
-    const { paused: _, ...rest } = health;
-    await state.commit([state.health.put(channelId, rest)]);
-  }
+async function retryPaused(state: LeasedState, channelId: string, now: number): Promise<void> {
+  const health = await state.health.get(channelId);
+  if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) return;
+  const { paused: _, ...rest } = health;
+  await state.commit([state.health.put(channelId, rest)]);
 }
 
-/** Which documents of the state were set aside, by collection. */
-async function unreadableIn({ unreadable }: LeasedState): Promise<readonly string[]> {
-  const collections: string[] = [];
-  for await (const [, { collection }] of unreadable.entries()) collections.push(collection);
-  return collections;
+/** Documents that were set aside are counted up to this many. */
+const MAX_UNREADABLE = 1_000;
+/** How often they are looked for, in ms: they do not come and go. */
+const UNREADABLE_MS = 10 * MINUTE;
+
+/** Which documents of the state were set aside, by collection: looked for from time to time. */
+function createUnreadable({ unreadable }: LeasedState) {
+  let known: readonly string[] = [];
+  let lookedAt: number | undefined;
+  return async (): Promise<readonly string[]> => {
+    if (lookedAt !== undefined && performance.now() - lookedAt < UNREADABLE_MS) return known;
+    const collections: string[] = [];
+    for await (const [, { collection }] of unreadable.entries()) {
+      collections.push(collection);
+      if (collections.length === MAX_UNREADABLE) break;
+    }
+    lookedAt = performance.now();
+    known = collections;
+    return known;
+  };
 }
 
-const createPoll =
-  (state: LeasedState, self: SelfReport, now: () => number) => async (publisher: Publisher) => {
-    const channelIds = (await publisher.subscriptions()).map(({ channelId }) => channelId);
-    if (channelIds.length === 0) return "done" as const;
-    await retryPaused(state, channelIds, now());
-    const { troubles } = state;
+/** Announcements are late where they are in so many looks in a row: what waited for the bot itself is just being sent. */
+const LATE_LOOKS = 3;
+
+function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
+  const { troubles } = state;
+  const unreadable = createUnreadable(state);
+  let lateLooks = 0;
+  return async (publisher: Publisher): Promise<PollOutcome> => {
+    const [subscription] = await publisher.subscriptions();
+    if (!subscription) return "done";
+    const { channelId } = subscription;
+    await retryPaused(state, channelId, now());
+    // What nobody can be told of now is told once the channel takes it.
+    if (!(await publisher.isHeard(subscription))) return "partial";
+    const waitingMs = await self.waitingMs();
+    lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
     const found = findTroubles({
       ...self,
-      waitingMs: await self.waitingMs(),
-      unreadable: await unreadableIn(state),
+      waitingMs: lateLooks < LATE_LOOKS ? 0 : waitingMs,
+      unreadable: await unreadable(),
       elapsed: performance.now(),
     });
-    const { begun, changed, forgotten: gone } = compareTroubles(await troubles.list(), found, now());
-    if (begun.size + changed.size + gone.length === 0) return "done" as const;
+    const { begun, changed, forgotten } = compareTroubles(await troubles.list(), found, channelId, now());
+    if (begun.size + changed.size + forgotten.length === 0) return "done";
     const { writes, release } = await publisher.prepare([...begun.keys()].map((id) => ({ id })));
     await state.commit([
       ...writes,
       ...[...begun, ...changed].map(([id, trouble]) => troubles.put(id, trouble)),
-      ...gone.map((id) => troubles.delete(id)),
+      ...forgotten.map((id) => troubles.delete(id)),
     ]);
     release();
-    if (changed.size > 0) publisher.touch([...changed.keys()]);
-    return "done" as const;
+    publisher.touch([...changed.keys()]);
+    return "done";
   };
+}
 
 /** Tells the operator, in a channel of theirs, what ails the bot: one message each, edited when it is over. */
 export const operator: FeedModule = {

@@ -1,7 +1,7 @@
 import type { SelfReport } from "../../delivery/feed.js";
 import type { Trouble } from "../../storage/catalogue.js";
 import { ageOf } from "../../util/clock.js";
-import { DAY, HOUR, MINUTE } from "../../util/units.js";
+import { DAY, MINUTE } from "../../util/units.js";
 
 /** What may ail the bot. */
 export type TroubleKind = Trouble["kind"];
@@ -33,6 +33,9 @@ const countedIn = (names: readonly string[]): readonly string[] => {
 /** What ails the bot now, each with lines about it; undefined of what nobody knows right now. */
 export type Found = ReadonlyMap<TroubleKind, readonly string[] | undefined>;
 
+/** Whether an announcement that has waited for so long, in ms, is late. */
+export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
+
 /** Looks for what ails the bot. */
 export function findTroubles({ troubles, unforeseen, waitingMs, unreadable, elapsed }: Signs): Found {
   const found = new Map<TroubleKind, readonly string[] | undefined>();
@@ -45,7 +48,7 @@ export function findTroubles({ troubles, unforeseen, waitingMs, unreadable, elap
   }
   if (explorer?.has("refused")) found.set("key", []);
   if (awaySince !== undefined) found.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
-  if (waitingMs > LATE_MS) found.set("late", []);
+  if (isLate(waitingMs)) found.set("late", []);
   if (unreadable.length > 0) found.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(
     ({ endpoint, path, kind, found: word }) =>
@@ -62,32 +65,44 @@ export interface TroubleChanges {
   readonly forgotten: readonly string[];
 }
 
-/** A trouble's id: a later one of its kind is another. */
-const troubleId = ({ kind, since }: Pick<Trouble, "kind" | "since">): string => `${kind}/${since}`;
+/** A trouble's id: a later one of its kind is another, and so is one that another channel is told of. */
+const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind" | "since">): string =>
+  `${channelId}/${kind}/${since}`;
 
-/** What is over once it was not found for so long, in ms; the others are at once. */
-const LINGERS_MS: Partial<Record<TroubleKind, number>> = { unforeseen: DAY };
+/** What is over once it was not found for so long, in ms: what comes and goes is one trouble. */
+const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
+  key: 10 * MINUTE,
+  explorer: 10 * MINUTE,
+  late: 10 * MINUTE,
+  unreadable: 0,
+  unforeseen: DAY,
+};
 /** How often it is written down that a trouble is still there, in ms. */
-const SEEN_MS = HOUR;
+const SEEN_MS = MINUTE;
 
 /** An open trouble as it is now; undefined where nothing of it has changed. @param lines undefined where it was not found */
 function continued(trouble: Trouble, lines: readonly string[] | undefined, now: number): Trouble | undefined {
   const { kind, details, revision, seenAt } = trouble;
   if (lines === undefined) {
-    const isOver = ageOf(seenAt, now) >= (LINGERS_MS[kind] ?? 0);
+    const isOver = ageOf(seenAt, now) >= LINGERS_MS[kind];
     return isOver ? { ...trouble, endedAt: now, revision: revision + 1 } : undefined;
   }
-  // What was seen of it stays, until it is over.
-  const all = [...new Set([...details, ...lines])].slice(0, MAX_DETAILS);
-  const isMore = all.length > details.length;
-  if (!isMore && ageOf(seenAt, now) < SEEN_MS) return undefined;
-  return { ...trouble, details: all, seenAt: now, revision: revision + (isMore ? 1 : 0) };
+  // Of answers, what was seen stays until it is over.
+  const all = kind === "unforeseen" ? [...new Set([...details, ...lines])].slice(0, MAX_DETAILS) : lines;
+  const isChanged = all.join("\n") !== details.join("\n");
+  if (!isChanged && ageOf(seenAt, now) < SEEN_MS) return undefined;
+  return { ...trouble, details: [...all], seenAt: now, revision: revision + (isChanged ? 1 : 0) };
 }
 
-/** What has changed since it was last looked at. @param now epoch ms */
+/**
+ * What has changed since it was last looked at. What another channel was told of is forgotten.
+ * @param channelId whom it is told
+ * @param now epoch ms
+ */
 export function compareTroubles(
   known: ReadonlyMap<string, Trouble>,
   found: Found,
+  channelId: string,
   now: number,
 ): TroubleChanges {
   const begun = new Map<string, Trouble>();
@@ -96,8 +111,9 @@ export function compareTroubles(
   const open = new Set<TroubleKind>();
   for (const [id, trouble] of known) {
     const { kind, endedAt } = trouble;
-    if (endedAt !== undefined) {
-      if (ageOf(endedAt, now) > KEPT_MS) forgotten.push(id);
+    const isElsewhere = trouble.channelId !== channelId;
+    if (endedAt !== undefined || isElsewhere) {
+      if (isElsewhere || ageOf(endedAt ?? now, now) > KEPT_MS) forgotten.push(id);
       continue;
     }
     open.add(kind);
@@ -107,7 +123,7 @@ export function compareTroubles(
   }
   for (const [kind, details] of found) {
     if (open.has(kind) || details === undefined) continue;
-    const trouble = { kind, since: now, seenAt: now, details, revision: 0 };
+    const trouble = { channelId, kind, since: now, seenAt: now, details: [...details], revision: 0 };
     begun.set(troubleId(trouble), trouble);
   }
   return { begun, changed, forgotten };

@@ -189,6 +189,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
 /** Tells of the price where it passes a limit, or moves. */
 export const price: FeedModule = {
   definition,
+  isVital: true,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create({ explorer, state, renderer, charts, now }) {

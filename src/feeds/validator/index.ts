@@ -182,6 +182,7 @@ const survey = (directory: Directory) => () => surveyVersions(directory.entries(
 /** Tells of validators that go silent, and are back; that fall behind; whose traffic runs out. */
 export const validator: FeedModule = {
   definition,
+  isVital: true,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create({ explorer, state, renderer, directory, names, now }) {

@@ -49,6 +49,10 @@ describe("what the operator hears of", () => {
     expect(message.pings).toEqual([]);
     expect(textOf(message)).toContain("EXPLORER_API_KEY");
     harness.explorer.accept(harness.explorer.key);
+    // It is tried again by itself, and may come back for a while: ten minutes make the end of it.
+    const answered = () => harness.bot().output().includes("The explorer answers again");
+    await world().until(answered, "an answer", 40_000);
+    harness.pass(11 * MINUTE);
     await world().until(
       () => /✅ Over: The explorer refuses the key/.test(textOf(message)),
       "the end of it",

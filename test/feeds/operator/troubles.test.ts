@@ -54,7 +54,15 @@ describe("what ails the bot", () => {
     expect([...findTroubles({ ...well, ...signs })]).toEqual(expected);
   });
 
-  const open: Trouble = { kind: "key", since: NOW - HOUR, seenAt: NOW - MINUTE, details: [], revision: 0 };
+  const CHANNEL = "1001";
+  const open: Trouble = {
+    channelId: CHANNEL,
+    kind: "key",
+    since: NOW - HOUR,
+    seenAt: NOW - MINUTE,
+    details: [],
+    revision: 0,
+  };
   const unforeseen: Trouble = { ...open, kind: "unforeseen", details: ["a"] };
   const compare = (
     known: readonly Trouble[],
@@ -64,6 +72,7 @@ describe("what ails the bot", () => {
     const { begun, changed, forgotten } = compareTroubles(
       new Map(known.map((each) => [each.kind, each])),
       new Map(found),
+      CHANNEL,
       at,
     );
     return { begun: [...begun.values()], changed: [...changed.values()], forgotten };
@@ -73,24 +82,40 @@ describe("what ails the bot", () => {
     [
       "begins once",
       compare([], [["key", []]]),
-      { begun: [{ kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }] },
+      { begun: [{ channelId: CHANNEL, kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }] },
     ],
-    ["does not begin again while it is open", compare([open], [["key", []]]), {}],
+    ["does not begin again while it is open", compare([open], [["key", []]], NOW - 1), {}],
+    ["comes and goes within ten minutes as one", compare([open], [], NOW + 8 * MINUTE), {}],
     [
-      "is over once it is not found",
-      compare([open], []),
-      { changed: [{ ...open, endedAt: NOW, revision: 1 }] },
+      "is over once it was not found for ten minutes",
+      compare([open], [], NOW + 9 * MINUTE),
+      { changed: [{ ...open, endedAt: NOW + 9 * MINUTE, revision: 1 }] },
     ],
     ["is not over where nobody knows", compare([open], [["key", undefined]]), {}],
     [
-      "is seen again each hour, without an edit",
-      compare([open], [["key", []]], NOW + HOUR),
-      { changed: [{ ...open, seenAt: NOW + HOUR }] },
+      "is seen again each minute, without an edit",
+      compare([open], [["key", []]], NOW),
+      { changed: [{ ...open, seenAt: NOW }] },
     ],
     [
       "gathers what is seen of it",
       compare([unforeseen], [["unforeseen", ["b"]]]),
       { changed: [{ ...unforeseen, seenAt: NOW, details: ["a", "b"], revision: 1 }] },
+    ],
+    [
+      "of documents, shows how many there are now",
+      compare([{ ...open, kind: "unreadable", details: ["prices: 2"] }], [["unreadable", ["prices: 3"]]]),
+      {
+        changed: [{ ...open, kind: "unreadable", seenAt: NOW, details: ["prices: 3"], revision: 1 }],
+      },
+    ],
+    [
+      "is told anew where another channel is told from now on",
+      compare([{ ...open, channelId: "1002" }], [["key", []]]),
+      {
+        begun: [{ channelId: CHANNEL, kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }],
+        forgotten: ["key"],
+      },
     ],
     ["of answers, lasts for a day after the last one", compare([unforeseen], [], NOW + DAY - HOUR), {}],
     [
