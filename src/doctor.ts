@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { openSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
@@ -38,6 +38,11 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
 /** The explorers' endpoints, with a finding for each explorer. */
 async function* endpoints(config: Config, given: Options): AsyncGenerator<Finding> {
   const reports: string[] = [];
+  const opened = given.report === undefined ? undefined : openReport(given.report);
+  if (opened && "what" in opened) {
+    yield opened;
+    return;
+  }
   for (const { name, explorer } of config.networks) {
     const what = config.networks.length > 1 ? `Explorer of ${name}` : "Explorer";
     const atTerminal = process.stdout.isTTY;
@@ -60,14 +65,15 @@ async function* endpoints(config: Config, given: Options): AsyncGenerator<Findin
         : { fix: "Please report them: --report FILE writes what to attach to an issue." }),
     };
   }
-  if (given.report !== undefined) yield write(given.report, `[${reports.join(",")}]\n`);
+  if (!opened) return;
+  writeFileSync(opened.descriptor, `[${reports.join(",")}]\n`);
+  yield { what: "Report", result: "pass", detail: `written to ${given.report}, its ids and names replaced` };
 }
 
-/** A file that is there already is left alone. */
-function write(file: string, text: string): Finding {
+/** A new file for the report, made before anything is asked; one that is there already is left alone. */
+function openReport(file: string): { readonly descriptor: number } | Finding {
   try {
-    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
-    return { what: "Report", result: "pass", detail: `written to ${file}, its ids and names replaced` };
+    return { descriptor: openSync(file, "wx", 0o600) };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const detail = code === "EEXIST" ? `${file} is there already` : `${file} cannot be written (${code})`;

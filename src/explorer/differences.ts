@@ -143,9 +143,8 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
     add(finder, { path, kind: "type", found: typeOf(wrong), expected, isRead: isReadAs(schema, wrong) });
   if ("fields" in type) compareObjects(type.fields, values, path, finder);
   else {
-    const rows = values.flatMap((value) =>
-      Array.isArray(value) ? value.slice(0, values.length > 1 ? MAX_INNER_ROWS : MAX_ROWS) : [],
-    );
+    const most = path.includes("[*]") ? MAX_INNER_ROWS : MAX_ROWS;
+    const rows = values.flatMap((value) => (Array.isArray(value) ? value.slice(0, most) : []));
     compareObjects(type.rows, rows, `${path}[*]`, finder);
   }
 }
@@ -172,9 +171,12 @@ export function documentedNames(): ReadonlySet<string> {
   return names;
 }
 
-/** How an endpoint's answer, as JSON, differs from the contract. At most twenty new fields are named. */
-export function differencesIn(name: EndpointName, json: unknown): readonly Difference[] {
+/**
+ * How an endpoint's answers, as JSON, differ from the contract: a field is missing only where none of them has it. At most
+ * twenty new fields are named.
+ */
+export function differencesIn(name: EndpointName, ...answers: readonly unknown[]): readonly Difference[] {
   const finder: Finder = { found: new Map(), newFields: { left: MAX_NEW_FIELDS } };
-  compare(endpoints[name].schema, [json], "$", finder);
+  compare(endpoints[name].schema, answers, "$", finder);
   return [...finder.found.values()];
 }

@@ -320,6 +320,58 @@ describe("the doctor of the endpoints", () => {
       expect(report).toContain(kept);
   });
 
+  it("hides whatever looks like a word or a time and is somebody's name", async () => {
+    const names = ["COINBASE", "2026-01-01 Pay Alice Smith", "1.2.3-bob@corp.io", "johnDoe", "Zed & Sons"];
+    const [upper, dated, versioned, key, plain] = names;
+    explorer.mood = (answer, path) => {
+      if (path === `${V1}/validators`)
+        return eachRow(answer, (row) => ({
+          ...row,
+          validatorName: upper,
+          sponsorName: dated,
+          version: versioned,
+        }));
+      if (path === `${V1}/governance/vote-requests/:id/details`)
+        return {
+          ...(answer as Row),
+          actionConfig: { tag: plain, value: { [key ?? ""]: upper, status: plain } },
+        };
+      if (path === `${V1}/contracts/:id`)
+        return { ...(answer as Row), args: JSON.stringify({ tag: upper, [key ?? ""]: dated }) };
+      return answer;
+    };
+    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const report = reportOf(check);
+    expect(names.filter((name) => report.includes(name))).toEqual([]);
+    expect(report).toContain("unknown word “text-");
+  });
+
+  it("does not say of what it could not ask that it is as expected", async () => {
+    explorer.mood = at("/contracts", () => refuse(403));
+    const lines = (await linesOf()).join("\n");
+    expect(lines).toMatch(/! {2}contracts\/\{id\} .*not asked: no id of one could be read/);
+    expect(lines).toMatch(/✖ {2}contracts .*withheld from this key/);
+  });
+
+  it("counts by the rows that come where an endpoint takes no size", async () => {
+    explorer.mood = at("/governance/vote-requests/votes", (answer: Page, { page }) => {
+      const total = honestVotes.length;
+      const content = votesOf(Number(page) * 20, 20);
+      const last = (Number(page) + 1) * 20 >= total;
+      return {
+        ...answer,
+        content,
+        totalElements: total,
+        totalCount: total,
+        totalPages: Math.ceil(total / 20),
+        last,
+      };
+    });
+    const lines = (await linesOf()).filter((line) => line.includes("governance/vote-requests/votes"));
+    expect(lines.join("\n")).toContain("size is not honoured: 20 rows for five");
+    expect(lines.join("\n")).not.toContain("but the rows end at");
+  });
+
   it("has the same words for where each endpoint is seen as the documents", () => {
     const documents = readFileSync(join(import.meta.dirname, "../../docs/explorer-api.md"), "utf8");
     for (const words of Object.values(SEEN_IN)) expect(documents).toContain(` | ${words} |`);

@@ -1,5 +1,8 @@
 import { documentedNames } from "../../explorer/differences.js";
 import { parseJson, toRecord } from "../../explorer/values.js";
+import { ACTIONS } from "../../ledger/action-table.js";
+
+const DOCUMENTED = documentedNames();
 
 /** Rows of an array, and letters of a text, that a report shows. */
 const MAX_ROWS = 3;
@@ -7,26 +10,36 @@ const MAX_FIELDS = 60;
 const MAX_DEPTH = 12;
 const MAX_JSON = 100_000;
 
-/** Words that say what kind of thing something is, and name nothing of anybody's. */
-const WORD = /^(?:[A-Z]*ARC_\w+|VRO_\w+|DS_\w+|[A-Z]{2,16}|\d{1,15}(?:\.\d+)?|\d+\.\d+\.\d+\S{0,20})$/;
-const TIME = /^\d{4}-\d\d-\d\d[T ]/;
-/** Fields whose values are such words, in letters that a name might have as well. */
+/** Constructors and numbers: they name nobody. */
+const CONSTRUCTOR = /^(?:[A-Z]*ARC_\w+|VRO_\w+|DS_\w+)$/;
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,12})?$/;
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]{5,20}(?:Z|[+-]\d\d:?\d\d)?)?$/;
+const VERSION = /^\d+(?:\.\d+){1,3}(?:-(?:snapshot|rc|alpha|beta|dev)[.\d]*)?$/i;
+/** Fields of the explorer's own whose values are words, in letters that a name might have as well. */
 const WORD_FIELDS: ReadonlySet<string> = new Set([
   "status",
   "transferType",
   "eventType",
-  "event_type",
-  "tag",
   "templateName",
   "tokenStandard",
   "packageName",
   "choice",
 ]);
-/** Names of fields: of several words, or these. A name that somebody gave looks otherwise. */
-const FIELD = /^(?:_\d|[a-z]+(?:[A-Z][a-z0-9]*|_[a-z0-9]+)+|[A-Z]*ARC_\w+)$/;
-const PLAIN_FIELDS: ReadonlySet<string> = new Set([
-  ...documentedNames(),
-  ..."action amount beneficiary body configuration map microseconds rate reason steps sv tag target terms unit url value vote votes weight".split(
+/** Fields that hold whatever the ledger has: there, any key and any word may be somebody's name. */
+const FREE_FIELDS: ReadonlySet<string> = new Set([
+  "actionConfig",
+  "rawPayload",
+  "additionalIdentifiersJson",
+  "issuerRequirementsJson",
+  "holderRequirementsJson",
+]);
+/** Keys of what the ledger has that are the ledger's own: the fields of actions, of a vote request and of an update. */
+const LEDGER_FIELDS: ReadonlySet<string> = new Set([
+  ...[...ACTIONS.values()].flatMap(({ fields }) => fields.flatMap(([path]) => path.split("."))),
+  ..."_1 _2 action amuletRulesAction ansEntryContextAction baseConfig body dsoAction map microseconds newConfig optCastAt reason requester sv tag targetEffectiveAt trackingCid url value voteBefore votes accept".split(
+    " ",
+  ),
+  ..."update_id migration_id workflow_id record_time synchronizer_id effective_at offset root_event_ids events_by_id event_id event_type contract_id template_id package_name create_arguments signatories observers created_at choice_argument child_event_ids exercise_result consuming acting_parties interface_id".split(
     " ",
   ),
 ]);
@@ -51,12 +64,13 @@ export function createAnonymizer() {
     return made;
   };
 
-  const ofText = (text: string, field: string, depth: number): string => {
-    if (text === "" || WORD.test(text) || TIME.test(text)) return text;
-    if (WORD_FIELDS.has(field) && /^[\w .-]{1,60}$/.test(text)) return text;
+  const ofText = (text: string, field: string, depth: number, isFree: boolean): string => {
+    if (text === "" || [CONSTRUCTOR, NUMBER, TIME].some((kind) => kind.test(text))) return text;
+    const isWord = WORD_FIELDS.has(field) && /^[\w .-]{1,60}$/.test(text);
+    if (!isFree && (isWord || (field === "version" && VERSION.test(text)))) return text;
     if (/^[[{]/.test(text.trim()) && text.length <= MAX_JSON) {
       try {
-        return JSON.stringify(of(parseJson(text), field, depth + 1));
+        return JSON.stringify(of(parseJson(text), field, depth + 1, true));
       } catch {
         // No JSON after all.
       }
@@ -64,23 +78,34 @@ export function createAnonymizer() {
     return standInFor(text);
   };
 
-  const keyOf = (key: string): string => (FIELD.test(key) || PLAIN_FIELDS.has(key) ? key : standInFor(key));
+  /** The explorer's own fields keep their names, also those that nobody knew; the ledger's where they are known. */
+  const keyOf = (key: string, isFree: boolean): string =>
+    LEDGER_FIELDS.has(key) || DOCUMENTED.has(key) || (!isFree && /^[a-z]\w{0,40}$/i.test(key))
+      ? key
+      : standInFor(key);
 
-  const of = (value: unknown, field: string, depth: number): unknown => {
+  const of = (value: unknown, field: string, depth: number, isFree: boolean): unknown => {
     if (depth > MAX_DEPTH) return "…";
-    if (typeof value === "string") return ofText(value, field, depth);
+    if (typeof value === "string") return ofText(value, field, depth, isFree);
     if (Array.isArray(value)) {
-      const rows = value.slice(0, MAX_ROWS).map((each) => of(each, field, depth + 1));
+      const rows = value.slice(0, MAX_ROWS).map((each) => of(each, field, depth + 1, isFree));
       return value.length > MAX_ROWS ? [...rows, `… ${value.length - MAX_ROWS} more`] : rows;
     }
     const record = toRecord(value);
     if (record === null) return value;
     const names = Object.keys(record).slice(0, MAX_FIELDS);
-    return Object.fromEntries(names.map((name) => [keyOf(name), of(record[name], name, depth + 1)]));
+    return Object.fromEntries(
+      names.map((name) => [
+        keyOf(name, isFree),
+        of(record[name], name, depth + 1, isFree || FREE_FIELDS.has(name)),
+      ]),
+    );
   };
 
   return {
-    /** A JSON value with its ids and names replaced, and its arrays cut. */
-    json: (value: unknown): unknown => of(value, "", 0),
+    /** A JSON value with its ids and names replaced, and its arrays cut. @param isFree it is whatever the ledger has */
+    json: (value: unknown, isFree: boolean): unknown => of(value, "", 0, isFree),
+    /** Words that were found, which may be somebody's: a constructor, or one of the explorer's own. */
+    word: (field: string, word: string): string => ofText(word, field, 0, FREE_FIELDS.has(field)),
   };
 }

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ExplorerConfig } from "../../config.js";
 import { createBudget } from "../../explorer/budget.js";
-import { addressOf, type EndpointName, type Parameters, targetOf } from "../../explorer/endpoints.js";
+import {
+  addressOf,
+  type EndpointName,
+  endpoints,
+  type Parameters,
+  targetOf,
+} from "../../explorer/endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "../../explorer/errors.js";
 import { createHttp } from "../../explorer/http.js";
 
@@ -17,17 +23,21 @@ export interface Exchange {
   readonly bytes: number;
   /** The answer; undefined where there is none. */
   readonly json?: unknown;
+  /** Whether it asks for something that is not there. */
+  readonly isProbe: boolean;
 }
 
 /** Sends one request within the budget. It never throws. */
 export type Ask = <Name extends EndpointName>(
   endpoint: Name,
   parameters: Parameters<Name>,
+  isProbe?: boolean,
 ) => Promise<Exchange>;
 
 const TRY_MS = 20_000;
-/** A pause that the explorer asks for is granted once, up to this. */
+/** A pause that the explorer asks for is granted once, up to this, in ms; what fails otherwise is tried again after the other. */
 const MAX_PAUSE_MS = 60_000;
+const AGAIN_MS = 1_000;
 
 /** An endpoint's path, with what stands for ids: `validators/{id}`. */
 export function pathOf(endpoint: EndpointName): string {
@@ -37,6 +47,9 @@ export function pathOf(endpoint: EndpointName): string {
   const [path] = targetOf(endpoint, parameters as unknown as Parameters<typeof endpoint>);
   return decodeURIComponent(path);
 }
+
+/** Whether an endpoint answers pages of rows. */
+export const isList = (endpoint: EndpointName): boolean => "key" in endpoints[endpoint];
 
 /**
  * Asks the explorer one thing after another.
@@ -63,11 +76,11 @@ export function createAsk(config: ExplorerConfig, onExchange: (exchange: Exchang
     }
   };
 
-  return async (endpoint, parameters) => {
+  return async (endpoint, parameters, isProbe = false) => {
     const first = await once(endpoint, parameters);
-    const isLimited = first.outcome === "limited";
-    if (isLimited) await delay(Math.min(first.retryAfterMs ?? 2_000, MAX_PAUSE_MS));
-    const exchange = isLimited ? await once(endpoint, parameters) : first;
+    const isPassing = first.outcome === "limited" || first.outcome === "failing" || first.outcome === "slow";
+    if (isPassing) await delay(Math.min(first.retryAfterMs ?? AGAIN_MS, MAX_PAUSE_MS));
+    const exchange = { ...(isPassing ? await once(endpoint, parameters) : first), isProbe };
     onExchange(exchange);
     return exchange;
   };

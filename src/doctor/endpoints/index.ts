@@ -15,23 +15,48 @@ export interface EndpointsCheck {
   readonly observations: readonly Observation[];
 }
 
-/** What an answer shows by itself, or that there is none. */
-function observe({ endpoint, outcome, status, json }: Exchange): Observation[] {
-  if (outcome !== "answered") return [unanswered(endpoint, outcome, status)];
-  return [...differencesIn(endpoint, json), ...unknownWordsIn(endpoint, json)].map((difference) => ({
-    endpoint,
-    result: isGrave(endpoint, difference) ? "fail" : "warn",
-    path: difference.path,
-    detail: wordsOf(difference),
-    meaning: meaningOf(endpoint, difference),
-  }));
+/** The bot gives an answer up after so long, in ms. */
+const GIVEN_UP_MS = 10_000;
+
+/** What an endpoint's answers show by themselves, or that there are none. */
+function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observation[] {
+  const asked = exchanges.filter((each) => each.endpoint === endpoint && !each.isProbe);
+  const answered = asked.filter(({ outcome }) => outcome === "answered");
+  const [first] = asked;
+  if (!first) return [notAsked(endpoint)];
+  if (answered.length === 0) return [unanswered(first)];
+  const slowest = Math.max(...answered.map(({ ms }) => ms));
+  const answers = answered.map(({ json }) => json);
+  const words = answers.flatMap((json) => unknownWordsIn(endpoint, json));
+  return [
+    ...[...differencesIn(endpoint, ...answers), ...words].map((difference) => ({
+      endpoint,
+      result: isGrave(endpoint, difference) ? ("fail" as const) : ("warn" as const),
+      path: difference.path,
+      detail: wordsOf(difference),
+      meaning: meaningOf(endpoint, difference),
+      ...(difference.kind === "word" && difference.found !== undefined ? { word: difference.found } : {}),
+    })),
+    ...(slowest > GIVEN_UP_MS ? [slow(endpoint, slowest)] : []),
+  ];
 }
 
-function unanswered(
-  endpoint: EndpointName,
-  outcome: Exchange["outcome"],
-  status: number | undefined,
-): Observation {
+const slow = (endpoint: EndpointName, ms: number): Observation => ({
+  endpoint,
+  result: "fail",
+  detail: `answered after ${Math.round(ms / 1_000)} s`,
+  meaning: `The bot gives up after 10 s: ${SEEN_IN[endpoint]}.`,
+});
+
+/** What could not be asked for, since nothing that was read names one. */
+const notAsked = (endpoint: EndpointName): Observation => ({
+  endpoint,
+  result: "warn",
+  detail: "not asked: no id of one could be read",
+  meaning: "Nothing is known of it.",
+});
+
+function unanswered({ endpoint, outcome, status }: Exchange): Observation {
   const words = outcome === "withheld" ? "withheld from this key" : outcome;
   return {
     endpoint,
@@ -40,13 +65,6 @@ function unanswered(
     meaning: `Nothing of it is shown: ${SEEN_IN[endpoint]}.`,
   };
 }
-
-/** The first of an endpoint's exchanges, and each that was answered: what later ones are refused is told by the walk itself. */
-const tellingOf = (exchanges: readonly Exchange[], endpoint: EndpointName): readonly Exchange[] => {
-  const own = exchanges.filter((each) => each.endpoint === endpoint);
-  const answered = own.filter(({ outcome }) => outcome === "answered");
-  return answered.length > 0 ? answered : own.slice(0, 1);
-};
 
 /**
  * Asks every endpoint with the operator's own key, some 40 requests within the budget, and compares the answers with what the
@@ -68,10 +86,9 @@ export async function checkEndpoints(
   const walked: Observation[] = [];
   for await (const observation of walk({ ask, tokenId })) walked.push(observation);
   const observations = endpointNames.flatMap((endpoint) => {
-    const all = [
-      ...tellingOf(exchanges, endpoint).flatMap(observe),
-      ...walked.filter((each) => each.endpoint === endpoint),
-    ];
+    const own = walked.filter((each) => each.endpoint === endpoint);
+    const isSaid = own.some(({ detail }) => detail.startsWith("not asked"));
+    const all = [...(isSaid ? [] : observe(endpoint, exchanges)), ...own];
     const distinct = new Map(all.map((each) => [JSON.stringify([each.path, each.detail]), each]));
     return [...distinct.values()];
   });
@@ -135,13 +152,16 @@ export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generato
 /** Everything that was found, as JSON to attach to an issue: its ids and names are replaced. */
 export function reportOf({ exchanges, observations }: EndpointsCheck): string {
   const anonymous = createAnonymizer();
+  const toObservation = ({ endpoint: _, word, detail, path, ...rest }: Observation) => {
+    const field = path?.split(".").at(-1) ?? "";
+    const shown = word === undefined ? detail : detail.replace(word, anonymous.word(field, word));
+    return { ...rest, path, detail: shown };
+  };
   const report = {
     node: process.version,
     endpoints: endpointNames.map((endpoint) => ({
       endpoint: pathOf(endpoint),
-      observations: observations
-        .filter((each) => each.endpoint === endpoint)
-        .map(({ endpoint: _, ...observation }) => observation),
+      observations: observations.filter((each) => each.endpoint === endpoint).map(toObservation),
       requests: exchanges
         .filter((each) => each.endpoint === endpoint)
         .map(({ address, outcome, status, ms, bytes, json }) => ({
@@ -150,7 +170,7 @@ export function reportOf({ exchanges, observations }: EndpointsCheck): string {
           status,
           ms: Math.round(ms),
           bytes,
-          answer: anonymous.json(json),
+          answer: anonymous.json(json, endpoint === "updateDetails"),
         })),
     })),
   };

@@ -1,5 +1,6 @@
 import type { Difference } from "../../explorer/differences.js";
 import type { EndpointName } from "../../explorer/endpoints.js";
+import { isList } from "./ask.js";
 
 /** Where people see what an endpoint answers; docs/explorer-api.md has the same. */
 export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
@@ -52,9 +53,18 @@ const LOST: ReadonlyMap<string, string> = new Map([
   ["price $.price", "There is no price, and no alert about it."],
 ]);
 
+/** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
+const COMPLETE: ReadonlySet<EndpointName> = new Set(["dashboard", "price"]);
+
 /** Whether something that people rely on is lost with a difference. */
-export const isGrave = (endpoint: EndpointName, { path, isRead, kind }: Difference): boolean =>
-  !isRead && kind !== "new" && LOST.has(`${endpoint} ${path}`);
+export function isGrave(endpoint: EndpointName, difference: Difference): boolean {
+  const { path, isRead, kind, lackedBy = 0 } = difference;
+  if (isRead || kind === "new" || !LOST.has(`${endpoint} ${path}`)) return false;
+  return kind !== "missing" || lackedBy > 1 || COMPLETE.has(endpoint);
+}
+
+/** What a page says of itself that the bot does not use. */
+const UNUSED = /^\$\.(pageable|sort|first|size|number|numberOfElements|empty|totalPages)\b/;
 
 /** What a difference means for the people who use the bot, in a sentence. */
 export function meaningOf(endpoint: EndpointName, difference: Difference): string {
@@ -65,6 +75,8 @@ export function meaningOf(endpoint: EndpointName, difference: Difference): strin
       ? "Shown as it is; whether the vote is over is told by its dates."
       : "Shown as it is.";
   if (isRead) return "None: it is read all the same.";
+  if (isList(endpoint) && UNUSED.test(path)) return "None: the bot does not use it.";
+  if (endpoint === "token" && path === "$.registars") return "None where it is spelled registrars instead.";
   return (
     LOST.get(`${endpoint} ${path}`) ?? `“Not known”, or nothing, stands in its place: ${SEEN_IN[endpoint]}.`
   );

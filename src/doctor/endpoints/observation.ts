@@ -8,6 +8,8 @@ export interface Observation {
   /** Where in the JSON, as a JSONPath; missing where it is about the endpoint as a whole. */
   readonly path?: string;
   readonly detail: string;
+  /** A word in the detail that may be somebody's name. */
+  readonly word?: string;
   /** What it means for people, where it is not as expected. */
   readonly meaning?: string;
 }

@@ -18,6 +18,9 @@ import type { Observation } from "./observation.js";
 /** An id that names nothing: what the explorer answers where there is no such thing. */
 const NOBODY = `nobody::1220${"0".repeat(64)}`;
 
+/** Things of a kind that are asked for by their ids, at the most. */
+const MAX_TRIED = 3;
+
 const FIRST = { page: 0, size: ROWS_PER_REQUEST } as const;
 const SMALL = { page: 1, size: 5 } as const;
 
@@ -50,7 +53,7 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
   ) => {
     const first = await ask(name, parametersOf(0));
     const total = totalOf(first);
-    const lastPage = lastPageOf(total);
+    const lastPage = lastPageOf(total, countsOf(first).sent);
     const last = isAnswered(first) && lastPage > 0 ? await ask(name, parametersOf(lastPage)) : undefined;
     const unreached = lastPageMissing(name, total, last);
     if (last && total > REACHABLE_ROWS && unreached.length === 0) longer ??= name;
@@ -60,44 +63,48 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
     };
   };
   const paged = (page: number) => ({ page, size: ROWS_PER_REQUEST, orderBy: "DESC" as const });
+  /** One thing by its id: what is listed may be gone again, so that a few are tried. */
+  const askFirst = async (ids: readonly (string | null)[], askFor: (id: string) => Promise<Exchange>) => {
+    for (const id of ids.filter((each) => each !== null).slice(0, MAX_TRIED))
+      if (isAnswered(await askFor(id))) return;
+  };
 
   const validators = await readList("validators", paged, (row) => row.lastActiveAt);
   yield* validators.observations;
   await ask("newValidators", { size: 10 });
-  const validatorId = validators.rows.find(({ validator }) => validator !== null)?.validator;
-  if (validatorId) {
-    await ask("validator", { validatorId });
-    await ask("validatorExists", { validatorId });
-  }
+  const validatorIds = validators.rows.map(({ validator }) => validator);
+  await askFirst(validatorIds, (validatorId) => ask("validator", { validatorId }));
+  await askFirst(validatorIds, (validatorId) => ask("validatorExists", { validatorId }));
   yield* await checkMissing(ask);
 
-  const parties = await readList("parties", paged, (row) => row.lastSeen);
+  const byActivity = (page: number) => ({ ...paged(page), sortBy: "LAST_ACTIVITY_AT" as const });
+  const parties = await readList("parties", byActivity, (row) => row.lastSeen);
   yield* parties.observations;
   yield* (await readList("topParties", paged, (row) => (row.balance === null ? null : Number(row.balance))))
     .observations;
-  const partyId = parties.rows.find(({ partyAddress }) => partyAddress !== null)?.partyAddress;
-  if (partyId) {
-    await ask("party", { partyId });
-    await ask("partyTypes", { partyId });
-  }
+  const partyIds = parties.rows.map(({ partyAddress }) => partyAddress);
+  await askFirst(partyIds, (partyId) => ask("party", { partyId }));
+  await askFirst(partyIds, (partyId) => ask("partyTypes", { partyId }));
   yield* (await readList("transfers", paged, (row) => row.createdAt)).observations;
-  const rewarded = validatorId ?? partyId;
-  if (rewarded) yield* await readUndocumented(ask, "rewards", (page) => ({ partyId: rewarded, ...page }));
+  // Whoever was rewarded most has the most rewards to page through.
+  const [rewarded] = [...validators.rows].sort((x, y) => Number(y.totalRewards) - Number(x.totalRewards));
+  const partyId = rewarded?.validator ?? partyIds.find((id) => id !== null);
+  if (partyId) yield* await readUndocumented(ask, "rewards", (page) => ({ partyId, ...page }));
   yield* await readGovernance(ask);
 
   const contracts = await readList("contracts", paged, (row) => row.createdAt);
   yield* contracts.observations;
-  const contractId = contracts.rows.find((row) => row.contractId !== null)?.contractId;
-  if (contractId) await ask("contract", { contractId });
+  const contractIds = contracts.rows.map((row) => row.contractId);
+  await askFirst(contractIds, (contractId) => ask("contract", { contractId }));
   yield* await readToken(ask, tokenId, contracts.rows);
   const events = await readList("events", paged, (row) => row.createdAt);
   yield* events.observations;
-  const eventId = events.rows.find((row) => row.eventId !== null)?.eventId;
-  if (eventId) await ask("event", { eventId });
+  const eventIds = events.rows.map((row) => row.eventId);
+  await askFirst(eventIds, (eventId) => ask("event", { eventId }));
   const updates = await readList("updates", paged, (row) => row.recordTime);
   yield* updates.observations;
-  const updateId = updates.rows.find((row) => row.updateId !== null)?.updateId;
-  if (updateId) await ask("updateDetails", { updateId });
+  const updateIds = updates.rows.map((row) => row.updateId);
+  await askFirst(updateIds, (updateId) => ask("updateDetails", { updateId }));
 
   if (longer) {
     const page = REACHABLE_ROWS / ROWS_PER_REQUEST;
@@ -116,7 +123,7 @@ async function readUndocumented<Name extends "rewards" | "voteRequests" | "votes
   const whole = first ?? (await ask(name, parametersOf(FIRST)));
   if (!isAnswered(whole)) return [];
   const small = await ask(name, parametersOf(SMALL));
-  const page = lastPageOf(totalOf(whole));
+  const page = lastPageOf(totalOf(whole), countsOf(whole).sent);
   const last = page > 0 ? await ask(name, parametersOf({ page, size: ROWS_PER_REQUEST })) : undefined;
   return [...pagingOf(name, whole, small, last), ...totalsOf(name, whole, last)];
 }
@@ -128,7 +135,7 @@ async function readGovernance(ask: Ask): Promise<Observation[]> {
     ...(await readUndocumented(ask, "voteRequests", (page) => page, first)),
     ...(await readUndocumented(ask, "votes", (page) => page)),
   ];
-  const rows = rowsOf("voteRequests", first);
+  const rows = rowsOf("voteRequests", first).filter(({ contractId }) => contractId !== null);
   // One that has been voted on has two ids.
   const row =
     rows.find(({ contractId, trackingCid }) => trackingCid !== null && trackingCid !== contractId) ?? rows[0];
@@ -168,25 +175,31 @@ function idWords(byContract: Exchange, byTracking: Exchange | undefined): string
   return `by contract id: ${words(byContract)}; by tracking id: ${words(byTracking)}`;
 }
 
-/** What is answered for a validator that does not exist. */
+/** What is answered for a validator that does not exist; nothing where the explorer fails otherwise. */
 async function checkMissing(ask: Ask): Promise<Observation[]> {
-  const exists = await ask("validatorExists", { validatorId: NOBODY });
-  const missing = await ask("validator", { validatorId: NOBODY });
-  const isSaid = (isAnswered(exists) && exists.json === false) || exists.outcome === "missing";
-  const found: Observation[] = [
-    {
+  const exists = await ask("validatorExists", { validatorId: NOBODY }, true);
+  const missing = await ask("validator", { validatorId: NOBODY }, true);
+  const found: Observation[] = [];
+  const answer = JSON.stringify(exists.json)?.slice(0, 40);
+  if (isAnswered(exists) && exists.json !== false)
+    found.push({
       endpoint: "validatorExists",
-      result: isSaid ? "pass" : "warn",
-      detail: `for an id that names nothing: ${isAnswered(exists) ? JSON.stringify(exists.json)?.slice(0, 40) : (exists.status ?? exists.outcome)}`,
-      ...(isSaid ? {} : { meaning: "A validator that is gone is not told from one that cannot be read." }),
-    },
-  ];
-  if (missing.outcome !== "missing")
+      result: "warn",
+      detail: `for an id that names nothing: ${answer}`,
+      meaning: "A validator that is gone is not told from one that cannot be read.",
+    });
+  else if (isAnswered(exists) || exists.outcome === "missing")
+    found.push({
+      endpoint: "validatorExists",
+      result: "pass",
+      detail: `for an id that names nothing: ${answer ?? exists.status}`,
+    });
+  if (isAnswered(missing))
     found.push({
       endpoint: "validator",
       result: "warn",
-      detail: `for an id that names nothing: ${missing.status ?? missing.outcome} instead of 404`,
-      meaning: "An id that was not copied whole is not told from an explorer that fails.",
+      detail: "for an id that names nothing: 200 instead of 404",
+      meaning: "An id that was not copied whole is shown as a validator of which nothing is known.",
     });
   return found;
 }
