@@ -58,7 +58,7 @@ export function givePrices(
 
 const WELCOME = `Welcome to the sandbox: the real bot, on a made-up ledger. Three things to try:
 **1.** Type \`/validator list\` here, and open a validator from its menu.
-**2.** Press **Open a vote request** beside, and look into <#GOVERNANCE>: it is announced within a second.
+**2.** Press **Open a vote request** beside, and look into <#GOVERNANCE>: its announcement appears there.
 **3.** Be **Olga** (top right), type \`/subscribe validator\` with a validator that is 🟢 beside, take it down, and let an hour pass.`;
 
 /**

@@ -88,8 +88,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
   let bot: BotState = "stopped";
   /** How each network's explorer behaves. */
   const moods = new Map<SandboxExplorer, ExplorerMood>();
-  const startedAt = { real: Date.now(), own: place.now() };
-  const offset = () => place.now() - startedAt.own - (Date.now() - startedAt.real);
+  const offset = () => place.now() - Date.now();
 
   const setBot = (state: BotState) => {
     bot = state;

@@ -127,6 +127,8 @@ export type Turn =
   | { readonly do: "version" }
   | { readonly do: "traffic"; readonly id: string }
   | { readonly do: "price"; readonly percent: number }
+  /** What Discord would refuse is read, and goes. */
+  | { readonly do: "forget-refusals" }
   /** Somebody deletes an event from the calendar. */
   | { readonly do: "uncalendar"; readonly id: string }
   | { readonly do: "pass"; readonly hours: number }

@@ -3,6 +3,8 @@ import { PERMISSION, permissionsIn } from "../discord/permissions.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
 import type { Channel, User, World } from "../discord/world.js";
 import { MOTION_WORDS, titleInWords } from "../explorer/actions.js";
+import type { Ledger } from "../explorer/ledger.js";
+import type { VoteRequest } from "../explorer/model.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { DemoServer } from "./demo-server.js";
@@ -40,16 +42,37 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
     .map(({ method, path, status, body }) => {
       const { message, errors } = body as { message?: string; errors?: object };
       const faults = faultsIn(errors);
-      return { request: `${method} ${path}`, status, faults: faults.length > 0 ? faults : [String(message)] };
+      const named = path.replace(/\d{15,20}/g, (id) => {
+        const channel = discord.world.channels.get(id);
+        return channel ? `#${channel.name}` : id;
+      });
+      return {
+        request: `${method} ${named}`,
+        status,
+        faults: faults.length > 0 ? faults : [String(message)],
+      };
     })
     .reverse()
     .slice(0, 20);
 }
 
-function requestsOf(explorer: SandboxExplorer): ShownRequest[] {
-  return explorer.ledger.voteRequests.slice(0, MAX_ROWS).map((each) => ({
+/** Whom a vote request is about: the first party that its action names; empty where it names none. */
+function aboutWhom({ parties }: Ledger, actionConfig: unknown): string {
+  const [id] = /[^"]+::1220[0-9a-f]{64}/.exec(JSON.stringify(actionConfig) ?? "") ?? [];
+  const party = parties.find((each) => each.id === id);
+  return id === undefined ? "" : `: ${party?.name ?? id.split("::")[0]}`;
+}
+
+/** Its own title; of one that has none, its action and whom that is about. */
+function titleOf(ledger: Ledger, { title, actionConfig }: VoteRequest): string {
+  const words = titleInWords(title);
+  return words === title ? title : `${words}${aboutWhom(ledger, actionConfig)}`;
+}
+
+function requestsOf({ ledger }: SandboxExplorer): ShownRequest[] {
+  return ledger.voteRequests.slice(0, MAX_ROWS).map((each) => ({
     id: each.firstContractId,
-    title: titleInWords(each.title),
+    title: titleOf(ledger, each),
     status: each.status,
     yes: each.ballots.filter(({ accept }) => accept === true).length,
     no: each.ballots.filter(({ accept }) => accept === false).length,
@@ -87,7 +110,10 @@ export function snapshotOf(
     ...[...world.channels.values()].map(({ id, name }) => [id, name] as const),
     ...guild.roles.map(({ id, name }) => [id, name] as const),
   ];
-  const shown = explorer.ledger.validators.filter(({ isSv }) => !isSv);
+  // The oldest first: whoever is found here is found here again.
+  const shown = explorer.ledger.validators
+    .filter(({ isSv }) => !isSv)
+    .sort((a, b) => a.createdAt - b.createdAt);
   const down = shown.filter(({ active }) => !active).slice(0, MAX_ROWS / 2);
   const up = shown.filter(({ active }) => active).slice(0, MAX_ROWS / 2);
   return {

@@ -140,6 +140,9 @@ export async function turn(
     case "price":
       ledger.setPrice(ledger.price * (1 + wish.percent / 100));
       break;
+    case "forget-refusals":
+      place.discord.world.refusals.splice(0);
+      break;
     case "uncalendar":
       deleteScheduledEvent(place.discord.world, place.discord.guild, wish.id);
       break;

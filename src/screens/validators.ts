@@ -3,7 +3,7 @@ import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.js";
-import { fingerprint } from "../text/ids.js";
+import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { perObject } from "../util/per-object.js";
@@ -30,7 +30,7 @@ const toChoice = perObject((each: ListedValidator): Choice | undefined =>
   each.validator === null
     ? undefined
     : {
-        label: each.validatorName ?? fingerprint(each.validator),
+        label: each.validatorName ?? shortId(each.validator),
         hint: each.validatorName === null ? undefined : fingerprint(each.validator),
         emoji: each.active === null ? "⚪" : each.active ? "🟢" : "🔴",
         to: address("validator", { id: each.validator }),

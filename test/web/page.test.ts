@@ -132,7 +132,7 @@ describeWithChromium("the sandbox's page", () => {
 
   it("offers a member no command that only moderators may use, and a moderator every one", async () => {
     await page.locator(".say").fill("/subscribe");
-    await page.getByText("No command here is called that").waitFor();
+    await page.getByText("You have no command of that name here").waitFor();
     await be("Mo");
     await page.locator(".say").fill("/subscribe");
     await page.getByRole("option", { name: "/subscribe governance" }).waitFor();
@@ -166,6 +166,28 @@ describeWithChromium("the sandbox's page", () => {
       .locator("discord-thread")
       .click();
     await page.locator("discord-message", { hasText: "Closed: Feed the whales" }).waitFor();
+  });
+
+  it("shows who wrote in colours of the theme that it is changed to", async () => {
+    await go("general");
+    const colour = () =>
+      page
+        .locator("discord-message .discord-author-username")
+        .first()
+        .evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).color);
+    const toggle = page.getByRole("button", { name: /^(Dark|Light)$/ });
+    const before = await colour();
+    await toggle.click();
+    await expect.poll(colour).not.toBe(before);
+    await toggle.click();
+    await expect.poll(colour).toBe(before);
+  });
+
+  it("sends a command by Enter from a field that is chosen from", async () => {
+    await page.getByLabel("Message, or / for a command").fill("/price");
+    await page.getByLabel("Message, or / for a command").press("Enter");
+    await page.locator("select#option-private").press("Enter");
+    await last().getByText("Canton Coin").first().waitFor();
   });
 
   it("brings a post into a forum for each vote request", async () => {

@@ -248,7 +248,14 @@ export function createComposer({ update, act }: Parts) {
     class="composer"
     aria-label=${`/${command.name}`}
     @submit=${send}
-    @keydown=${(event: KeyboardEvent) => event.key === "Escape" && !event.defaultPrevented && reset()}
+    @keydown=${(event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) reset();
+      // By itself a select takes Enter for nothing, where a text field sends the form.
+      if (event.key === "Enter" && event.target instanceof HTMLSelectElement) {
+        event.preventDefault();
+        event.target.form?.requestSubmit();
+      }
+    }}
   >
     <p class="typed"><strong>/${command.name}</strong> ${command.description}</p>
     <div class="options">
@@ -302,7 +309,9 @@ export function createComposer({ update, act }: Parts) {
                 ),
                 takeAt,
               )
-            : html`<p class="offers none">No command here is called that.</p>`
+            : html`<p class="offers none">
+                You have no command of that name here. Some are for those who manage the server, such as Olga.
+              </p>`
       }
       <input
         class="say"

@@ -81,6 +81,11 @@ const thisChannel = ({ id, name, mayWrite }: ShownChannel, turn: DoTurn) => html
     )}
     ${button("Delete it", () => turn({ do: "delete-channel", channel: id }), `Delete it: the channel ${name}`)}
   </p>
+  ${
+    mayWrite
+      ? nothing
+      : html`<p><small>What the bot cannot send here pauses this channel's subscriptions: <code>/subscribe resume</code> goes on with them.</small></p>`
+  }
 </section>`;
 
 /** The world around the bot: the ledger, the clock, the explorer and the bot itself. */
@@ -103,6 +108,7 @@ export function controls(
                 <code>${sent}</code> (${status})<br />${faults.map((fault) => html`<strong>${fault}</strong><br />`)}
               </p>`,
             )}
+            ${button("Clear", () => turn({ do: "forget-refusals" }), "Clear what Discord would refuse")}
           </section>`
         : nothing
     }

@@ -1,5 +1,6 @@
 import "@skyra/discord-components-core";
 import { html, nothing, render, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
 import type { Dialog } from "../../discord/interactions.js";
 import type { Message } from "../../discord/world.js";
 import type { Deed, Outcome, ShownChannel, Snapshot, Turn } from "../snapshot.js";
@@ -224,7 +225,16 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
     go: (id) => go({ channel: id }),
   };
   return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0">
-    <discord-messages ?light-theme=${state.light} no-background>
+    ${
+      // Its parts learn the theme once, as they are made.
+      keyed(state.light, shownMessages(snapshot, handlers))
+    }
+    ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(sent by ${name})</small></p>`)}
+  </div>`;
+}
+
+function shownMessages(snapshot: Snapshot, handlers: Handlers): TemplateResult {
+  return html`<discord-messages ?light-theme=${state.light} no-background>
       ${messages(snapshot.messages, handlers)}
       ${
         state.dialog
@@ -242,9 +252,7 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
             )
           : nothing
       }
-    </discord-messages>
-    ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(sent by ${name})</small></p>`)}
-  </div>`;
+    </discord-messages>`;
 }
 
 function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateResult {
