@@ -39,6 +39,10 @@ const ofMessage = async (name: string, channel = channels.general) => {
   if (message) shown[name] = structureOf(message);
 };
 
+// A name is typed below: the bot knows it once it has read the lists, of which this is the last.
+const hasNames = () => place.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
+await world.until(hasNames, "the names", 60_000);
+
 await ask("validator show", { validator: "quartz" }, "last seen");
 await ofMessage("answer");
 // A long list, whole.

@@ -1,3 +1,5 @@
+import { subjectText, toAction } from "../../src/ledger/actions.js";
+import { hintOf } from "../../src/text/ids.js";
 import type { Option } from "../discord/driver.js";
 import { PERMISSION, permissionsIn } from "../discord/permissions.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
@@ -56,17 +58,13 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
     .slice(0, 20);
 }
 
-/** Whom a vote request is about: the first party that its action names; empty where it names none. */
-function aboutWhom({ parties }: Ledger, actionConfig: unknown): string {
-  const [id] = /[^"]+::1220[0-9a-f]{64}/.exec(JSON.stringify(actionConfig) ?? "") ?? [];
-  const party = parties.find((each) => each.id === id);
-  return id === undefined ? "" : `: ${party?.name ?? id.split("::")[0]}`;
-}
-
-/** Its own title; of one that has none, its action and whom that is about. */
-function titleOf(ledger: Ledger, { title, actionConfig }: VoteRequest): string {
+/** Its own title; of one that has none, what it is about, as the bot announces it. */
+function titleOf({ parties }: Ledger, { title, actionConfig }: VoteRequest): string {
   const words = titleInWords(title);
-  return words === title ? title : `${words}${aboutWhom(ledger, actionConfig)}`;
+  const { subject } = toAction(actionConfig);
+  if (words === title || subject === null) return words;
+  const nameOf = (id: string) => parties.find((each) => each.id === id)?.name ?? hintOf(id);
+  return subjectText(subject, nameOf);
 }
 
 function requestsOf({ ledger }: SandboxExplorer): ShownRequest[] {
