@@ -250,7 +250,8 @@ export class Ledger {
   #report(validator: Validator): void {
     validator.lastActiveAt = this.now();
     validator.contractId = this.contractId();
-    validator.trafficUsed += this.random.int(1_000, 90_000);
+    const used = validator.trafficUsed + this.random.int(1_000, 90_000);
+    validator.trafficUsed = Math.min(used, Math.max(validator.trafficBought, validator.trafficUsed));
     this.validators.splice(this.validators.indexOf(validator), 1);
     this.validators.unshift(validator);
   }
@@ -320,7 +321,7 @@ export class Ledger {
     // Those who founded the network were there before anybody who joined it.
     const createdAt = isSv ? party.firstSeen : startedAt - (at - size.superValidators + 1) * 8 * HOUR;
     party.firstSeen = Math.min(party.firstSeen, createdAt);
-    this.validators.push({
+    const validator: Validator = {
       party,
       sponsor: isSv ? party : random.pick(this.superValidators),
       contractId: this.contractId(),
@@ -333,7 +334,10 @@ export class Ledger {
       isSv,
       trafficBought: random.int(5, 900) * 1_000_000,
       trafficUsed: random.int(1, 400) * 500_000,
-    });
+    };
+    // Nobody uses more than was bought.
+    validator.trafficUsed = Math.min(validator.trafficUsed, validator.trafficBought);
+    this.validators.push(validator);
   }
 
   /** A token is a contract of its own, created in an update of its own. */

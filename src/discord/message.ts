@@ -189,9 +189,11 @@ function ageOf(view: View): Markdown | undefined {
   const problem = view.readings.find((reading) => reading.problem)?.problem;
   if (problem)
     return md`-# ⚠️ Not the newest data, from ${oldest}: ${WHY[problem] ?? "the explorer is not answering"}`;
-  // A newer one is on its way already.
-  const refreshing = view.readings.some((reading) => reading.stale);
-  return refreshing ? md`-# Explorer data from ${oldest}, refreshing` : md`-# Explorer data from ${oldest}`;
+  // A newer one is on its way already, but not to this message.
+  const isStale = view.readings.some((reading) => reading.stale);
+  return isStale
+    ? md`-# Explorer data from ${oldest}; press Refresh for newer data`
+    : md`-# Explorer data from ${oldest}`;
 }
 
 /** What the age takes at the most, so that it is never what is dropped. */
