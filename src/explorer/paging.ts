@@ -1,6 +1,7 @@
+import { yieldFor } from "../util/event-loop.js";
 import { keyOf, type ListName, newerIn, type Row } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
-import { distinct, type Page } from "./schema/page.js";
+import { gatherDistinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
 
 /** Rows a screen shows, and rows a request fetches: one request serves ten screens. */
@@ -115,6 +116,9 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   };
 }
 
+/** About how long a row is, in characters. */
+const ROW_LENGTH = 500;
+
 /** One reading of what several tell of: as old as the oldest. */
 export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading<T> {
   const problem = readings.find((reading) => reading.problem)?.problem;
@@ -138,7 +142,8 @@ export async function readPages<Name extends ListName>(
 ): Promise<Reading<readonly Row<Name>[]> & { readonly complete: boolean }> {
   const key = keyOf(name);
   const readings: Reading<Page<Row<Name>>>[] = [];
-  let rows: Row<Name>[] = [];
+  const gathered = gatherDistinct(key, newerIn(name));
+  const { rows } = gathered;
   const result = (complete: boolean) => ({
     ...together<readonly Row<Name>[]>(rows, ...readings),
     complete: complete && readings.every((reading) => reading.data.unreadable === 0),
@@ -153,7 +158,9 @@ export async function readPages<Name extends ListName>(
     const previous = readings.at(-1);
     if (previous && samePage(previous.data, reading.data, key)) return result(true);
     readings.push(reading);
-    rows = distinct([...rows, ...reading.data.content], key, newerIn(name));
+    gathered.add(reading.data.content);
+    // Pages from the cache come without waiting: many rows, looked through with each page, take a turn of their own.
+    await yieldFor(rows.length * ROW_LENGTH);
     const { totalElements, last, sent } = reading.data;
     const counted = last === null && totalElements !== null && rows.length >= totalElements;
     // Pages may be longer than was wanted: so many rows are all that a list has.

@@ -16,6 +16,28 @@ const pageOf = (page: number, size: number) =>
   });
 
 describe("pages that are longer than was wanted", () => {
+  it("take a turn of the event loop each, also where they are all in the cache", async () => {
+    let turns = 0;
+    let isReading = true;
+    const count = () => {
+      turns += 1;
+      if (isReading) setImmediate(count);
+    };
+    setImmediate(count);
+    const read: number[] = [];
+    await readPages(
+      "votes",
+      async ({ page }) => {
+        read.push(page);
+        return { data: pageOf(page, 600), fetchedAt: 0, stale: false };
+      },
+      () => false,
+    );
+    isReading = false;
+    expect(read.length).toBeGreaterThan(5);
+    expect(turns).toBeGreaterThanOrEqual(read.length - 1);
+  });
+
   it.each([
     ["a page of 7,000 rows", 7_000, 1, 5_100],
     ["pages of 2,000 rows", 2_000, 3, 6_000],

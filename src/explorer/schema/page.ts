@@ -94,11 +94,19 @@ export type Newer<T> = (row: T, than: T) => boolean;
 export function distinct<T>(
   rows: readonly T[],
   keyOf: (row: T) => string | null,
-  newer: Newer<T> = () => false,
-): T[] {
+  newer?: Newer<T>,
+): readonly T[] {
+  const gathered = gatherDistinct(keyOf, newer);
+  gathered.add(rows);
+  return gathered.rows;
+}
+
+/** The same for rows that come page by page, each looked at once. */
+export function gatherDistinct<T>(keyOf: (row: T) => string | null, newer: Newer<T> = () => false) {
   const places = new Map<string, number>();
   const kept: T[] = [];
-  for (const row of rows) {
+  const rows: readonly T[] = kept;
+  const add = (row: T) => {
     const key = keyOf(row);
     const place = key === null ? undefined : places.get(key);
     const before = place === undefined ? undefined : kept[place];
@@ -106,6 +114,11 @@ export function distinct<T>(
       if (key !== null) places.set(key, kept.length);
       kept.push(row);
     } else if (newer(row, before)) kept[place] = row;
-  }
-  return kept;
+  };
+  return {
+    rows,
+    add(more: readonly T[]): void {
+      for (const row of more) add(row);
+    },
+  };
 }
