@@ -1,5 +1,3 @@
-import { subjectText, toAction } from "../../src/ledger/actions.js";
-import { hintOf } from "../../src/text/ids.js";
 import type { Option } from "../discord/driver.js";
 import { PERMISSION, permissionsIn } from "../discord/permissions.js";
 import { listScheduledEvents } from "../discord/scheduled-events.js";
@@ -58,13 +56,12 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
     .slice(0, 20);
 }
 
-/** Its own title; of one that has none, what it is about, as the bot announces it. */
+/** Its own title; of one that has none, its action and the party that this is about. */
 function titleOf({ parties }: Ledger, { title, actionConfig }: VoteRequest): string {
   const words = titleInWords(title);
-  const { subject } = toAction(actionConfig);
-  if (words === title || subject === null) return words;
-  const nameOf = (id: string) => parties.find((each) => each.id === id)?.name ?? hintOf(id);
-  return subjectText(subject, nameOf);
+  const [id] = /[^"]+::1220[0-9a-f]{64}/.exec(JSON.stringify(actionConfig) ?? "") ?? [];
+  if (words === title || id === undefined) return words;
+  return `${words}: ${parties.find((each) => each.id === id)?.name ?? id.split("::")[0]}`;
 }
 
 function requestsOf({ ledger }: SandboxExplorer): ShownRequest[] {

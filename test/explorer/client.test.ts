@@ -33,7 +33,7 @@ describe("the explorer's client", () => {
   let client: Client;
   const called = new Set<EndpointName>();
   let send: (given: AbortSignal) => Request;
-  const signal = () => AbortSignal.timeout(2_000);
+  const signal = () => AbortSignal.timeout(15_000);
   const page = { page: 0, size: 100 };
 
   beforeAll(async () => {
