@@ -106,8 +106,9 @@ describe("what the operator hears of", () => {
   });
 
   it("a monitor hears each minute that the work goes on, without the key, and the log never names it", async () => {
-    await world().until(() => beats.length > 0, "a beat", 90_000);
-    expect(beats[0]).toEqual({ url: secret, key: undefined });
+    // Whoever else knew this port before may ask here too.
+    const beat = await world().until(() => beats.find(({ url }) => url === secret), "a beat", 90_000);
+    expect(beat.key).toBeUndefined();
     expect(harness.bot().output()).not.toContain("0123-secret-4567");
   }, 100_000);
 });
