@@ -13,7 +13,6 @@ import type { Renderer } from "./discord/message.js";
 import type { Pacer } from "./discord/pacer.js";
 import { ExplorerError } from "./explorer/errors.js";
 import type { ExplorerService } from "./explorer/service.js";
-import { OPERATOR_FEED } from "./feeds/operator/index.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import type { Log } from "./log.js";
@@ -114,7 +113,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     deps;
   const now = Date.now;
   const vitals = createVitals();
-  const self = { ...deps.self, waitingMs: () => outbox.waitingMs(OPERATOR_FEED) };
+  const self = { ...deps.self, waitingMs: (but?: string) => outbox.waitingMs(but) };
   const running = deps.feeds.map((feed) => {
     const pollMs = feed.pollMs(polls);
     const created = feed.create(

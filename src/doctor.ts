@@ -5,7 +5,7 @@ import { createCommands } from "../commands/index.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { checkChannel } from "./doctor/channel.js";
 import { checkEndpoints, reportOf, tablesOf } from "./doctor/endpoints/index.js";
-import type { Finding } from "./doctor/finding.js";
+import { type Finding, SIGN } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
 import { feeds } from "./feeds/index.js";
 
@@ -16,8 +16,6 @@ npm run doctor -- --endpoints             asks all endpoints of the explorer, so
   --report FILE                           writes what was answered to a new file, its ids and names replaced
   --token CONTRACT_ID                     a token to ask for
 npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, and removes it`;
-
-const SIGN = { pass: "✔", warn: "!", fail: "✖" } as const;
 
 function print({ what, result, detail, fix }: Finding): void {
   console.log(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);

@@ -216,8 +216,8 @@ export interface SelfReport {
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
   /** What the explorer answered otherwise than documented in the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
-  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. */
-  waitingMs(): Promise<number>;
+  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. @param but a feed left out */
+  waitingMs(but?: string): Promise<number>;
 }
 
 /** What a feed is built from, anew with each lease. */

@@ -10,6 +10,9 @@ export interface Finding {
   readonly fix?: string;
 }
 
+/** What stands before a line about it. */
+export const SIGN: Readonly<Record<Finding["result"], string>> = { pass: "✔", warn: "!", fail: "✖" };
+
 /** What is as it should be. */
 export const pass = (what: string, detail: string): Finding => ({ what, result: "pass", detail });
 /** What works, but had better be mended. */

@@ -30,6 +30,9 @@ export interface Difference {
   readonly isRead: boolean;
 }
 
+/** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
+export const WHOLE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
+
 /** So much of an answer is looked at, since a stranger may have written it. */
 const MAX_ROWS = 100;
 const MAX_INNER_ROWS = 20;

@@ -1,4 +1,4 @@
-import { type Difference, differencesIn } from "../explorer/differences.js";
+import { type Difference, differencesIn, WHOLE } from "../explorer/differences.js";
 import type { EndpointName } from "../explorer/endpoints.js";
 import type { Log } from "../log.js";
 import { DAY } from "../util/units.js";
@@ -9,11 +9,9 @@ const MAX_KNOWN = 100;
 
 /** Of fewer objects than these, a field that is missing may be one that the explorer leaves out where it is empty. */
 const MIN_LACKING = 10;
-/** Endpoints whose one object has something in each field. */
-const COMPLETE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
 
 const isTelling = (endpoint: EndpointName, { kind, lackedBy = 0 }: Difference): boolean =>
-  kind !== "missing" || lackedBy >= MIN_LACKING || COMPLETE.has(endpoint);
+  kind !== "missing" || lackedBy >= MIN_LACKING || WHOLE.has(endpoint);
 
 /** What the explorer answered otherwise than expected, and when it last did, in ms of the steady clock. */
 export interface UnforeseenAnswer extends Difference {

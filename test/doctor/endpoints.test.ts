@@ -353,6 +353,15 @@ describe("the doctor of the endpoints", () => {
     expect(lines).toMatch(/✖ {2}contracts .*withheld from this key/);
   });
 
+  it("stops asking where the key is refused", async () => {
+    explorer.accept("another-key");
+    const lines = (await linesOf()).join("\n");
+    explorer.accept(explorer.key);
+    expect(explorer.requests).toHaveLength(1);
+    expect(lines).toMatch(/✖ {2}dashboard .*no answer: refused \(401\)/);
+    expect(lines).toMatch(/! {2}validators .*not asked: the key is refused/);
+  });
+
   it("counts by the rows that come where an endpoint takes no size", async () => {
     explorer.mood = at("/governance/vote-requests/votes", (answer: Page, { page }) => {
       const total = honestVotes.length;

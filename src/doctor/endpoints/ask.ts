@@ -27,6 +27,9 @@ export interface Exchange {
   readonly isProbe: boolean;
 }
 
+/** Whether it brought an answer. */
+export const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
+
 /** Sends one request within the budget. It never throws. */
 export type Ask = <Name extends EndpointName>(
   endpoint: Name,

@@ -2,8 +2,9 @@ import type { ExplorerConfig } from "../../config.js";
 import { differencesIn } from "../../explorer/differences.js";
 import { type EndpointName, endpointNames } from "../../explorer/endpoints.js";
 import { unknownWordsIn } from "../../ledger/known-words.js";
+import { SIGN } from "../finding.js";
 import { createAnonymizer } from "./anonymous.js";
-import { createAsk, type Exchange, pathOf } from "./ask.js";
+import { createAsk, type Exchange, isAnswered, pathOf } from "./ask.js";
 import { isGrave, meaningOf, SEEN_IN, wordsOf } from "./meaning.js";
 import type { Observation } from "./observation.js";
 import { walk } from "./walk.js";
@@ -21,9 +22,15 @@ const GIVEN_UP_MS = 10_000;
 /** What an endpoint's answers show by themselves, or that there are none. */
 function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observation[] {
   const asked = exchanges.filter((each) => each.endpoint === endpoint && !each.isProbe);
-  const answered = asked.filter(({ outcome }) => outcome === "answered");
+  const answered = asked.filter(isAnswered);
   const [first] = asked;
-  if (!first) return [notAsked(endpoint)];
+  if (!first)
+    return [
+      notAsked(
+        endpoint,
+        exchanges.some(({ outcome }) => outcome === "refused"),
+      ),
+    ];
   if (answered.length === 0) return [unanswered(first)];
   const slowest = Math.max(...answered.map(({ ms }) => ms));
   const answers = answered.map(({ json }) => json);
@@ -48,11 +55,11 @@ const slow = (endpoint: EndpointName, ms: number): Observation => ({
   meaning: `The bot gives up after 10 s: ${SEEN_IN[endpoint]}.`,
 });
 
-/** What could not be asked for, since nothing that was read names one. */
-const notAsked = (endpoint: EndpointName): Observation => ({
+/** What could not be asked for: the key is refused, or nothing that was read names one. */
+const notAsked = (endpoint: EndpointName, isRefused: boolean): Observation => ({
   endpoint,
   result: "warn",
-  detail: "not asked: no id of one could be read",
+  detail: `not asked: ${isRefused ? "the key is refused" : "no id of one could be read"}`,
   meaning: "Nothing is known of it.",
 });
 
@@ -94,8 +101,6 @@ export async function checkEndpoints(
   });
   return { exchanges, observations };
 }
-
-const SIGN = { pass: "✔", warn: "!", fail: "✖" } as const;
 
 /** Rows in columns. */
 function table(rows: readonly (readonly string[])[]): string[] {

@@ -3,13 +3,11 @@ import type { EndpointName, ListName, Row } from "../../explorer/endpoints.js";
 import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
 import type { Page } from "../../explorer/schema/page.js";
 import { toCount, toRecord } from "../../explorer/values.js";
-import type { Exchange } from "./ask.js";
+import { type Exchange, isAnswered } from "./ask.js";
 import type { Observation } from "./observation.js";
 
 /** Lists may change by so many rows between two requests. */
 const SHIFT = 20;
-
-const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
 
 /** The rows of a list's answer; none where it cannot be read. */
 export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): readonly Row<Name>[] {

@@ -1,4 +1,4 @@
-import type { Difference } from "../../explorer/differences.js";
+import { type Difference, WHOLE } from "../../explorer/differences.js";
 import type { EndpointName } from "../../explorer/endpoints.js";
 import { isList } from "./ask.js";
 
@@ -53,14 +53,11 @@ const LOST: ReadonlyMap<string, string> = new Map([
   ["price $.price", "There is no price, and no alert about it."],
 ]);
 
-/** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
-const COMPLETE: ReadonlySet<EndpointName> = new Set(["dashboard", "price"]);
-
 /** Whether something that people rely on is lost with a difference. */
 export function isGrave(endpoint: EndpointName, difference: Difference): boolean {
   const { path, isRead, kind, lackedBy = 0 } = difference;
   if (isRead || kind === "new" || !LOST.has(`${endpoint} ${path}`)) return false;
-  return kind !== "missing" || lackedBy > 1 || COMPLETE.has(endpoint);
+  return kind !== "missing" || lackedBy > 1 || WHOLE.has(endpoint);
 }
 
 /** What a page says of itself that the bot does not use. */

@@ -2,7 +2,7 @@ import type { ListName, Parameters, Row } from "../../explorer/endpoints.js";
 import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
 import { toId, toRecord } from "../../explorer/values.js";
 import { votesIn } from "../../ledger/votes.js";
-import type { Ask, Exchange } from "./ask.js";
+import { type Ask, type Exchange, isAnswered } from "./ask.js";
 import {
   countsOf,
   lastPageMissing,
@@ -24,8 +24,6 @@ const MAX_TRIED = 3;
 const FIRST = { page: 0, size: ROWS_PER_REQUEST } as const;
 const SMALL = { page: 1, size: 5 } as const;
 
-const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
-
 const totalOf = (exchange: Exchange): number => {
   const { elements, count } = countsOf(exchange);
   return Math.max(elements ?? 0, count ?? 0);
@@ -40,7 +38,9 @@ interface WalkOptions {
 
 /** Asks every endpoint, some 40 requests, and tells what no single answer shows. */
 export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Observation> {
-  await ask("dashboard", {});
+  const first = await ask("dashboard", {});
+  // A key that is refused is refused everywhere, and asking on may have it blocked.
+  if (first.outcome === "refused") return;
   await ask("price", {});
   /** A list that is longer than can be reached. */
   let longer: ListName | undefined;

@@ -129,7 +129,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
     await retryPaused(state, channelId, now());
     // What nobody can be told of now is told once the channel takes it.
     if (!(await publisher.isHeard(subscription))) return "partial";
-    const waitingMs = await self.waitingMs();
+    const waitingMs = await self.waitingMs(OPERATOR_FEED);
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
     const found = findTroubles({
       ...self,

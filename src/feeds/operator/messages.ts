@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<TroubleKind, Words>> = {
   },
   unreadable: {
     title: "Part of the state cannot be read",
-    body: md`These documents are set aside, and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}; please report it. It is over once they are deleted.`,
+    body: md`These documents are set aside, and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}; please report it. It is over once they are gone: take that collection out of an export, and import it with ${code("--replace")}.`,
   },
   unforeseen: {
     title: "The explorer answers otherwise than documented",
