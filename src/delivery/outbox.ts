@@ -87,7 +87,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
   const read = async () => {
     const waiting = createWaiting();
-    for (const [id, delivery] of [...(await outbox.list())].sort(([, a], [, b]) => a.order - b.order)) {
+    const written: (readonly [id: string, delivery: Delivery])[] = [];
+    for await (const each of outbox.entries()) written.push(each);
+    for (const [id, delivery] of written.sort(([, a], [, b]) => a.order - b.order)) {
       orders = Math.max(orders, delivery.order);
       const event = feedOf(delivery)?.readEvent(delivery.event);
       if (event === undefined)

@@ -11,7 +11,10 @@ import { StateError, type Store, type Write } from "./store.js";
 /** The documents of one collection, parsed by its schema. */
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
-  /** All of them by id; for a collection that may hold very many, `entries`. */
+  /**
+   * All of them by id. They stay in memory, and are parsed again only where their text has changed: for a collection that may hold
+   * very many, or is read once, `entries`.
+   */
   list(): Promise<Map<string, T>>;
   /**
    * One after another, without ever holding all. What is written meanwhile may or may not be among them, and one may come
@@ -99,10 +102,20 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
       if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
       return { document: result.data as DocumentOf<Name> };
     };
-    async function* entries(): AsyncIterable<readonly [string, DocumentOf<Name>]> {
+    /** What was listed last. */
+    let listed: ReadonlyMap<string, DocumentOf<Name>> = new Map();
+    const parseChanged = (id: string, text: string): Parsed<DocumentOf<Name>> => {
+      const known = listed.get(id);
+      return typeof known === "object" && known !== null && textOf.get(known) === text
+        ? { document: known }
+        : parse(id, text);
+    };
+    async function* entries(
+      read: (id: string, text: string) => Parsed<DocumentOf<Name>> = parse,
+    ): AsyncIterable<readonly [string, DocumentOf<Name>]> {
       for await (const page of store.pages(collection)) {
         for (const [id, text] of page) {
-          const parsed = parse(id, text);
+          const parsed = read(id, text);
           if ("document" in parsed) yield [id, parsed.document];
           else await setAside(collection, id, text, parsed.problem);
         }
@@ -117,10 +130,11 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
         await setAside(collection, id, text, parsed.problem);
         return undefined;
       },
-      entries,
+      entries: () => entries(),
       async list() {
         const documents = new Map<string, DocumentOf<Name>>();
-        for await (const [id, document] of entries()) documents.set(id, document);
+        for await (const [id, document] of entries(parseChanged)) documents.set(id, document);
+        listed = new Map(documents);
         return documents;
       },
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),

@@ -66,6 +66,23 @@ it.each([
   await state.close();
 });
 
+it("parses what it lists again only where its text has changed", async () => {
+  const { state, write } = open();
+  await state.commit(["a", "b", "c"].map((id) => state.subscriptions.put(id, subscription)));
+  const first = await state.subscriptions.list();
+  await write("subscriptions", "b", JSON.stringify({ ...subscription, roleId: "9" }));
+  await state.commit([state.subscriptions.delete("c")]);
+  const then = await state.subscriptions.list();
+  expect(then.get("a")).toBe(first.get("a"));
+  expect(then.get("b")).toEqual({ ...subscription, roleId: "9" });
+  expect([...then.keys()]).toEqual(["a", "b"]);
+  // Whoever was given it may do with it what they like.
+  then.clear();
+  await write("subscriptions", "a", "{}");
+  expect([...(await state.subscriptions.list()).keys()]).toEqual(["b"]);
+  await state.close();
+});
+
 it("leaves everything where it is for who only looks", async () => {
   const { store, write, error, lines } = open();
   const state = createState(store, { log: { error }, keepAside: false });

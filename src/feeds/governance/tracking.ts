@@ -140,11 +140,13 @@ function compareTerms(
   return { terms: was, learnt, ...(unconfirmed ? { unconfirmed } : {}) };
 }
 
+const present = (known: TrackedVoteRequest): TrackedVoteRequest =>
+  known.missedReads === 0 ? known : { ...known, missedReads: 0 };
+
 /** A request that is over, of which a row may still state the outcome in other words. */
 function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
   const restated = statusGroup(row.status) !== "open" && row.status !== null && row.status !== known.status;
-  if (!restated) return { ...known, missedReads: 0 };
-  return { ...known, missedReads: 0, status: row.status, revision: known.revision + 1 };
+  return restated ? { ...present(known), status: row.status, revision: known.revision + 1 } : present(known);
 }
 
 /**
@@ -159,7 +161,7 @@ export function compare(
   now: number,
 ): Difference {
   const closed = isOver({ ...termsOf(row, known.terms), status: row.status }, now);
-  if (isStale(known, row) && !closed) return { next: { ...known, missedReads: 0 }, closed: false };
+  if (isStale(known, row) && !closed) return { next: present(known), closed: false };
   if (known.phase !== "open") return { next: restate(known, row), closed: false };
 
   const { terms, unconfirmed, changedFrom, learnt } = compareTerms(known, row, confirming);

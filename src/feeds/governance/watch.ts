@@ -141,7 +141,7 @@ export function createGovernanceWatch({
       }
       const { next: compared, changedFrom, closed } = compare(before, row, whole, now());
       const { next, way, needed = 0 } = decide(compared);
-      if (JSON.stringify(next) !== JSON.stringify(before))
+      if (next !== before && JSON.stringify(next) !== JSON.stringify(before))
         learnt.set(key, closed ? { ...next, closedAt: now() } : next);
       if (changedFrom)
         events.push({
