@@ -10,7 +10,7 @@ import { md, timestamp } from "../../text/markdown.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { createSources, facts, readFacts, remember, type Sources } from "./facts.js";
 import { digestView } from "./messages.js";
-import { options, scheduleOf, scheduleWords, slotAfter, slotBefore } from "./schedule.js";
+import { createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
 
 /** A digest that comes so long after its hour is late, in ms. */
 const LATE_MS = 15 * MINUTE;
@@ -76,11 +76,12 @@ interface WatchDeps {
 /** Looks whether a digest is due, and publishes it with what it tells. */
 function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
   const { digests } = state;
+  const slotOf = createSlots();
 
   /** What is due for a subscription: an event, and what to remember. */
   const settle = async (subscription: Subscription, known: DigestMemory | undefined, sources: Sources) => {
     const schedule = scheduleOf(subscription);
-    const slot = slotBefore(schedule, now());
+    const slot = slotOf(schedule, now());
     const { channelId } = subscription;
     const memory = async (at: number): Promise<DigestMemory> => ({
       at,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { options, type Schedule, slotAfter, slotBefore } from "../../../src/feeds/digest/schedule.js";
+import {
+  createSlots,
+  options,
+  type Schedule,
+  slotAfter,
+  slotBefore,
+} from "../../../src/feeds/digest/schedule.js";
 
 const monday: Schedule = { every: "week", weekday: 1, hour: 9, minute: 0, zone: "Europe/Berlin" };
 const daily = (hour: number, minute = 0, zone = "Europe/Berlin"): Schedule => ({
@@ -90,6 +96,15 @@ describe("the last time that a digest was due", () => {
       expect(days.length).toBeGreaterThanOrEqual(365);
     }
   });
+});
+
+it("is remembered for no longer than it is the last, nor where the clock is set back", () => {
+  const slotOf = createSlots();
+  const [start, step] = [Date.parse("2026-10-23T12:00:00Z"), 1_200_000];
+  const moments = Array.from({ length: 220 }, (_, index) => start + index * step);
+  for (const moment of [...moments, ...moments.toReversed()])
+    for (const schedule of [daily(2, 30), daily(3), monday])
+      expect(slotOf(schedule, moment)).toEqual(slotBefore(schedule, moment));
 });
 
 describe("the next time", () => {
