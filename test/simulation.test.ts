@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 async function simulate(...given: string[]): Promise<{ stdout: string; messages: number }> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ["--import", "tsx", "simulation/main.ts", ...given],
+    ["--max-semi-space-size=64", "--import", "tsx", "simulation/main.ts", ...given],
     { cwd: ROOT },
   );
   return { stdout, messages: Number(/, (\d+) messages/.exec(stdout)?.[1]) };

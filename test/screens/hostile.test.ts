@@ -19,6 +19,7 @@ import {
 } from "../../src/screens/addresses.js";
 import { openScreen } from "../../src/screens/index.js";
 import { createCache } from "../../src/storage/cache.js";
+import type { State } from "../../src/storage/state.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { newState, SMALL } from "../harness.js";
 import { expectSafe, HOSTILE } from "./checks.js";
@@ -63,6 +64,7 @@ function* cycle<T>(values: readonly T[]): Generator<T> {
 
 describe("whatever the explorer returns", () => {
   let sandbox: SandboxExplorer;
+  let state: State;
   const ids: Partial<Record<ScreenName, string>> = {};
   const screens = {
     directory: createDirectory(),
@@ -74,6 +76,7 @@ describe("whatever the explorer returns", () => {
   };
 
   beforeAll(async () => {
+    state = newState();
     sandbox = await startSandboxExplorer({
       size: { ...SMALL, parties: 60, voteRequests: 12, updates: 20 },
       lively: false,
@@ -94,7 +97,7 @@ describe("whatever the explorer returns", () => {
     const names = HOSTILE.map((name, at) => ({ id: `${at}`, name, active: at % 2 === 0, version: name }));
     await screens.directory.replace("validator", names, Date.now());
   });
-  afterAll(() => sandbox.close());
+  afterAll(() => Promise.all([sandbox.close(), state.close()]));
 
   const open = async (to: ScreenAddress) => {
     const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
@@ -114,7 +117,7 @@ describe("whatever the explorer returns", () => {
       names: createNames({
         directory: screens.directory,
         explorer: service.for("background"),
-        state: newState(),
+        state,
         log,
       }),
       explorer: service.for({ person: "ana" }),
