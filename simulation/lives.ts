@@ -49,6 +49,8 @@ export function startLives(deps: LivesDeps): Lives {
       isDead: false,
       doom: undefined,
       onDeath: () => {
+        // Of several things that it does at once, each may be the last.
+        if (process.isDead) return;
         process.isDead = true;
         alive.splice(
           alive.findIndex((each) => each.process === process),

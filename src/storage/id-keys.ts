@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import { KEY_MARK } from "../text/ids.js";
@@ -19,7 +19,7 @@ export interface IdKeys {
 
 /** An id's key: 17 characters that no packed id begins with. */
 export function keyOf(id: string): string {
-  return KEY_MARK + createHash("sha256").update(id).digest("base64url").slice(0, 16);
+  return KEY_MARK + hash("sha256", id, "base64url").slice(0, 16);
 }
 
 /** Keys are written together, so many ms after the first. */

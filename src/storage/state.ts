@@ -110,17 +110,19 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
         ? { document: known }
         : parse(id, text);
     };
-    async function* entries(
-      read: (id: string, text: string) => Parsed<DocumentOf<Name>> = parse,
-    ): AsyncIterable<readonly [string, DocumentOf<Name>]> {
-      for await (const page of store.pages(collection)) {
-        for (const [id, text] of page) {
-          const parsed = read(id, text);
-          if ("document" in parsed) yield [id, parsed.document];
-          else await setAside(collection, id, text, parsed.problem);
-        }
+    /** The documents of a page; what cannot be read is set aside. */
+    const readPage = async (
+      page: readonly (readonly [id: string, text: string])[],
+      read: (id: string, text: string) => Parsed<DocumentOf<Name>>,
+    ): Promise<(readonly [string, DocumentOf<Name>])[]> => {
+      const documents: (readonly [string, DocumentOf<Name>])[] = [];
+      for (const [id, text] of page) {
+        const parsed = read(id, text);
+        if ("document" in parsed) documents.push([id, parsed.document]);
+        else await setAside(collection, id, text, parsed.problem);
       }
-    }
+      return documents;
+    };
     return {
       async get(id) {
         const text = await store.get(collection, id);
@@ -130,10 +132,14 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
         await setAside(collection, id, text, parsed.problem);
         return undefined;
       },
-      entries: () => entries(),
+      async *entries() {
+        for await (const page of store.pages(collection)) yield* await readPage(page, parse);
+      },
       async list() {
         const documents = new Map<string, DocumentOf<Name>>();
-        for await (const [id, document] of entries(parseChanged)) documents.set(id, document);
+        // A page at a time: a promise for each of thousands of documents takes longer than the documents.
+        for await (const page of store.pages(collection))
+          for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
         listed = new Map(documents);
         return documents;
       },

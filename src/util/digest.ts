@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A short name for what is not to be written out, such as an address with a key. */
-export const digest = (text: string): string =>
-  createHash("sha256").update(text).digest("base64url").slice(0, 8);
+export const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, 8);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
@@ -21,7 +21,7 @@ const MAX_CONTRACT_IDS = 40;
 
 /** A request's key in the state: a short hash of its identity, kept for ever. */
 export function requestKey(identity: string): string {
-  return createHash("sha256").update(identity).digest("base64url").slice(0, 16);
+  return hash("sha256", identity, "base64url").slice(0, 16);
 }
 
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
