@@ -114,7 +114,7 @@ export class VirtualClock {
   async run(until: number): Promise<void> {
     for (;;) {
       // Whatever follows without waiting from what was done before is done before time goes on.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
+      await new Promise((resolve) => this.#nextTurn(resolve));
       const next = this.#timers.pop();
       if (!next) break;
       if (next.at > until) {

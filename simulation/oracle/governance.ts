@@ -1,4 +1,5 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
+import { VOTER_REMINDERS } from "../community.js";
 import type { Motion } from "../history/motions.js";
 import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
 
@@ -37,12 +38,10 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         if (told === 0 && isDue) yield `Not told that enough voted ${way}: ${where}`;
       }
 
-      yield* judgeReminders(
-        own,
-        dueRemindersOf(motion, before),
-        { where, known, closesAt, isKnown },
-        evidence,
-      );
+      const due = dueRemindersOf(motion, before);
+      // Where nobody could be asked who has voted, the person's reminders of a missing vote say only that it is open.
+      const unnamed = only ? dueRemindersOf(motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
+      yield* judgeReminders(own, due, unnamed, { where, known, closesAt, isKnown }, evidence);
     }
 };
 
@@ -74,17 +73,33 @@ interface Reminded {
 /** In so much time after it is due a reminder has come, in ms. */
 export const REMINDED_MS = 40 * MINUTE;
 
-/** Each reminder comes once, in its time; of those that are due together, only the last. Their messages are edited later. */
+/** Whether a reminder is none of these, and none that came under the name of who has not voted. */
+const isNoneOf =
+  (due: readonly Reminder[], own: readonly Told[]) =>
+  ({ dueAt }: Reminder): boolean =>
+    due.every((each) => each.dueAt !== dueAt) &&
+    !own.some(
+      ({ content, at }) =>
+        content.startsWith("Not voted yet: ") && at >= dueAt - MINUTE && at <= dueAt + REMINDED_MS,
+    );
+
+/**
+ * Each reminder comes once, in its time; of those that are due together, only the last. Their messages are edited later.
+ * @param unnamed those that another subscription of the channel may bring
+ */
 function* judgeReminders(
   own: readonly Told[],
   due: readonly Reminder[],
+  unnamed: readonly Reminder[],
   { where, known, closesAt, isKnown }: Reminded,
   evidence: Evidence,
 ): Iterable<string> {
   const told = own.filter(({ content }) => /(^|> )Still open: /.test(content)).map(({ at }) => at);
-  const mayCome = due.filter(({ dueAt, deadline }) => dueAt < Math.min(closesAt, deadline) + JUMP_MS);
+  const isInReach = ({ dueAt, deadline }: Reminder) => dueAt < Math.min(closesAt, deadline) + JUMP_MS;
+  const mayCome = due.filter(isInReach);
+  const all = [...mayCome, ...unnamed.filter(isInReach)];
   for (const [index, at] of told.entries())
-    if (mayCome.filter(({ dueAt }) => dueAt - JUMP_MS <= at).length <= index)
+    if (all.filter(({ dueAt }) => dueAt - JUMP_MS <= at).length <= index)
       yield `Reminder ${index + 1} at ${iso(at)} came before it was due, or twice: ${where}`;
   for (const { dueAt, deadline } of mayCome) {
     const isAlone = due.every(
