@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
@@ -104,11 +104,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     screen: render,
     message: (view) => render(view),
     title: (text) => withLabel(withCoin(text, coin), label, MAX_THREAD_NAME, cut),
-    mark: (id) =>
-      createHash("sha256")
-        .update(`${salt() ?? ""}${id}`)
-        .digest("base64url")
-        .slice(0, 25),
+    mark: (id) => hash("sha256", `${salt() ?? ""}${id}`, "base64url").slice(0, 25),
   };
 }
 

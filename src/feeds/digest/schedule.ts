@@ -120,7 +120,10 @@ export function slotAfter(schedule: Schedule, now: number): number {
   return slotBefore(schedule, next.endOf("day").toMillis()).at;
 }
 
-/** What `slotBefore` tells, reckoned anew only once a schedule's next time has come: of thousands of channels that is asked every minute. */
+/**
+ * What `slotBefore` tells, reckoned anew only once a schedule's next time has come: it is asked every minute, for thousands of
+ * channels.
+ */
 export function createSlots(): (schedule: Schedule, now: number) => Slot {
   const known = new LRUCache<string, { readonly slot: Slot; readonly until: number }>({ max: MAX_SCHEDULES });
   return (schedule, now) => {

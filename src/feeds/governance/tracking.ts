@@ -140,6 +140,7 @@ function compareTerms(
   return { terms: was, learnt, ...(unconfirmed ? { unconfirmed } : {}) };
 }
 
+/** A request that this read did not miss: the same object where no read before had missed it. */
 const present = (known: TrackedVoteRequest): TrackedVoteRequest =>
   known.missedReads === 0 ? known : { ...known, missedReads: 0 };
 
