@@ -3,6 +3,8 @@ import type { Random } from "../explorer/random.js";
 /** Answers are sent up to this size, in characters: the bot reads 2 MB. One in ten may be larger. */
 const MAX_LENGTH = 2_000_000;
 const MAX_UNREAD = 9_000_000;
+/** How long all names of an answer may be together, in characters. */
+const NAMES_LENGTH = 1_800_000;
 
 /** What every object inherits, as it is and as the ledger would write it. */
 const INHERITED = ["constructor", "CONSTRUCTOR", "Constructor", "toString", "__proto__"];
@@ -49,6 +51,9 @@ const WORDS = [
   "x".repeat(100_000),
   "y".repeat(1_400_000),
 ];
+
+/** Fields that hold what somebody called something. */
+const NAMES = /(name|title|symbol)$/i;
 
 /** A value in so many arrays, or in so many objects. */
 function nested(depth: number, inner: unknown, key?: string): unknown {
@@ -125,7 +130,28 @@ function spoilColumn(answer: unknown, random: Random): void {
   for (const row of rows) row[key] = value;
 }
 
+/** Everything in a value that has a name. */
+function namesIn(value: unknown): readonly Place[] {
+  if (!isHolder(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === "string" && NAMES.test(key) ? [[value, key] as const] : namesIn(inner),
+  );
+}
+
+/** Names are what a stranger chooses most easily: now and then they are as long as an answer has room for. */
+function spoilNames(answer: unknown, random: Random): void {
+  const names = namesIn(answer);
+  const length = NAMES_LENGTH / (names.length || 1);
+  const long = random.pick(["n", "name "]);
+  const text = random.chance(0.3) ? long.repeat(length / long.length) : random.pick(WORDS);
+  for (const [holder, key] of names) holder[key] = text;
+}
+
 function spoilOnce(answer: unknown, random: Random): void {
+  if (random.chance(0.1)) {
+    spoilNames(answer, random);
+    return;
+  }
   if (random.chance(0.25)) {
     spoilColumn(answer, random);
     return;
