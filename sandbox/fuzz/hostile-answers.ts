@@ -130,12 +130,15 @@ function spoilColumn(answer: unknown, random: Random): void {
   for (const row of rows) row[key] = value;
 }
 
-/** Everything in a value that has a name. */
-function namesIn(value: unknown): readonly Place[] {
-  if (!isHolder(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    typeof inner === "string" && NAMES.test(key) ? [[value, key] as const] : namesIn(inner),
-  );
+/** Everything in a value that has a name; what is repeated thousands of times is the same object, and looked at once. */
+function namesIn(value: unknown, looked = new Set<object>()): Place[] {
+  const names: Place[] = [];
+  if (!isHolder(value) || looked.has(value)) return names;
+  looked.add(value);
+  for (const [key, inner] of Object.entries(value))
+    if (typeof inner === "string" && NAMES.test(key)) names.push([value, key]);
+    else names.push(...namesIn(inner, looked));
+  return names;
 }
 
 /** Names are what a stranger chooses most easily: now and then they are as long as an answer has room for. */
