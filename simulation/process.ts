@@ -2,6 +2,7 @@ import { createBackground, createHousekeeping } from "../src/background.js";
 import { codeOf } from "../src/config-shapes.js";
 import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
+import { createDirectoryLoader } from "../src/directory/fill.js";
 import { createNames } from "../src/directory/names.js";
 import { createLinks } from "../src/discord/links.js";
 import { createRenderer } from "../src/discord/message.js";
@@ -121,6 +122,7 @@ export function startProcess(
         feeds,
         explorer,
         directory,
+        loadDirectory: createDirectoryLoader(directory, state, log),
         names,
         state,
         rest,

@@ -31,6 +31,8 @@ export interface BackgroundDeps {
   readonly state: State;
   readonly explorer: ExplorerService;
   readonly directory: Directory;
+  /** Takes over the names that the state keeps. */
+  readonly loadDirectory: () => Promise<void>;
   readonly names: Names;
   /** Of its own, so that a thousand announcements do not stand before a person's answer. */
   readonly rest: REST;
@@ -71,8 +73,8 @@ export function createBackground(deps: BackgroundDeps): Background {
   let stalled: Background["stalled"] = async () => ["it has not begun"];
   return {
     async start(_, lease) {
-      // What is kept of vote requests comes before anything that names them.
-      await deps.names.load();
+      // What is kept of names comes before anything that says them.
+      await Promise.all([deps.names.load(), deps.loadDirectory()]);
       const work = startWork(deps, leased(deps.state, lease), lease);
       stop = () => work.stop();
       stalled = () => work.stalled();
@@ -212,11 +214,11 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const ending = new AbortController();
   const fill = createDirectoryFiller({
     directory,
+    load: deps.loadDirectory,
     names,
     // What people or the feeds have just read will do; fifty pages that nobody wants are not kept.
     explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
     state,
-    log,
     ended: ending.signal,
   });
   const newest = explorer.for("background", { maxAgeMs: 0 });

@@ -111,9 +111,13 @@ export const judgeSilences: Judge = function* (of, evidence) {
       ({ title, content, at }) =>
         title === `🟢 Back: ${name}` && !content.includes("went silent") && at >= next && at < until,
     );
-    if (backs.length > 1) yield `Told ${backs.length} times that it is back: ${where}`;
+    // An explorer that falls behind makes a silence of its own, until it is held to be behind.
+    const ofLags = history.lags.filter(
+      ({ from, to }) => from < until && to > next && to - history.lastReport(validator, from) > afterMs,
+    ).length;
+    if (backs.length > 1 + ofLags) yield `Told ${backs.length} times that it is back: ${where}`;
     if (backs.some(isPinged)) yield `Back, with a ping: ${where}`;
-    if (backs.length > 0 && cards.length === 0 && within.length === 0)
+    if (backs.length > ofLags && cards.length === 0 && within.length === 0)
       yield `Back, and never silent: ${where}`;
     if (
       backs.length === 0 &&

@@ -10,6 +10,7 @@ import type { Log } from "../log.js";
 import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
+import { singleFlight } from "../util/single-flight.js";
 import { MINUTE } from "../util/units.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
@@ -111,22 +112,8 @@ const MAX_VOTE_PAGES = 3;
 /** How often the kept lists are looked at, in ms. */
 export const DIRECTORY_MS = MINUTE;
 
-/**
- * Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process
- * has met. From then on, tokens met here are kept too.
- */
-export async function loadDirectory(
-  directory: Directory,
-  state: State,
-  log: Log,
-  now = Date.now,
-): Promise<void> {
-  directory.onAdded ??= (kind, entry) => {
-    if (kind !== "token") return;
-    state
-      .commit([state.tokens.add(entry.id, entry)])
-      .catch((err: unknown) => log.warn({ err }, "A token's name could not be kept"));
-  };
+/** Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process has met. */
+async function loadDirectory(directory: Directory, state: State, now: () => number): Promise<void> {
   const times = await state.directoryTimes.list();
   for (const kind of KINDS) {
     const known = times.get(kind);
@@ -144,12 +131,33 @@ export async function loadDirectory(
   }
 }
 
+/**
+ * A function that takes over what the state holds; whoever wants that while it is under way shares it. From now on, tokens that
+ * are met are kept. It fails with a StateError.
+ */
+export function createDirectoryLoader(
+  directory: Directory,
+  state: State,
+  log: Log,
+  now = Date.now,
+): () => Promise<void> {
+  directory.onAdded = (kind, entry) => {
+    if (kind !== "token") return;
+    state
+      .commit([state.tokens.add(entry.id, entry)])
+      .catch((err: unknown) => log.warn({ err }, "A token's name could not be kept"));
+  };
+  const flights = new Map<"lists", Promise<void>>();
+  return () => singleFlight(flights, "lists", () => loadDirectory(directory, state, now), false);
+}
+
 interface FillDeps {
   readonly directory: Directory;
+  /** Takes over what is kept. */
+  readonly load: () => Promise<void>;
   readonly names: Names;
   readonly explorer: Explorer;
   readonly state: State;
-  readonly log: Log;
   /** Ends the reading between two pages. */
   readonly ended: AbortSignal;
   readonly now?: () => number;
@@ -163,10 +171,10 @@ const MAX_DETAILS = 20;
 /** A function that reads the lists that are due, one after another, and keeps them. */
 export function createDirectoryFiller({
   directory,
+  load,
   names,
   explorer,
   state,
-  log,
   ended,
   now = Date.now,
 }: FillDeps) {
@@ -190,7 +198,7 @@ export function createDirectoryFiller({
 
   return async (): Promise<void> => {
     // Who held the lease before may have read them a minute ago.
-    await loadDirectory(directory, state, log, now);
+    await load();
     for (const kind of KINDS) {
       const source = SOURCES[kind];
       if (!source || !isDue(kind, source.everyMs)) continue;

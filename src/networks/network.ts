@@ -10,7 +10,7 @@ import {
   type Subscriptions,
 } from "../delivery/subscriptions.js";
 import { createDirectory, type Directory } from "../directory/directory.js";
-import { DIRECTORY_MS, loadDirectory } from "../directory/fill.js";
+import { createDirectoryLoader, DIRECTORY_MS } from "../directory/fill.js";
 import { createNames, type Names } from "../directory/names.js";
 import { createLinks, type Links } from "../discord/links.js";
 import { createRenderer, type Renderer } from "../discord/message.js";
@@ -154,6 +154,7 @@ export function createNetwork(
     onRequest: metrics.request,
   });
   const directory = createDirectory();
+  const loadDirectory = createDirectoryLoader(directory, state, log);
   const anyAge = explorer.for("background", { maxAgeMs: DAY });
   const names = createNames({ directory, explorer: anyAge, state, log });
   const environment = environmentOf(settings, config, known, feeds);
@@ -163,6 +164,7 @@ export function createNetwork(
     charts,
     explorer,
     directory,
+    loadDirectory,
     names,
     rest: shared.backgroundRest,
     pacer: shared.pacer,
@@ -196,18 +198,18 @@ export function createNetwork(
       return networks();
     },
   };
-  return { network, background, loading: keepLoaded(directory, state, log) };
+  return { network, background, loading: keepLoaded(loadDirectory, log) };
 }
 
 /** Takes over the names that are kept, again and again: another process may read them. */
-function keepLoaded(directory: Directory, state: State, log: Log): Job {
+function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
   const startedAt = performance.now();
   const failing = createNotice<unknown>(
     (err) => log.warn({ err }, "The kept names cannot be read; trying again"),
     () => log.info({}, "The kept names can be read again"),
   );
   const load = async () => {
-    await loadDirectory(directory, state, log);
+    await loadDirectory();
     failing.ends();
   };
   return repeat(load, DIRECTORY_MS, log, {

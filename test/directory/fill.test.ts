@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
-import { createDirectoryFiller, loadDirectory } from "../../src/directory/fill.js";
+import { createDirectoryFiller, createDirectoryLoader } from "../../src/directory/fill.js";
 import { createNames, type Names } from "../../src/directory/names.js";
 import { toChoices } from "../../src/discord/autocomplete.js";
 import { createRenderer } from "../../src/discord/message.js";
@@ -47,7 +47,9 @@ async function restart() {
       const ended = new AbortController().signal;
       names = createNames({ directory, explorer, state: leased, log });
       await names.load();
-      fill = createDirectoryFiller({ directory, names, explorer, state: leased, log, ended, now: () => now });
+      const clock = () => now;
+      const load = createDirectoryLoader(directory, leased, log, clock);
+      fill = createDirectoryFiller({ directory, load, names, explorer, state: leased, ended, now: clock });
     },
     async stop() {},
   });
@@ -60,7 +62,7 @@ it("reads each list whole, and another process takes it over from the state", as
   await fill();
   expect(sizes()).toEqual([250, 300, 25]);
   const other = createDirectory();
-  await loadDirectory(other, state, log);
+  await createDirectoryLoader(other, state, log)();
   expect(other.entries("validator")).toEqual(directory.entries("validator"));
   expect(other.readAt("token")).toBeDefined();
   const sent = sandbox.requests.length;
@@ -80,7 +82,7 @@ it("names vote requests by what they are about, and takes that over from the sta
   expect(name).toMatch(/^Feature (?!Application)./);
   expect(directory.search(["proposal"], name ?? "", 1)[0]?.entry.id).toBe(identity);
   const other = createDirectory();
-  await loadDirectory(other, state, log);
+  await createDirectoryLoader(other, state, log)();
   expect(other.entry("proposal", identity)?.name).toBe(name);
 });
 
