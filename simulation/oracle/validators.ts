@@ -1,6 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import type { ValidatorWatch } from "../community.js";
-import type { History } from "../history/index.js";
 import { windowAt } from "../history/windows.js";
 import {
   type Case,
@@ -34,14 +33,21 @@ export interface Silence {
   readonly within: readonly Told[];
 }
 
-/** When the silence after a moment is over, as far as it is longer than a few reports. */
-function nextSilenceOf(history: History, validator: number, from: number): number {
-  for (let at = from; at < history.endAt; ) {
-    const next = history.nextReport(validator, at);
-    if (next - at > LEAST_SILENCE) return next;
-    at = next;
-  }
-  return history.endAt;
+/**
+ * What was told of the end of a silence: of the last one called before the report that ended it. An explorer that falls behind
+ * makes silences that are none, until it is held to be behind.
+ */
+function backsOf(own: readonly Told[], name: string, since: number): readonly Told[] {
+  const called = own.flatMap(({ content }) =>
+    content.includes(`${name} went silent`) ? Number(/last seen <t:(\d+):f>/.exec(content)?.[1]) : [],
+  );
+  return own.filter(({ title, content, description }) => {
+    if (title !== `🟢 Back: ${name}` || content.includes("went silent")) return false;
+    const seenAgain = Number(/Seen again <t:(\d+):/.exec(description)?.[1]);
+    return (
+      seenAgain > secondOf(since) && !called.some((other) => other > secondOf(since) && other < seenAgain)
+    );
+  });
 }
 
 /** Every silence of every watch, with what was told of its beginning. */
@@ -105,19 +111,10 @@ export const judgeSilences: Judge = function* (of, evidence) {
     const isPinged = ({ content }: Told) => roleId !== null && content.includes(`<@&${roleId}>`);
     if (roleId !== null && within.length === 0 && cards.some((card) => !isPinged(card)))
       yield `Without a ping: ${where}`;
-    // It may be seen again by a later report than the first.
-    const until = nextSilenceOf(history, validator, next);
-    const backs = own.filter(
-      ({ title, content, at }) =>
-        title === `🟢 Back: ${name}` && !content.includes("went silent") && at >= next && at < until,
-    );
-    // An explorer that falls behind makes a silence of its own, until it is held to be behind.
-    const ofLags = history.lags.filter(
-      ({ from, to }) => from < until && to > next && to - history.lastReport(validator, from) > afterMs,
-    ).length;
-    if (backs.length > 1 + ofLags) yield `Told ${backs.length} times that it is back: ${where}`;
+    const backs = backsOf(own, name, since);
+    if (backs.length > 1) yield `Told ${backs.length} times that it is back: ${where}`;
     if (backs.some(isPinged)) yield `Back, with a ping: ${where}`;
-    if (backs.length > ofLags && cards.length === 0 && within.length === 0)
+    if (backs.length > 0 && cards.length === 0 && within.length === 0)
       yield `Back, and never silent: ${where}`;
     if (
       backs.length === 0 &&
