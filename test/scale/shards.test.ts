@@ -65,7 +65,7 @@ describeWithRedis("sixteen shards over four processes", () => {
       at += 1;
       const channel = channels[at % channels.length];
       if (channel) interactions.push(driver.type({ user: people.ana, channel }, "/price"));
-    }, 50);
+    }, 20);
   }, 60_000);
 
   afterEach(async () => {
