@@ -66,7 +66,7 @@ it("keeps nothing of the people who ask and of their servers", async () => {
   const [url = ""] = /ws:\S+/.exec(harness.bot().output()) ?? [];
   const kept = async () => {
     const alive = await instancesIn(url);
-    expect(alive.Client).toBe(1);
+    expect(alive.ClientUser).toBe(1);
     return ["User", "GuildMember", "Guild", "Message"].filter((name) => (alive[name] ?? 0) >= 10);
   };
   // The bot itself stays, and whoever the last interactions were of, until they are over.
