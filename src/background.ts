@@ -22,6 +22,7 @@ import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
+import { withTimeout } from "./util/timeouts.js";
 import { DAY, SECOND } from "./util/units.js";
 
 /** What the background work of one network is made of. */
@@ -55,6 +56,9 @@ export interface BackgroundDeps {
 /** How often delivered messages are looked after, in ms: where nothing has changed, that takes no request. */
 const UPKEEP_MS = SECOND;
 
+/** Announcements wait so long for the names that are kept, in ms: less than a lease lasts. */
+const NAMES_MS = 3 * SECOND;
+
 /** How often drills are looked for that somebody asked for, in ms. */
 const DRILLS_MS = SECOND;
 
@@ -73,8 +77,9 @@ export function createBackground(deps: BackgroundDeps): Background {
   let stalled: Background["stalled"] = async () => ["it has not begun"];
   return {
     async start(_, lease) {
-      // What is kept of names comes before anything that says them.
-      await Promise.all([deps.names.load(), deps.loadDirectory()]);
+      // What is kept of names comes before anything that says them; where it cannot be read, ids must do, and its own job says so.
+      const named = deps.loadDirectory().catch(() => {});
+      await Promise.all([deps.names.load(), withTimeout(named, NAMES_MS, () => undefined)]);
       const work = startWork(deps, leased(deps.state, lease), lease);
       stop = () => work.stop();
       stalled = () => work.stalled();
