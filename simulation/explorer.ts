@@ -117,11 +117,7 @@ export class SimulatedExplorer {
       );
       try {
         const answer = (found.store as Handler)(text, found.params);
-        const json: unknown = JSON.parse(
-          JSON.stringify(answer, (_, each) => (typeof each === "bigint" ? String(each) : each)),
-        );
-        if (fault?.kind === "empty" && typeof json === "object" && json !== null && "content" in json)
-          return { json: { ...json, content: [], totalElements: 0, totalCount: 0, last: true }, bytes: 100 };
+        const json = toJson(answer);
         if (path === "market/get-price" && typeof json === "object" && json !== null)
           return { json: this.#priceNow(json), bytes: 200 };
         return { json, bytes: 1_000 };
@@ -133,6 +129,16 @@ export class SimulatedExplorer {
     };
     return this.#surroundings.touch(process, work, this.#surroundings.random.int(20, 200));
   }
+}
+
+/** What JSON makes of an answer, numbers over 2^53 as text: a copy, several times as fast as writing and reading it. */
+function toJson(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toJson);
+  const copy: Record<string, unknown> = {};
+  for (const [key, each] of Object.entries(value)) if (each !== undefined) copy[key] = toJson(each);
+  return copy;
 }
 
 /** A validator that has come to the newest version there is. */
