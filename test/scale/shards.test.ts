@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type BotProcess, botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
 import type { Interaction } from "../../sandbox/discord/interactions.js";
 import { USUAL } from "../../sandbox/discord/permissions.js";
@@ -33,7 +33,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     discord.world.read(channel).filter((message) => textOf(message).includes(title)).length;
   const unanswered = () => interactions.filter(({ answered }) => answered === undefined);
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     redis = await startRedis();
     explorer = await startSandboxExplorer({ size: SMALL, lively: false });
     discord = await startSandboxDiscord();
@@ -59,6 +59,10 @@ describeWithRedis("sixteen shards over four processes", () => {
     }
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     await world.until(() => polls() > 2, "the baseline");
+  }, 60_000);
+
+  beforeEach(() => {
+    const { driver, people } = discord;
     interactions = [];
     let at = 0;
     load = setInterval(() => {
@@ -66,10 +70,10 @@ describeWithRedis("sixteen shards over four processes", () => {
       const channel = channels[at % channels.length];
       if (channel) interactions.push(driver.type({ user: people.ana, channel }, "/price"));
     }, 20);
-  }, 60_000);
+  });
+  afterEach(() => clearInterval(load));
 
-  afterEach(async () => {
-    clearInterval(load);
+  afterAll(async () => {
     await Promise.all(bots.map((bot) => bot.stop("SIGKILL")));
     await Promise.all([redis.close(), explorer.close(), discord.close()]);
   });
