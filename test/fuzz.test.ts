@@ -8,4 +8,4 @@ it("ten seconds of anything end nothing, stop nothing, and are refused by nobody
   expect(findings).toEqual([]);
   expect(interactions).toBeGreaterThan(100);
   expect(answers).toBeGreaterThan(20);
-}, 60_000);
+});

@@ -188,5 +188,5 @@ describe("/subscribe", () => {
     expect(textOf(await ask("governance", { channel: kept?.id, votes: true }))).toContain(
       "Subscription changed",
     );
-  }, 60_000);
+  });
 });

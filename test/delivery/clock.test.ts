@@ -43,7 +43,7 @@ describe("a clock that is set back by an hour", () => {
     ledger.closeVoteRequest(before, "Rejected");
     await polled();
     await world.until(() => told(/Rejected/), "its end");
-  }, 60_000);
+  });
 });
 
 describe("a clock that is a minute ahead of Discord's", () => {
@@ -80,5 +80,5 @@ describe("a clock that is a minute ahead of Discord's", () => {
     harness.explorer.ledger.openVoteRequest({ title: "Later" });
     await world.until(() => both("Later"), "what comes after");
     expect([inChannel("Interrupted"), inForum("Interrupted")]).toEqual([1, 1]);
-  }, 60_000);
+  });
 });

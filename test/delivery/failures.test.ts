@@ -191,5 +191,5 @@ describe("a delivery that fails", () => {
     expect(requests.every(({ title }) => count(channel, `Closed: ${title}`) <= 1)).toBe(true);
     harness.pass(3_700_000);
     await world().until(() => outcomes() === 5, "the others, an hour later", 20_000);
-  }, 60_000);
+  });
 });

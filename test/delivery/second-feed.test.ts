@@ -49,7 +49,7 @@ describe("a feed that nothing in src/ knows of", () => {
     plain = discord.world.addChannel({ type: 0, guild_id, name: "plain" });
     high = discord.world.addChannel({ type: 0, guild_id, name: "high" });
     await start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await bot.stop();
     await Promise.all([explorer.close(), discord.close()]);
@@ -99,7 +99,7 @@ describe("a feed that nothing in src/ knows of", () => {
         place,
       ).toHaveLength(1);
     expect(read(high)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it("is edited as it changes, and later news goes into its thread", async () => {
     const harbour = await until(plain, /High tide at Harbour/);
@@ -111,5 +111,5 @@ describe("a feed that nothing in src/ knows of", () => {
     expect(textOf(await until(thread, /High tide at Harbour/))).toContain("**7** metres");
     expect(read(plain).filter(({ text }) => text.includes("Harbour"))).toHaveLength(1);
     expect(discord.world.refusals).toEqual([]);
-  }, 40_000);
+  });
 });

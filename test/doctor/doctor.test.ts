@@ -161,5 +161,5 @@ describeWithRedis("the doctor of a Redis", () => {
     await redis.close();
     expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing listens there");
     await harness.close();
-  }, 40_000);
+  });
 });

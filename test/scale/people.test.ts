@@ -71,4 +71,4 @@ it("keeps nothing of the people who ask and of their servers", async () => {
   };
   // The bot itself stays, and whoever the last interactions were of, until they are over.
   await expect.poll(kept, { timeout: 20_000, interval: 500 }).toEqual([]);
-}, 60_000);
+});

@@ -59,7 +59,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     }
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     await world.until(() => polls() > 2, "the baseline");
-  }, 60_000);
+  });
 
   beforeEach(() => {
     const { driver, people } = discord;

@@ -105,5 +105,5 @@ describe("a long id", () => {
     expect((await state.ids.list()).size).toBe(0);
     await state.close();
     await harness.close();
-  }, 30_000);
+  });
 });

@@ -21,7 +21,16 @@ describeWithRedis("Redis behind the cache", () => {
   let explorer: SandboxExplorer;
   const connections: Redis[] = [];
   let warnings: string[] = [];
-  const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) };
+  let turns: ("away" | "back")[] = [];
+  const log = {
+    info: (_: object, message: string) => {
+      if (message.includes("back in use")) turns.push("back");
+    },
+    warn: (_: object, message: string) => {
+      warnings.push(message);
+      if (message.includes("not usable")) turns.push("away");
+    },
+  };
 
   beforeAll(async () => {
     server = await startRedis();
@@ -32,6 +41,7 @@ describeWithRedis("Redis behind the cache", () => {
     server.thaw();
     await Promise.all(connections.splice(0).map((each) => each.close()));
     warnings = [];
+    turns = [];
   });
   afterAll(async () => {
     await Promise.all([server.close(), explorer.close()]);
@@ -123,7 +133,9 @@ describeWithRedis("Redis behind the cache", () => {
     await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
     await ask(bot, 43);
     await expect.poll(async () => (await bot.redis.client.keys("crier:cache*page=43*")).length).toBe(1);
-    expect(warnings.filter((message) => message.includes("not usable"))).toHaveLength(2);
+    // Each turn is told once. A busy machine may answer late more often than it was made to.
+    expect(turns.length).toBeGreaterThanOrEqual(4);
+    expect(turns).toEqual(turns.map((_, at) => (at % 2 === 0 ? "away" : "back")));
   });
 
   it("keeps nobody waiting for the prices that it holds", async () => {

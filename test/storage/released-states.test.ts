@@ -164,7 +164,7 @@ it("a state of version 0.1.0 opens: nothing is announced again, nothing is lost,
   await state.close();
   explorer.close();
   await discord.close();
-}, 60_000);
+});
 
 it("every document of a state of version 0.1.0 fits its schema", async () => {
   const store = openFileStore(newDataDir());

@@ -244,7 +244,7 @@ describe("what channels are told", () => {
     expect((await until(plain, /"Closed: Missed 0/)).message_reference).toMatchObject({
       message_id: message.id,
     });
-  }, 60_000);
+  });
 
   it("several at once: one message, though nothing was missed", async () => {
     await settled();
@@ -271,7 +271,7 @@ describe("what channels are told", () => {
     expect(textOf(message)).toContain("never: it was rejected");
     await settled();
     expect(read(plain).filter((each) => textOf(each).includes("Over before anybody looked"))).toHaveLength(1);
-  }, 60_000);
+  });
 
   it("an end in a word of the ledger's own, or in one that nobody knows once its dates are past", async () => {
     const words = new Map<string, string>();
@@ -301,5 +301,5 @@ describe("what channels are told", () => {
       "The explorer calls it “Wound up”",
     );
     harness.explorer.mood = undefined;
-  }, 30_000);
+  });
 });

@@ -60,7 +60,7 @@ describe("what the operator hears of", () => {
     );
     expect(told()).toHaveLength(1);
     expect(textOf(message)).not.toContain(harness.explorer.key);
-  }, 60_000);
+  });
 
   it("answers otherwise than documented, and what is seen of them later", async () => {
     harness.explorer.mood = (answer, path) =>
@@ -72,7 +72,7 @@ describe("what the operator hears of", () => {
     await world().until(() => textOf(message).includes("$.etag"), "the second one", 20_000);
     harness.explorer.mood = undefined;
     expect(told()).toHaveLength(2);
-  }, 40_000);
+  });
 
   it("announcements that are late, but not of its own", async () => {
     const { channels } = harness.discord;
@@ -88,7 +88,7 @@ describe("what the operator hears of", () => {
     harness.pass(6 * MINUTE);
     await untilTold(/Announcements are late/);
     world().refusals.splice(0);
-  }, 40_000);
+  });
 
   it("nothing twice, after the bot has begun anew", async () => {
     const before = told().map(textOf);
@@ -97,7 +97,7 @@ describe("what the operator hears of", () => {
     const from = polls();
     await world().until(() => polls() > from + 5, "some readings", 20_000);
     expect(told().map(textOf)).toEqual(before);
-  }, 40_000);
+  });
 
   it("and somebody who cannot subscribe to it is not offered it", async () => {
     const { driver, people } = harness.discord;
