@@ -71,7 +71,6 @@ export class VirtualClock {
   readonly #owners = new AsyncLocalStorage<Owner | undefined>();
   readonly #nextTurn = setImmediate;
   #order = 0;
-  fired = 0;
 
   constructor(startedAt: number) {
     this.now = startedAt;
@@ -123,7 +122,6 @@ export class VirtualClock {
       }
       if (next.isCleared || next.owner?.isDead) continue;
       this.now = Math.max(this.now, next.at);
-      this.fired += 1;
       if (next.owner) this.runAs(next.owner, next.run);
       else next.run();
     }

@@ -9,7 +9,7 @@ import { network } from "./network.js";
 import { overview } from "./overview.js";
 import { parties, party, top } from "./parties.js";
 import { price } from "./price.js";
-import { proposals, voteRequest, votes } from "./proposals.js";
+import { proposals } from "./proposals.js";
 import { rewards } from "./rewards.js";
 import { transfer, transfers } from "./transfers.js";
 import { update, updates } from "./updates.js";
@@ -17,6 +17,7 @@ import { validator } from "./validator.js";
 import { newcomers, validators } from "./validators.js";
 import { versions } from "./versions.js";
 import type { Screen, ScreenContext, View } from "./view.js";
+import { voteRequest, votes } from "./vote-request.js";
 import { voter, voters } from "./voters.js";
 
 const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
