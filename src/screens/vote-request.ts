@@ -19,7 +19,7 @@ import type { Field, Screen, ScreenContext } from "./view.js";
 import { missingLine, statusText, statusTone, tallyLines, voteFields } from "./vote-parts.js";
 
 /** The reason given, safely shortened, and its link. */
-export function reasonFields({
+function reasonFields({
   reasonBody,
   reasonUrl,
 }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
@@ -32,7 +32,7 @@ export function reasonFields({
   return value.toString() ? [{ name: "Reason", value }] : [];
 }
 
-export const requesterOf = ({
+const requesterOf = ({
   requesterName,
   requester,
 }: Pick<VoteRequest, "requester" | "requesterName">): Markdown =>

@@ -76,7 +76,7 @@ describeWithRedis("Redis behind the cache", () => {
     return performance.now() - started;
   };
   const client = async () => {
-    const [first] = connections.filter((each) => each.usable());
+    const first = connections.find((each) => each.client.isReady);
     if (!first) throw new Error("No connection");
     return first.client;
   };
