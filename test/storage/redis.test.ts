@@ -99,15 +99,19 @@ describeWithRedis("Redis behind the cache", () => {
     const one = await startBot();
     await one.service.for({ person: "a" }).dashboard({});
     const key = (await (await client()).keys("crier:cache*dashboard*"))[0] ?? "";
-    for (const broken of ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}']) {
-      await (await client()).set(key, broken);
-      const before = explorer.requests.length;
-      expect(
-        (await (await startBot()).service.for({ person: "a" }).dashboard({})).data.totalSuperValidators,
-      ).toBe(13);
-      expect(explorer.requests.length - before).toBe(1);
+    const told = () => warnings.filter((message) => message.includes("does not parse")).length;
+    const broken = ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}'];
+    for (const [at, text] of broken.entries()) {
+      // On a busy machine Redis may be passed over, and the entry not be read: then once more.
+      for (let round = 0; told() === at && round < 5; round += 1) {
+        await (await client()).set(key, text);
+        const before = explorer.requests.length;
+        const { data } = await (await startBot()).service.for({ person: "a" }).dashboard({});
+        expect(data.totalSuperValidators).toBe(13);
+        expect(explorer.requests.length - before).toBe(1);
+      }
+      expect(told()).toBe(at + 1);
     }
-    expect(warnings.filter((message) => message.includes("does not parse"))).toHaveLength(3);
   });
 
   it("is done without while it is frozen, killed or slow, and used again once it is back", async () => {
@@ -120,19 +124,32 @@ describeWithRedis("Redis behind the cache", () => {
     const [frozen, without] = await Promise.all([burst(bot), burst(startWithout())]);
     expect(Math.max(...frozen) - Math.max(...without)).toBeLessThan(600);
     expect(bot.redis.usable()).toBe(false);
-    const [after, usual] = await Promise.all([ask(bot, 41), ask(startWithout(), 41)]);
-    expect(after - usual).toBeLessThan(100);
+    // Nobody waits any more: the least of three, since what else the machine does comes between.
+    const waits = async (pages: readonly number[]) => {
+      const all: number[] = [];
+      for (const page of pages) {
+        const [one, other] = await Promise.all([ask(bot, page), ask(startWithout(), page)]);
+        all.push(one - other);
+      }
+      return Math.min(...all);
+    };
+    expect(await waits([41, 42, 43])).toBeLessThan(40);
     server.thaw();
     await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
 
     await server.kill();
-    const [killed, normal] = await Promise.all([ask(bot, 42), ask(startWithout(), 42)]);
-    expect(killed - normal).toBeLessThan(100);
+    expect(await waits([44, 45, 46])).toBeLessThan(40);
     await Promise.all(Array.from({ length: 20 }, (_, at) => ask(bot, at)));
     await server.start();
     await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
-    await ask(bot, 43);
-    await expect.poll(async () => (await bot.redis.client.keys("crier:cache*page=43*")).length).toBe(1);
+    let page = 50;
+    await expect
+      .poll(async () => {
+        await ask(bot, page);
+        page += 1;
+        return (await bot.redis.client.keys("crier:cache*page=[5-9][0-9]&*")).length;
+      })
+      .toBeGreaterThan(0);
     // Each turn is told once. A busy machine may answer late more often than it was made to.
     expect(turns.length).toBeGreaterThanOrEqual(4);
     expect(turns).toEqual(turns.map((_, at) => (at % 2 === 0 ? "away" : "back")));
