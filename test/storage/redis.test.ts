@@ -96,9 +96,12 @@ describeWithRedis("Redis behind the cache", () => {
   });
 
   it("takes an entry that does not parse for a miss, and logs it", async () => {
-    const one = await startBot();
-    await one.service.for({ person: "a" }).dashboard({});
-    const key = (await (await client()).keys("crier:cache*dashboard*"))[0] ?? "";
+    let key: string | undefined;
+    for (let round = 0; !key && round < 5; round += 1) {
+      await (await startBot()).service.for({ person: "a" }).dashboard({});
+      [key] = await (await client()).keys("crier:cache*dashboard*");
+    }
+    if (!key) throw new Error("It was never kept");
     const told = () => warnings.filter((message) => message.includes("does not parse")).length;
     const broken = ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}'];
     for (const [at, text] of broken.entries()) {
