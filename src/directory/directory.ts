@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import MiniSearch from "minisearch";
+import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import type { Entry } from "../storage/catalogue.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
@@ -26,6 +27,8 @@ export interface Directory {
   nameOf(partyId: string): string | null;
   /** In the list's order: the most relevant first. */
   entries(kind: Kind): readonly Entry[];
+  /** What the active validators run; the same object until anything of them is learnt. */
+  versions(): VersionSurvey;
   /** The best matches first, and among equals the active ones. An empty text gives the most relevant. */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Those whose name, id or shortened id is exactly this, whatever its case. */
@@ -160,6 +163,7 @@ export function createDirectory(now = Date.now): Directory {
   const learnt = new Map<Kind, Map<string, { readonly entry: Entry; readonly at: number }>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
+  let versions: VersionSurvey | undefined;
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
 
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
@@ -186,14 +190,15 @@ export function createDirectory(now = Date.now): Directory {
   const place = (kind: Kind, entry: Entry): boolean => {
     const { byId, byName, entries, words } = listOf(kind);
     const index = byId.get(entry.id);
+    const before = index === undefined ? undefined : entries[index];
+    if (isDeepStrictEqual(before, entry)) return false;
+    if (kind === "validator") versions = undefined;
     if (index === undefined) {
       byId.set(entry.id, entries.length);
       addName(byName, entry, entries.length);
       words.add(toWords(entry, entries.push(entry) - 1));
       return true;
     }
-    const before = entries[index];
-    if (isDeepStrictEqual(before, entry)) return false;
     if (before) removeName(byName, before, index);
     addName(byName, entry, index);
     entries[index] = entry;
@@ -206,6 +211,10 @@ export function createDirectory(now = Date.now): Directory {
     readAt: (kind) => listOf(kind).readAt,
     changedAt: (kind) => listOf(kind).changedAt,
     entries: (kind) => listOf(kind).entries,
+    versions() {
+      versions ??= surveyVersions(listOf("validator").entries);
+      return versions;
+    },
 
     entry(kind, id) {
       const { entries, byId } = listOf(kind);
@@ -238,6 +247,7 @@ export function createDirectory(now = Date.now): Directory {
       await words.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
       const byName: List["byName"] = new Map();
       for (const [index, entry] of entries.entries()) addName(byName, entry, index);
+      if (kind === "validator") versions = undefined;
       lists.set(kind, {
         byName,
         entries: [...entries],

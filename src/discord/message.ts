@@ -16,6 +16,7 @@ import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../scr
 import { DEFAULT_COIN, withCoin } from "../text/coin.js";
 import { escapeText, type Markdown, md, timestamp } from "../text/markdown.js";
 import { clean, cut, cutEscaped } from "../text/plain.js";
+import { perObject } from "../util/per-object.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 import { withMentions } from "./mentions.js";
@@ -87,6 +88,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     coin = DEFAULT_COIN,
     salt = () => undefined,
   } = options;
+  const toOption = perObject((choice: Choice) => menuOption(choice, coin));
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) =>
     toMessage(
       view,
@@ -96,7 +98,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
         back,
         view.isNothing ? links.unkept : links,
         view.explorerPage && pageOf(view.explorerPage),
-        coin,
+        toOption,
       ),
       { commands: commands(), coin, label },
     );
@@ -239,6 +241,8 @@ function fitField({ name, value, inline = false }: Field, words: Words) {
 /** What writes addresses. */
 type Writer = Links["unkept"];
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
+/** A choice as a menu shows it, but for where it leads. */
+type ToOption = (choice: Choice) => Omit<APISelectMenuOption, "value">;
 
 const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
   type: ComponentType.ActionRow,
@@ -251,12 +255,12 @@ function toRows(
   back: ScreenAddress | undefined,
   links: Writer,
   page: string | undefined,
-  coin: string,
+  toOption: ToOption,
 ) {
   const rows: Row[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
-    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links, coin);
+    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links, toOption);
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
@@ -331,14 +335,19 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Screen
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer, coin: string): Row | undefined {
+function menuRow(
+  { placeholder, choices }: Menu,
+  slot: string,
+  links: Writer,
+  toOption: ToOption,
+): Row | undefined {
   const seen = new Set<string>();
   const options = choices.flatMap((choice) => {
     const value = links.encode(choice.to, LIMITS.menuText);
     const isTooLong = value.length > LIMITS.menuText;
     if (isTooLong || seen.has(value) || seen.size === LIMITS.menuOptions) return [];
     seen.add(value);
-    return [menuOption(choice, value, coin)];
+    return [{ ...toOption(choice), value }];
   });
   if (options.length === 0) return undefined;
   const menu: APIStringSelectComponent = {
@@ -350,13 +359,8 @@ function menuRow({ placeholder, choices }: Menu, slot: string, links: Writer, co
   return rowOf([menu]);
 }
 
-const menuOption = (
-  { label, hint, emoji, chosen }: Choice,
-  value: string,
-  coin: string,
-): APISelectMenuOption => ({
+const menuOption = ({ label, hint, emoji, chosen }: Choice, coin: string) => ({
   label: plain(withCoin(label, coin), LIMITS.menuText),
-  value,
   ...(hint ? { description: plain(withCoin(hint, coin), LIMITS.menuText) } : {}),
   ...(emoji ? { emoji: { name: emoji } } : {}),
   ...(chosen ? { default: true } : {}),

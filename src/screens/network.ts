@@ -1,6 +1,8 @@
+import type { Dashboard } from "../explorer/schema/network.js";
 import { changed, counted, grouped, type Markdown, md } from "../text/markdown.js";
+import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import type { Field, Screen } from "./view.js";
+import type { Field, Link, Menu, Screen } from "./view.js";
 
 /** Digits that say something of a rate: more of them the smaller it is. */
 const rate = (value: string | null): string =>
@@ -27,64 +29,72 @@ function approved(count: number | null, total: number | null): Markdown {
     : md`${grouped(count)} of ${grouped(total)} approved`;
 }
 
+const MENUS: readonly Menu[] = [
+  {
+    placeholder: "Look closer…",
+    choices: [
+      { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
+      { label: "What validators run", emoji: "📊", to: address("versions", {}) },
+      { label: "Parties", emoji: "👤", to: address("parties", {}) },
+      { label: "Vote requests", emoji: "🗳️", to: address("proposals", {}) },
+      { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
+      { label: "Updates", emoji: "🧾", to: address("updates", {}) },
+      { label: "Events", emoji: "⚙️", to: address("events", {}) },
+      { label: "Contracts", emoji: "📄", to: address("contracts", {}) },
+    ],
+  },
+];
+
+const LINKS: readonly Link[] = [
+  { label: "Price", emoji: "💲", to: address("price", {}) },
+  { label: "Help", emoji: "❔", to: address("help", {}) },
+];
+
+/** What is said of it, once for each reading. */
+const contents = perObject((it: Dashboard) => ({
+  body: [
+    it.totalActiveValidators === null || it.totalValidators === null
+      ? md`🟢 active validators: **${known(it.totalActiveValidators)}**`
+      : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
+    md`⚡ **${rate(it.tps)}** transactions a second`,
+    it.activeVoteRequests === null
+      ? md`🗳️ open vote requests: not known`
+      : md`🗳️ **${counted(it.activeVoteRequests, "vote request")}** open`,
+  ],
+  fields: [
+    {
+      name: "Transactions a second",
+      value: md`day's average **${rate(it.avgDayTps)}**${change(it.avgDayTpsChange)}\nmonth's peak **${rate(it.monthPeakTps)}**`,
+    },
+    {
+      name: "CPS, as the explorer calls it",
+      value: md`now **${rate(it.cps)}**\nday's average **${rate(it.avgDayCps)}**${change(it.avgDayCpsChange)}\nmonth's peak **${rate(it.monthPeakCps)}**`,
+    },
+    count("Transactions", it.totalTransactions),
+    count("Events", it.totalEvents),
+    count("Transfers", it.totalTransfers),
+    count("Accounts", it.totalAccounts),
+    count("Super validators", it.totalSuperValidators),
+    count("Inactive validators", it.totalInactiveValidators),
+    {
+      name: "Vote requests",
+      value: approved(it.approvedVoteRequests, it.totalVoteRequests),
+      inline: true,
+    },
+    count("Latest round", it.latestRound),
+    count("Migration", it.migration),
+  ],
+}));
+
 /** The network at a glance. */
 export const network: Screen<"network"> = async (_, { explorer }) => {
   const reading = await explorer.dashboard({});
-  const it = reading.data;
   return {
     title: md`The network`,
     tone: "neutral",
-    body: [
-      it.totalActiveValidators === null || it.totalValidators === null
-        ? md`🟢 active validators: **${known(it.totalActiveValidators)}**`
-        : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
-      md`⚡ **${rate(it.tps)}** transactions a second`,
-      it.activeVoteRequests === null
-        ? md`🗳️ open vote requests: not known`
-        : md`🗳️ **${counted(it.activeVoteRequests, "vote request")}** open`,
-    ],
-    fields: [
-      {
-        name: "Transactions a second",
-        value: md`day's average **${rate(it.avgDayTps)}**${change(it.avgDayTpsChange)}\nmonth's peak **${rate(it.monthPeakTps)}**`,
-      },
-      {
-        name: "CPS, as the explorer calls it",
-        value: md`now **${rate(it.cps)}**\nday's average **${rate(it.avgDayCps)}**${change(it.avgDayCpsChange)}\nmonth's peak **${rate(it.monthPeakCps)}**`,
-      },
-      count("Transactions", it.totalTransactions),
-      count("Events", it.totalEvents),
-      count("Transfers", it.totalTransfers),
-      count("Accounts", it.totalAccounts),
-      count("Super validators", it.totalSuperValidators),
-      count("Inactive validators", it.totalInactiveValidators),
-      {
-        name: "Vote requests",
-        value: approved(it.approvedVoteRequests, it.totalVoteRequests),
-        inline: true,
-      },
-      count("Latest round", it.latestRound),
-      count("Migration", it.migration),
-    ],
+    ...contents(reading.data),
     readings: [reading],
-    menus: [
-      {
-        placeholder: "Look closer…",
-        choices: [
-          { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
-          { label: "What validators run", emoji: "📊", to: address("versions", {}) },
-          { label: "Parties", emoji: "👤", to: address("parties", {}) },
-          { label: "Vote requests", emoji: "🗳️", to: address("proposals", {}) },
-          { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
-          { label: "Updates", emoji: "🧾", to: address("updates", {}) },
-          { label: "Events", emoji: "⚙️", to: address("events", {}) },
-          { label: "Contracts", emoji: "📄", to: address("contracts", {}) },
-        ],
-      },
-    ],
-    links: [
-      { label: "Price", emoji: "💲", to: address("price", {}) },
-      { label: "Help", emoji: "❔", to: address("help", {}) },
-    ],
+    menus: MENUS,
+    links: LINKS,
   };
 };

@@ -1,6 +1,7 @@
 import { openSlice } from "../explorer/paging.js";
-import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.js";
+import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { bold, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
 import { listsMenu, validatorMenu, validatorRow, versionLists } from "./validators.js";
@@ -9,8 +10,7 @@ import type { Field, Screen, ScreenContext } from "./view.js";
 const MAX_VERSIONS = 5;
 
 /** How many run an older version than most. */
-function behindLine({ directory }: ScreenContext): Markdown[] {
-  const { counts, mostCommon } = surveyVersions(directory.entries("validator"));
+const behindLine = perObject(({ counts, mostCommon }: VersionSurvey): Markdown[] => {
   if (mostCommon === null) return [];
   const behind = [...counts]
     .filter(([each]) => each !== null && isVersion(each) && compareVersions(each, mostCommon) < 0)
@@ -20,12 +20,12 @@ function behindLine({ directory }: ScreenContext): Markdown[] {
       ? md`✅ none is behind ${version(mostCommon)}, which most run`
       : md`⚠️ **${grouped(behind)}** active on an older version than ${version(mostCommon)}, which most run`,
   ];
-}
+});
 
 /** What most of them run. */
-function versionFields({ directory }: ScreenContext): Field[] {
-  const { counts, active, mostCommon, newest } = surveyVersions(directory.entries("validator"));
-  const lists = versionLists(directory).slice(0, MAX_VERSIONS);
+const versionFields = perObject((survey: VersionSurvey): Field[] => {
+  const { counts, active, mostCommon, newest } = survey;
+  const lists = versionLists(survey).slice(0, MAX_VERSIONS);
   const line = (each: string): Markdown => {
     const count = counts.get(each) ?? 0;
     return join(
@@ -44,7 +44,7 @@ function versionFields({ directory }: ScreenContext): Field[] {
     "\n",
   );
   return lists.length > 0 ? [{ name: "By version", value }] : [];
-}
+});
 
 /** A page of all validators: those that went silent, the latest first, and then the active ones, the longest unseen first. */
 async function worstFirst({ explorer }: ScreenContext, page: number) {
@@ -70,19 +70,20 @@ async function worstFirst({ explorer }: ScreenContext, page: number) {
 /** What a moderator wants to know first of the validators: who went silent, who is behind, and what they run. */
 export const overview: Screen<"overview"> = async ({ page }, context) => {
   const { directory } = context;
+  const survey = directory.versions();
   const { rows, pager, readings, isActive, inactive, active } = await worstFirst(context, page);
   const readAt = directory.readAt("validator");
   const counts =
     inactive === null || active === null
       ? md`How many are active is not known.`
       : md`🟢 **${grouped(active)}** of ${grouped(active + inactive)} active · 🔴 **${grouped(inactive)}** inactive`;
-  const fields = pager.page === 1 ? versionFields(context) : [];
+  const fields = pager.page === 1 ? versionFields(survey) : [];
   return {
     title: md`Validators: what needs a look`,
     tone: "neutral",
     body: [
       counts,
-      ...behindLine(context),
+      ...behindLine(survey),
       md``,
       md`**${isActive ? "Active, least recently seen first" : "Recently silent"}**`,
       ...orNothing(rows.map(validatorRow), "validators"),
@@ -95,7 +96,7 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
         : [{ data: null, fetchedAt: readAt, stale: false }]),
     ],
     pager,
-    menus: [validatorMenu(rows), listsMenu(directory)],
+    menus: [validatorMenu(rows), listsMenu(survey)],
     links: [
       { label: "Recently silent", emoji: "🔴", to: address("validators", { status: "INACTIVE" }) },
       { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },

@@ -1,7 +1,7 @@
 import { ExplorerError } from "../explorer/errors.js";
 import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
-import { compareVersions, surveyVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
+import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
 import {
   bytes,
@@ -130,7 +130,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     fields: [
       {
         name: "Version",
-        value: versionText(detail.version, surveyVersions(context.directory.entries("validator"))),
+        value: versionText(detail.version, context.directory.versions()),
         inline: true,
       },
       {

@@ -2,7 +2,7 @@ import type { Directory } from "../directory/directory.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
-import { compareVersions, isVersion, surveyVersions } from "../ledger/versions.js";
+import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -41,16 +41,18 @@ const toChoice = perObject((each: ListedValidator): Choice | undefined =>
 export const validatorMenu = (rows: readonly ListedValidator[]): Menu =>
   rowMenu(rows, "Open a validator…", toChoice);
 
-const LISTS = [
-  ["Recently silent", { status: "INACTIVE", order: "DESC" }],
-  ["Behind what most run", { status: "BEHIND", order: "DESC" }],
-  ["Most recently seen", { status: "ALL", order: "DESC" }],
-  ["Longest silent", { status: "ALL", order: "ASC" }],
-  ["Active, most recently seen", { status: "ACTIVE", order: "DESC" }],
-  ["Active, longest silent", { status: "ACTIVE", order: "ASC" }],
-  ["Inactive, longest silent", { status: "INACTIVE", order: "ASC" }],
-  ["Behind, longest silent", { status: "BEHIND", order: "ASC" }],
-] as const;
+const LISTS = (
+  [
+    ["Recently silent", { status: "INACTIVE", order: "DESC" }],
+    ["Behind what most run", { status: "BEHIND", order: "DESC" }],
+    ["Most recently seen", { status: "ALL", order: "DESC" }],
+    ["Longest silent", { status: "ALL", order: "ASC" }],
+    ["Active, most recently seen", { status: "ACTIVE", order: "DESC" }],
+    ["Active, longest silent", { status: "ACTIVE", order: "ASC" }],
+    ["Inactive, longest silent", { status: "INACTIVE", order: "ASC" }],
+    ["Behind, longest silent", { status: "BEHIND", order: "ASC" }],
+  ] as const
+).map(([label, list]) => ({ ...list, choice: { label, to: address("validators", list) } }));
 
 type ListParameters = ParametersOf<"validators">;
 
@@ -59,42 +61,41 @@ const MAX_VERSIONS = 10;
 const MAX_LISTED = 40;
 
 /** The versions that active validators run, the newest first; those that most run where there are many. */
-export function versionLists(directory: Directory): { readonly version: string; readonly count: number }[] {
-  return [...surveyVersions(directory.entries("validator")).counts]
+export const versionLists = perObject(({ counts }: VersionSurvey) =>
+  [...counts]
     .flatMap(([each, count]) =>
       each !== null && isVersion(each) && each.length <= MAX_LISTED ? [{ version: each, count }] : [],
     )
     .sort((a, b) => b.count - a.count)
     .slice(0, MAX_VERSIONS)
-    .sort((a, b) => compareVersions(b.version, a.version));
-}
+    .sort((a, b) => compareVersions(b.version, a.version)),
+);
+
+const versionChoices = perObject((survey: VersionSurvey) =>
+  versionLists(survey).map(({ version: each, count }) => ({
+    version: each,
+    choice: { label: `On ${each} (${count})`, to: address("validators", { version: each }) },
+  })),
+);
 
 /** A menu of the lists there are: by how they are doing, and by what they run. */
-export function listsMenu(directory: Directory, shown?: ListParameters): Menu {
-  const byVersion = versionLists(directory).map(({ version: each, count }) => ({
-    label: `On ${each} (${count})`,
-    to: address("validators", { version: each }),
-    chosen: shown?.version === each,
-  }));
-  const isShown = (status: string, order: string) =>
-    shown !== undefined && !shown.version && shown.status === status && shown.order === order;
+export function listsMenu(survey: VersionSurvey, shown?: ListParameters): Menu {
+  const isShown = ({ status, order }: { status: string; order: string }) =>
+    !shown?.version && shown?.status === status && shown.order === order;
+  const marked = (choice: Choice, chosen: boolean): Choice => (chosen ? { ...choice, chosen } : choice);
   return {
     placeholder: "Show a list…",
     choices: [
-      ...LISTS.map(([label, { status, order }]) => ({
-        label,
-        to: address("validators", { status, order }),
-        chosen: isShown(status, order),
-      })),
-      ...byVersion,
+      ...LISTS.map((each) => marked(each.choice, isShown(each))),
+      ...versionChoices(survey).map((each) => marked(each.choice, each.version === shown?.version)),
     ],
   };
 }
 
 function titleOf({ status, order, version: wanted }: ListParameters): Markdown {
   if (wanted) return md`Active validators on ${cut(wanted, 40)}`;
-  const known = LISTS.find(([, each]) => each.status === status && each.order === order);
-  return md`Validators: ${known?.[0].replace(/^./, (letter) => letter.toLowerCase())}`;
+  const known = LISTS.find((each) => each.status === status && each.order === order);
+  return md`Validators: ${known?.choice.label.replace(/^./, (letter) => letter.toLowerCase())}`;
 }
 
 /** The validators that the directory knows, of one version, or behind what most run. Undefined before it was read. */
@@ -105,7 +106,7 @@ function fromDirectory(
   const readAt = directory.readAt("validator");
   if (readAt === undefined) return undefined;
   const entries = directory.entries("validator");
-  const { mostCommon } = surveyVersions(entries);
+  const { mostCommon } = directory.versions();
   const isWanted = (running: string | null | undefined) =>
     wanted
       ? running === wanted
@@ -154,7 +155,7 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
     ],
     readings: [reading],
     pager: slice,
-    menus: [validatorMenu(slice.rows), listsMenu(directory, parameters)],
+    menus: [validatorMenu(slice.rows), listsMenu(directory.versions(), parameters)],
     links,
   };
 };

@@ -1,5 +1,5 @@
 import type { Bar } from "../charts/draw.js";
-import { compareVersions, surveyVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
+import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { bold, code, counted, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
@@ -40,7 +40,7 @@ function versionLine(version: string | null, count: number, survey: VersionSurve
 /** What the active validators run. */
 export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
   const readAt = directory.readAt("validator");
-  const survey = surveyVersions(directory.entries("validator"));
+  const survey = directory.versions();
   const { active, mostCommon } = survey;
   const counts = mostRun(survey.counts);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
@@ -77,7 +77,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],
     menus: [
-      rowMenu(versionLists(directory), "List who runs a version…", ({ version, count }) => ({
+      rowMenu(versionLists(survey), "List who runs a version…", ({ version, count }) => ({
         label: version,
         hint: counted(count, "active validator"),
         to: address("validators", { version }),

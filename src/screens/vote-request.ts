@@ -19,10 +19,7 @@ import type { Field, Screen, ScreenContext } from "./view.js";
 import { missingLine, statusText, statusTone, tallyLines, voteFields } from "./vote-parts.js";
 
 /** The reason given, safely shortened, and its link. */
-function reasonFields({
-  reasonBody,
-  reasonUrl,
-}: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
+function reasonFields({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
   const url = toUrl(reasonUrl);
   const lines = [
     reasonBody !== null && quote(reasonBody, 500),

@@ -43,8 +43,12 @@ const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
 /** What Discord shows as an invitation, wherever it stands. */
 const INVITE = /(discord(?:app)?)\.(?=gg|com|me|io)/gi;
 
+/** Words and numbers, as most texts are: they hold nothing to escape. */
+const WORDS = /^[a-z\d]+(?:(?:[ ,]|\.(?=\d))[a-z\d]+)*$/i;
+
 /** A stranger's text on one line, cleaned and with every mark of formatting escaped. */
 export function escapeText(text: string): Markdown {
+  if (WORDS.test(text)) return trusted(text);
   const line = clean(text).replace(/\s+/g, " ");
   const escaped = line.replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2");
   return trusted(escaped.replace(INVITE, "$1\\."));
@@ -59,10 +63,10 @@ function piece(value: Piece): string {
 }
 
 /** A template whose text is ours and whose values are escaped, unless they are Markdown already. */
-export function md(strings: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
-  return trusted(
-    strings.map((text, index) => text + (index < values.length ? piece(values[index]) : "")).join(""),
-  );
+export function md([first = "", ...strings]: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
+  let text = first;
+  for (const [index, after] of strings.entries()) text += piece(values[index]) + after;
+  return trusted(text);
 }
 
 export const bold = (value: Piece): Markdown => trusted(`**${piece(value)}**`);

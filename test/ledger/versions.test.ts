@@ -11,7 +11,7 @@ it("are listed in menus only where their address has room for them", async () =>
   const long = `${"999999999.".repeat(4)}9-${"a".repeat(24)}+${"b".repeat(24)}`;
   const entries = [long, "0.6.2"].map((version, at) => ({ id: `v${at}`, name: null, active: true, version }));
   await directory.replace("validator", entries, Date.now());
-  expect(versionLists(directory)).toEqual([{ version: "0.6.2", count: 1 }]);
+  expect(versionLists(directory.versions())).toEqual([{ version: "0.6.2", count: 1 }]);
 });
 
 describe("versions", () => {

@@ -29,6 +29,8 @@ export const dashboard = z.object({
   latestRound: countNumber,
 });
 
+export type Dashboard = z.infer<typeof dashboard>;
+
 /** Beyond this many USD for one CC it is no price, and nothing that a chart could show. */
 const MAX_PRICE = 1e9;
 

@@ -1,9 +1,7 @@
 import type { Feed, FeedDefinition, FeedModule, SubjectChoice } from "../../delivery/feed.js";
-import type { Directory } from "../../directory/directory.js";
 import type { Names } from "../../directory/names.js";
 import type { Renderer } from "../../discord/message.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
-import { surveyVersions } from "../../ledger/versions.js";
 import type { View } from "../../screens/view.js";
 import { alertId, subscriptionId } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
@@ -177,8 +175,6 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
   };
 }
 
-const survey = (directory: Directory) => () => surveyVersions(directory.entries("validator"));
-
 /** Tells of validators that go silent, and are back; that fall behind; whose traffic runs out. */
 export const validator: FeedModule = {
   definition,
@@ -192,7 +188,7 @@ export const validator: FeedModule = {
         name: VALIDATOR_FEED,
         explorer: explorer.for("background", { maxAgeMs: 0, keep: false }),
         state,
-        survey: survey(directory),
+        survey: directory.versions,
         now,
       }),
     };
