@@ -1,4 +1,4 @@
-import { openSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
@@ -13,7 +13,7 @@ import { feeds } from "./feeds/index.js";
 
 const HELP = `npm run doctor                            checks everything the bot needs, a line each
 npm run doctor -- --endpoints             asks all endpoints of the explorer, some 40 requests, and says what is unexpected
-  --report FILE                           writes what was answered to a new file, its ids and names replaced
+  --report FILE                           writes what was answered to a new file, its ids and names replaced; - prints it
   --token CONTRACT_ID                     a token to ask for
 npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, and removes it`;
 
@@ -36,9 +36,9 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
 /** The explorers' endpoints, with a finding for each explorer. */
 async function* endpoints(config: Config, given: Options): AsyncGenerator<Finding> {
   const reports: string[] = [];
-  const opened = given.report === undefined ? undefined : openReport(given.report);
-  if (opened && "what" in opened) {
-    yield opened;
+  const refused = given.report === undefined ? undefined : tryReport(given.report);
+  if (refused) {
+    yield refused;
     return;
   }
   for (const { name, explorer } of config.networks) {
@@ -63,15 +63,28 @@ async function* endpoints(config: Config, given: Options): AsyncGenerator<Findin
         : { fix: "Please report them: --report FILE writes what to attach to an issue." }),
     };
   }
-  if (!opened) return;
-  writeFileSync(opened.descriptor, `[${reports.join(",")}]\n`);
-  yield { what: "Report", result: "pass", detail: `written to ${given.report}, its ids and names replaced` };
+  const report = `[${reports.join(",")}]\n`;
+  if (given.report === STANDARD_OUTPUT) process.stdout.write(report);
+  else if (given.report !== undefined) {
+    writeFileSync(given.report, report, { flag: "wx", mode: 0o600 });
+    yield {
+      what: "Report",
+      result: "pass",
+      detail: `written to ${given.report}, its ids and names replaced`,
+    };
+  }
 }
 
-/** A new file for the report, made before anything is asked; one that is there already is left alone. */
-function openReport(file: string): { readonly descriptor: number } | Finding {
+/** A container has no file that outlives it. */
+const STANDARD_OUTPUT = "-";
+
+/** Whether a new file can be made for the report, before anything is asked; one that is there already is left alone. */
+function tryReport(file: string): Finding | undefined {
+  if (file === STANDARD_OUTPUT) return undefined;
   try {
-    return { descriptor: openSync(file, "wx", 0o600) };
+    closeSync(openSync(file, "wx", 0o600));
+    unlinkSync(file);
+    return undefined;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const detail = code === "EEXIST" ? `${file} is there already` : `${file} cannot be written (${code})`;
@@ -96,10 +109,12 @@ function readOptions(): Options {
   const { values } = parseArgs({ options, allowPositionals: false });
   if ((values.report ?? values.token) !== undefined && !values.endpoints)
     throw new TypeError("--report and --token belong to --endpoints");
+  if (values.endpoints && values.channel !== undefined)
+    throw new TypeError("--endpoints and --channel are two checks: run one after the other");
   return values;
 }
 
-async function* findings(given: Options): AsyncGenerator<Finding> {
+async function* findings(given: Options, stopped: AbortSignal): AsyncGenerator<Finding> {
   try {
     const config = loadConfig();
     if (given.endpoints) yield* endpoints(config, given);
@@ -108,6 +123,7 @@ async function* findings(given: Options): AsyncGenerator<Finding> {
       yield* checkChannel(
         new REST({ api: apiUrl, retries: 1, timeout: 8_000 }).setToken(token),
         given.channel,
+        stopped,
       );
     } else yield* everything(config);
   } catch (error) {
@@ -130,7 +146,11 @@ async function run(): Promise<number> {
     return 0;
   }
   let failed = 0;
-  for await (const finding of findings(given)) {
+  const stopping = new AbortController();
+  // What was sent to a channel is removed first; a second signal ends it at once. All else has nothing to take back.
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => (given.channel === undefined ? process.exit(130) : stopping.abort()));
+  for await (const finding of findings(given, stopping.signal)) {
     print(finding);
     if (finding.result === "fail") failed += 1;
   }

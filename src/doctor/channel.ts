@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import {
   type APIChannel,
   type APIMessage,
+  type APIUser,
   ChannelType,
   ComponentType,
   DiscordAPIError,
@@ -11,8 +12,10 @@ import {
 } from "discord.js";
 import { createLinks } from "../discord/links.js";
 import { createRenderer } from "../discord/message.js";
+import { lackedIn, readPlace } from "../discord/places.js";
 import {
   editMessage,
+  findByMark,
   openThread,
   type Post,
   postMessage,
@@ -27,6 +30,9 @@ import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
 /** Discord answers within this, in ms, or it is not waited for. */
 const WAIT_MS = 10_000;
 
+/** Discord's clock and ours may differ by so much, in ms. */
+const CLOCKS_MS = 10 * 60_000;
+
 const TITLE = "A test of this channel";
 const EDITED = "A test of this channel, edited";
 const FILE = { name: "test.json", content: Buffer.from('{ "test": true }\n') };
@@ -34,7 +40,7 @@ const FILE = { name: "test.json", content: Buffer.from('{ "test": true }\n') };
 const NO_KEYS = { remember() {}, hold() {}, resolve: async () => undefined };
 
 /** A message with everything that the bot's messages are made of. */
-const viewOf = (title: string): View => ({
+const viewOf = (title: string, mark?: string): View => ({
   title: md`${title}`,
   tone: "neutral",
   notification: md`A test, which is removed at once`,
@@ -47,7 +53,7 @@ const viewOf = (title: string): View => ({
   menus: [
     { placeholder: "A menu", choices: [{ label: "Help", hint: "All commands", to: address("help", {}) }] },
   ],
-  links: [{ label: "A button", emoji: "🔎", to: address("help", {}) }],
+  links: [{ label: "A button", emoji: "🔎", to: address("help", {}), ...(mark ? { mark } : {}) }],
   readings: [],
 });
 
@@ -75,22 +81,45 @@ function lostIn(message: APIMessage): string[] {
   ];
 }
 
-const FIX = "Grant the bot what it lacks in the channel's settings → Permissions, and run it again.";
+/** What to do where Discord did not let the bot go on. */
+async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknown): Promise<string> {
+  if (!(error instanceof DiscordAPIError)) return "Run it again; see that this machine reaches Discord.";
+  if (error.status === 401) return "Set DISCORD_TOKEN to the bot's token.";
+  if (error.status === 404 || error.status === 400)
+    return "Give the id of a channel of a server that the bot is in: right-click it, Copy Channel ID.";
+  const grant = (what: string) =>
+    `Grant the bot ${what} in the channel's settings → Permissions, and run it again.`;
+  if (!channel || !("guild_id" in channel) || !channel.guild_id) return grant("View Channel");
+  const place = await readPlace(rest, channel.guild_id, channel.id);
+  const { id } = (await rest.get(Routes.user())) as APIUser;
+  const lacking = await lackedIn(rest, id, place, { roleId: null, thread: true, needs: [] });
+  return grant(lacking.length > 0 ? lacking.join(", ") : "what it lacks");
+}
 
 /**
  * Sends one message with everything that the bot uses to a channel or a forum, looks at what Discord made of it, and removes it.
  * It makes no sound, and pings nobody.
+ * @param stopped once it is aborted, no more is sent, and what was sent is removed
  */
-export async function* checkChannel(rest: REST, channelId: string): AsyncGenerator<Finding> {
+export async function* checkChannel(
+  rest: REST,
+  channelId: string,
+  stopped: AbortSignal,
+): AsyncGenerator<Finding> {
   const what = `Channel ${channelId}`;
+  let channel: APIChannel | undefined;
   /** What is to be removed, the last first; each says what stays where it cannot be. */
   const made: (() => Promise<Finding | undefined>)[] = [];
   try {
-    const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+    channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
     yield pass(what, `the bot sees ${"name" in channel && channel.name ? `#${channel.name}` : "it"}`);
-    yield* tryMessage(rest, channel, made);
+    yield* tryMessage(rest, channel, made, stopped);
   } catch (error) {
-    yield fail(what, wordsOf(error, "Discord"), FIX);
+    if (stopped.aborted) yield fail(what, "it was stopped", "Run it again.");
+    else {
+      const fix = await fixFor(rest, channel, error).catch(() => "Run it again.");
+      yield fail(what, wordsOf(error, "Discord"), fix);
+    }
   } finally {
     for (const remove of made.reverse()) {
       const stays = await remove();
@@ -103,11 +132,14 @@ async function* tryMessage(
   rest: REST,
   channel: APIChannel,
   made: (() => Promise<Finding | undefined>)[],
+  stopped: AbortSignal,
 ): AsyncGenerator<Finding> {
-  const signal = AbortSignal.timeout(6 * WAIT_MS);
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(6 * WAIT_MS)]);
+  const startedAt = Date.now();
+  const mark = randomBytes(9).toString("base64url");
   const isForum = channel.type === ChannelType.GuildForum;
   const post = (replyTo?: string): Post => ({
-    payload: renderer.message(viewOf(TITLE)),
+    payload: renderer.message(viewOf(TITLE, mark)),
     nonce: randomBytes(12).toString("hex"),
     isSilent: true,
     replyTo,
@@ -117,14 +149,24 @@ async function* tryMessage(
   };
 
   const tag = "available_tags" in channel ? (channel.available_tags[0]?.id ?? null) : null;
+  /** One whose answer did not come may be there all the same. */
+  const removingLost = async (error: unknown): Promise<never> => {
+    if (error instanceof DiscordAPIError) throw error;
+    const id = await findByMark(rest, channel.id, mark, startedAt - CLOCKS_MS).catch(() => undefined);
+    if (id !== undefined) removing("the message", Routes.channelMessage(channel.id, id));
+    throw error;
+  };
   const messageId = isForum
     ? await postToForum(rest, channel.id, TITLE, post(), tag, signal)
-    : await postMessage(rest, channel.id, post(), signal);
+    : await postMessage(rest, channel.id, post(), signal).catch(removingLost);
   // In a forum, the post is a thread whose first message has its id.
   const home = isForum ? messageId : channel.id;
   if (isForum) removing("the post", Routes.channel(home), () => archive(rest, home));
   else removing("the message", Routes.channelMessage(home, messageId));
-  const read = async (id: string) => (await rest.get(Routes.channelMessage(home, id))) as APIMessage;
+  const read = async (id: string) => {
+    signal.throwIfAborted();
+    return (await rest.get(Routes.channelMessage(home, id))) as APIMessage;
+  };
   const lost = lostIn(await read(messageId));
   yield lost.length === 0
     ? pass("Message", "embed, buttons, menu, file: as sent, and without a sound")
@@ -160,8 +202,9 @@ async function tryThread(
   messageId: string,
   removing: (name: string, route: `/${string}`, otherwise?: () => Promise<string>) => void,
 ): Promise<Finding> {
-  await openThread(rest, channelId, messageId, TITLE);
+  // Before it is opened: its answer may come too late, or not at all.
   removing("the thread", Routes.channel(messageId), () => archive(rest, messageId));
+  await openThread(rest, channelId, messageId, TITLE);
   const thread = (await rest.get(Routes.channel(messageId))) as APIChannel;
   return "parent_id" in thread && thread.parent_id === channelId
     ? pass("Thread", "opened under the message")
@@ -181,10 +224,16 @@ async function remove(
   route: `/${string}`,
   otherwise?: () => Promise<string>,
 ): Promise<Finding | undefined> {
+  // A connection that broke says nothing: once more.
+  const removeOnce = () => rest.delete(route);
   try {
-    await rest.delete(route);
+    await removeOnce().catch((error: unknown) => {
+      if (error instanceof DiscordAPIError) throw error;
+      return removeOnce();
+    });
     return undefined;
   } catch (error) {
+    if (error instanceof DiscordAPIError && error.status === 404) return undefined;
     const isForbidden = error instanceof DiscordAPIError && error.status === 403;
     const done = isForbidden ? await otherwise?.().catch(() => undefined) : undefined;
     return warn("Removal", `${name} stays: ${done ?? wordsOf(error, "Discord")}`, "Delete it by hand.");

@@ -8,12 +8,13 @@ import { toRecord, toTime } from "./values.js";
  * How an answer differs from docs/explorer-api.md:
  * - `new`: a field that the contract does not name
  * - `missing`: one that it names, and no row has
+ * - `empty`: one that the bot cannot do without, and that holds nothing wherever it stands
  * - `type`: another type of value
  * - `unit`: a time in another unit than milliseconds
  * - `unreadable`: of the right type, and no such thing: a time outside 2020 to 2100
  * - `word`: a word that the bot does not know
  */
-export type DifferenceKind = "new" | "missing" | "type" | "unit" | "unreadable" | "word";
+export type DifferenceKind = "new" | "missing" | "empty" | "type" | "unit" | "unreadable" | "word";
 
 /** One way in which an answer is not what the code expects. */
 export interface Difference {
@@ -24,14 +25,45 @@ export interface Difference {
   readonly found?: string;
   /** What should stand there. */
   readonly expected?: string;
-  /** Of a field that is missing, how many objects were looked at: of few, it may be left out where it is empty. */
+  /** Of a field that is missing or empty, how many objects were looked at: of few, there may be nothing to say. */
   readonly lackedBy?: number;
   /** Whether the bot reads it all the same. */
   readonly isRead: boolean;
 }
 
 /** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
-export const WHOLE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
+const WHOLE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
+
+/** Whether a field that is missing may be one that the explorer leaves out where it is empty; a list always has its rows. */
+export const mayBeLeftOut = (endpoint: EndpointName, { kind, path }: Difference): boolean =>
+  kind === "missing" && path !== "$.content" && !WHOLE.has(endpoint);
+
+/** What more than a line on a screen depends on, by endpoint and path. */
+export const ESSENTIAL = [
+  "voteRequests $",
+  "voteRequests $.content",
+  "voteRequests $.content[*]",
+  "voteRequests $.content[*].contractId",
+  "voteRequests $.content[*].trackingCid",
+  "voteRequests $.content[*].status",
+  "voteRequests $.content[*].voteBefore",
+  "voteRequests $.content[*].yesCount",
+  "validators $",
+  "validators $.content",
+  "validators $.content[*]",
+  "validators $.content[*].validator",
+  "validators $.content[*].lastActiveAt",
+  "validators $.content[*].version",
+  "validator $.trafficStatus",
+  "newValidators $",
+  "votes $.content[*].trackingCid",
+  "votes $.content[*].accept",
+  "dashboard $.totalSuperValidators",
+  "price $.price",
+] as const;
+
+/** Fewer objects than these may lack a field, or have nothing in it, by chance. */
+export const MIN_LACKING = 10;
 
 /** So much of an answer is looked at, since a stranger may have written it. */
 const MAX_ROWS = 100;
@@ -72,6 +104,7 @@ function unitOf(value: unknown): string | undefined {
 
 /** Gathers differences, each path once for each kind. */
 interface Finder {
+  readonly endpoint: EndpointName;
   readonly found: Map<string, Difference>;
   readonly newFields: { left: number };
 }
@@ -83,6 +116,21 @@ const add = ({ found }: Finder, difference: Difference): void => {
 
 const reads = (schema: z.ZodType, value: unknown): boolean => (schema.safeParse(value).data ?? null) !== null;
 
+/** Nothing is said where there is nothing: an empty text, a zero for a time. */
+const isNothing = (value: unknown, isTime: boolean): boolean =>
+  value === null || value === undefined || value === "" || (isTime && value === 0);
+
+const essential: ReadonlySet<string> = new Set(ESSENTIAL);
+
+/** A field that is there, and holds nothing in so many objects that it should hold something in one. */
+function findEmpty(values: readonly unknown[], isTime: boolean, path: string, finder: Finder): void {
+  const { endpoint } = finder;
+  const isTelling =
+    essential.has(`${endpoint} ${path}`) && (values.length >= MIN_LACKING || WHOLE.has(endpoint));
+  if (isTelling && values.every((value) => isNothing(value, isTime)))
+    add(finder, { path, kind: "empty", lackedBy: values.length, isRead: false });
+}
+
 /** All values that stand at one path, so that a field which one row lacks is not taken for missing. */
 function compareScalars(
   type: Extract<Documented, string>,
@@ -92,12 +140,12 @@ function compareScalars(
   schema: z.ZodType,
   finder: Finder,
 ): void {
+  findEmpty(values, isTime, path, finder);
   for (const value of values) {
-    // Nothing is said where there is nothing: an empty text, a zero for a time.
-    if (value === null || value === undefined || value === "") continue;
+    if (isNothing(value, isTime)) continue;
     if (!FITS[type](value))
       add(finder, { path, kind: "type", found: typeOf(value), expected: type, isRead: reads(schema, value) });
-    else if (isTime && value !== 0 && type === "integer") {
+    else if (isTime && type === "integer") {
       const unit = unitOf(value);
       if (toTime(value) === null)
         add(finder, { path, kind: "unreadable", expected: "time", found: typeOf(value), isRead: false });
@@ -106,12 +154,17 @@ function compareScalars(
   }
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 function compareObjects(fields: z.ZodObject, values: readonly unknown[], path: string, finder: Finder): void {
   const records = values.map(toRecord).filter((record) => record !== null);
   if (records.length === 0) return;
   for (const [name, schema] of Object.entries(fields.shape)) {
     if (!(schema instanceof z.ZodType) || !contractOf(schema)) continue;
-    const present = records.flatMap((record) => (Object.hasOwn(record, name) ? [record[name]] : []));
+    // An empty page may come without its array (schema/page.ts).
+    const heldBy = (record: Fields) =>
+      name === "content" && record.empty === true ? (record[name] ?? []) : record[name];
+    const present = records.flatMap((record) => (Object.hasOwn(record, name) ? [heldBy(record)] : []));
     const inner = `${path}.${name}`;
     if (present.length === 0)
       add(finder, { path: inner, kind: "missing", lackedBy: records.length, isRead: false });
@@ -141,13 +194,24 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
     return;
   }
   const [expected, isIt] = "rows" in type ? ["array", Array.isArray] : ["object", FITS.object];
-  const wrong = values.find((value) => value !== null && value !== undefined && !isIt(value));
-  if (wrong !== undefined)
-    add(finder, { path, kind: "type", found: typeOf(wrong), expected, isRead: isReadAs(schema, wrong) });
+  // A list's page always has its rows, and an answer is something.
+  const mayBeNull = path !== "$" && path !== "$.content";
+  const wrong = values.filter((value) => !isIt(value) && !(mayBeNull && isNothing(value, false)));
+  for (const value of wrong.slice(0, 1))
+    add(finder, { path, kind: "type", found: typeOf(value), expected, isRead: isReadAs(schema, value) });
   if ("fields" in type) compareObjects(type.fields, values, path, finder);
   else {
     const most = path.includes("[*]") ? MAX_INNER_ROWS : MAX_ROWS;
     const rows = values.flatMap((value) => (Array.isArray(value) ? value.slice(0, most) : []));
+    const other = rows.filter((row) => toRecord(row) === null);
+    for (const row of other.slice(0, 1))
+      add(finder, {
+        path: `${path}[*]`,
+        kind: "type",
+        found: typeOf(row),
+        expected: "object",
+        isRead: false,
+      });
     compareObjects(type.rows, rows, `${path}[*]`, finder);
   }
 }
@@ -179,7 +243,7 @@ export function documentedNames(): ReadonlySet<string> {
  * twenty new fields are named.
  */
 export function differencesIn(name: EndpointName, ...answers: readonly unknown[]): readonly Difference[] {
-  const finder: Finder = { found: new Map(), newFields: { left: MAX_NEW_FIELDS } };
+  const finder: Finder = { endpoint: name, found: new Map(), newFields: { left: MAX_NEW_FIELDS } };
   compare(endpoints[name].schema, answers, "$", finder);
   return [...finder.found.values()];
 }

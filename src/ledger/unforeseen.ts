@@ -1,4 +1,4 @@
-import { type Difference, differencesIn, WHOLE } from "../explorer/differences.js";
+import { type Difference, differencesIn, MIN_LACKING, mayBeLeftOut } from "../explorer/differences.js";
 import type { EndpointName } from "../explorer/endpoints.js";
 import type { Log } from "../log.js";
 import { DAY } from "../util/units.js";
@@ -7,11 +7,8 @@ import { unknownWordsIn } from "./known-words.js";
 /** The differences that are told apart in one process; what comes after them is counted as "other". */
 const MAX_KNOWN = 100;
 
-/** Of fewer objects than these, a field that is missing may be one that the explorer leaves out where it is empty. */
-const MIN_LACKING = 10;
-
-const isTelling = (endpoint: EndpointName, { kind, lackedBy = 0 }: Difference): boolean =>
-  kind !== "missing" || lackedBy >= MIN_LACKING || WHOLE.has(endpoint);
+const isTelling = (endpoint: EndpointName, difference: Difference): boolean =>
+  !mayBeLeftOut(endpoint, difference) || (difference.lackedBy ?? 0) >= MIN_LACKING;
 
 /** What the explorer answered otherwise than expected, and when it last did, in ms of the steady clock. */
 export interface UnforeseenAnswer extends Difference {

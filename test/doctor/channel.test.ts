@@ -21,13 +21,18 @@ function newChannel(type: 0 | 5 | 15, { deny = 0n, allow = 0n } = {}): Channel {
 }
 
 /** The lines about one channel. */
-async function check(channelId: string): Promise<string[]> {
-  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+async function check(channelId: string, { stopped = new AbortController().signal, timeout = 15_000 } = {}) {
+  const rest = new REST({ api: discord.url, retries: 0, timeout }).setToken(discord.token);
   const lines: string[] = [];
-  for await (const { what, result, detail } of checkChannel(rest, channelId))
+  fixes = [];
+  for await (const { what, result, detail, fix } of checkChannel(rest, channelId, stopped)) {
     lines.push(`${result} ${what}: ${detail}`);
+    fixes.push(fix ?? "");
+  }
   return lines;
 }
+/** What to do about each line. */
+let fixes: string[] = [];
 
 const left = (channel: Channel) => ({
   messages: discord.world.read(channel).length,
@@ -75,11 +80,40 @@ describe("the doctor of a channel", () => {
     ["Attach Files", PERMISSION.attachFiles],
     ["View Channel", PERMISSION.viewChannel],
     ["Send Messages", PERMISSION.sendMessages],
-  ])("says what Discord says where %s is denied", async (_, deny) => {
+  ])("says what Discord says where %s is denied, and that it is to be granted", async (name, deny) => {
     const channel = newChannel(0, { deny });
     const lines = await check(channel.id);
     expect(lines.at(-1)).toMatch(/^(fail|warn) .*(Discord answered 403|did not keep)/);
     expect(left(channel).messages).toBe(0);
+    expect(fixes.at(-1)).toMatch(new RegExp(`Grant the bot .*${name}|Report it`));
+  });
+
+  it("names what is wrong with an id that is no channel's, and with a token", async () => {
+    await check("1");
+    expect(fixes).toEqual([expect.stringContaining("Give the id of a channel")]);
+    const rest = new REST({ api: discord.url, retries: 0 }).setToken("no-token");
+    for await (const { fix } of checkChannel(rest, newChannel(0).id, new AbortController().signal))
+      expect(fix).toContain("Set DISCORD_TOKEN");
+  });
+
+  it("removes what it has sent where it is stopped halfway", async () => {
+    const channel = newChannel(0, { allow: PERMISSION.manageThreads });
+    const stopping = new AbortController();
+    const checked = check(channel.id, { stopped: stopping.signal });
+    await discord.world.until(() => left(channel).messages > 0, "the message");
+    stopping.abort();
+    expect((await checked).at(-1)).toMatch(/it was stopped$/);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+  });
+
+  it("removes a message whose answer was lost, and a thread whose answer came too late", async () => {
+    const channel = newChannel(0, { allow: PERMISSION.manageThreads });
+    discord.trap({ method: "POST", path: /messages$/, times: 1, error: "lost" });
+    expect((await check(channel.id)).at(-1)).toMatch(/^fail Channel/);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+    discord.trap({ method: "POST", path: /threads$/, times: 1, error: "lost" });
+    expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread/);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
   it("goes on where no thread may be opened", async () => {

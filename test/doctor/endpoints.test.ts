@@ -390,7 +390,8 @@ describe("the doctor of the endpoints", () => {
 describe("differences of an answer", () => {
   it.each([
     ["nothing", { price: 0.15, change24h: 1, updateTimestamp: 1_760_000_000_000 }, []],
-    ["nulls", { price: null, change24h: null, updateTimestamp: null }, []],
+    ["no price", { price: null, change24h: null, updateTimestamp: null }, ["empty $.price"]],
+    ["null", null, ["type $"]],
     ["a zero for a time", { price: 1, change24h: 1, updateTimestamp: 0 }, []],
     [
       "microseconds",
@@ -403,6 +404,43 @@ describe("differences of an answer", () => {
     ["text", "no", ["type $"]],
   ])("finds %s", (_, json, expected) => {
     expect(differencesIn("price", json).map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
+  });
+
+  it("finds what the bot cannot do without and nothing holds, where that is no chance", () => {
+    const row = {
+      contractId: "00ab",
+      trackingCid: null,
+      status: "",
+      voteBefore: 0,
+      yesCount: null,
+      reasonUrl: null,
+    };
+    const of = (count: number) =>
+      differencesIn("voteRequests", { content: Array.from({ length: count }, () => row) })
+        .filter(({ kind }) => kind === "empty")
+        .map(({ path }) => path.replace("$.content[*].", ""));
+    expect(of(10)).toEqual(expect.arrayContaining(["trackingCid", "status", "voteBefore", "yesCount"]));
+    expect(of(10)).toHaveLength(4);
+    expect(of(9)).toEqual([]);
+  });
+
+  it.each([
+    ["arrays", [["00ab", "In Progress"]], "array"],
+    ["nulls", [null, null], "null"],
+    ["one text among objects", [{ contractId: "00ab" }, "no"], "string"],
+  ])("finds rows that are no objects: %s", (_, content, found) => {
+    expect(differencesIn("voteRequests", { content })).toContainEqual(
+      expect.objectContaining({ kind: "type", path: "$.content[*]", found, expected: "object" }),
+    );
+  });
+
+  it("finds a list without its rows", () => {
+    expect(differencesIn("voteRequests", { content: null, empty: false })).toContainEqual(
+      expect.objectContaining({ kind: "type", path: "$.content", found: "null", isRead: false }),
+    );
+    expect(
+      differencesIn("voteRequests", { content: null, empty: true, totalElements: 0 }),
+    ).not.toContainEqual(expect.objectContaining({ kind: "type", path: "$.content" }));
   });
 
   it("takes a field for missing only where no row has it", () => {

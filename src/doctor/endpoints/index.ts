@@ -40,7 +40,7 @@ function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observ
       endpoint,
       result: isGrave(endpoint, difference) ? ("fail" as const) : ("warn" as const),
       path: difference.path,
-      detail: wordsOf(difference),
+      detail: wordsOf(endpoint, difference),
       meaning: meaningOf(endpoint, difference),
       ...(difference.kind === "word" && difference.found !== undefined ? { word: difference.found } : {}),
     })),

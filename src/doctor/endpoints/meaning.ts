@@ -1,4 +1,4 @@
-import { type Difference, WHOLE } from "../../explorer/differences.js";
+import { type Difference, type ESSENTIAL, mayBeLeftOut } from "../../explorer/differences.js";
 import type { EndpointName } from "../../explorer/endpoints.js";
 import { isList } from "./ask.js";
 
@@ -29,35 +29,38 @@ export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
 };
 
 /** What is lost with a field that more than a line on a screen depends on, by endpoint and path. */
-const LOST: ReadonlyMap<string, string> = new Map([
-  ["voteRequests $", "No vote request is announced."],
-  ["voteRequests $.content", "No vote request is announced."],
-  ["voteRequests $.content[*].contractId", "Vote requests cannot be told apart: none is announced."],
-  [
-    "voteRequests $.content[*].trackingCid",
+const LOST: Readonly<Record<(typeof ESSENTIAL)[number], string>> = {
+  "voteRequests $": "No vote request is announced.",
+  "voteRequests $.content": "No vote request is announced.",
+  "voteRequests $.content[*]": "What is no object cannot be read as a vote request, and is not announced.",
+  "voteRequests $.content[*].contractId": "Vote requests cannot be told apart: none is announced.",
+  "voteRequests $.content[*].trackingCid":
     "Each vote makes a new contract: a request that is voted on may be announced again.",
-  ],
-  ["voteRequests $.content[*].status", "Whether a vote request is over is told by its dates alone."],
-  ["voteRequests $.content[*].voteBefore", "No reminder is sent before a vote ends."],
-  ["voteRequests $.content[*].yesCount", "Tallies are shown as not known."],
-  ["validators $", "Nobody is told of a silent validator."],
-  ["validators $.content", "Nobody is told of a silent validator."],
-  ["validators $.content[*].validator", "Validators cannot be told apart: nobody is told of a silent one."],
-  ["validators $.content[*].lastActiveAt", "Nobody is told of a silent validator."],
-  ["validators $.content[*].version", "Nobody is told of a version that is behind."],
-  ["validator $.trafficStatus", "Nobody is told of traffic that runs out."],
-  ["newValidators $", "No newcomer is announced."],
-  ["votes $.content[*].trackingCid", "Votes cannot be told from those on other requests."],
-  ["votes $.content[*].accept", "How somebody voted is shown as not known."],
-  ["dashboard $.totalSuperValidators", "How many votes are needed is not estimated."],
-  ["price $.price", "There is no price, and no alert about it."],
-]);
+  "voteRequests $.content[*].status": "Whether a vote request is over is told by its dates alone.",
+  "voteRequests $.content[*].voteBefore": "No reminder is sent before a vote ends.",
+  "voteRequests $.content[*].yesCount": "Tallies are shown as not known.",
+  "validators $": "Nobody is told of a silent validator.",
+  "validators $.content": "Nobody is told of a silent validator.",
+  "validators $.content[*]":
+    "What is no object cannot be read as a validator: nobody is told that it is silent.",
+  "validators $.content[*].validator": "Validators cannot be told apart: nobody is told of a silent one.",
+  "validators $.content[*].lastActiveAt": "Nobody is told of a silent validator.",
+  "validators $.content[*].version": "Nobody is told of a version that is behind.",
+  "validator $.trafficStatus": "Nobody is told of traffic that runs out.",
+  "newValidators $": "No newcomer is announced.",
+  "votes $.content[*].trackingCid": "Votes cannot be told from those on other requests.",
+  "votes $.content[*].accept": "How somebody voted is shown as not known.",
+  "dashboard $.totalSuperValidators": "How many votes are needed is not estimated.",
+  "price $.price": "There is no price, and no alert about it.",
+};
+
+const lost: ReadonlyMap<string, string> = new Map(Object.entries(LOST));
 
 /** Whether something that people rely on is lost with a difference. */
 export function isGrave(endpoint: EndpointName, difference: Difference): boolean {
   const { path, isRead, kind, lackedBy = 0 } = difference;
-  if (isRead || kind === "new" || !LOST.has(`${endpoint} ${path}`)) return false;
-  return kind !== "missing" || lackedBy > 1 || WHOLE.has(endpoint);
+  if (isRead || kind === "new" || !lost.has(`${endpoint} ${path}`)) return false;
+  return !mayBeLeftOut(endpoint, difference) || lackedBy > 1;
 }
 
 /** What a page says of itself that the bot does not use. */
@@ -75,17 +78,23 @@ export function meaningOf(endpoint: EndpointName, difference: Difference): strin
   if (isList(endpoint) && UNUSED.test(path)) return "None: the bot does not use it.";
   if (endpoint === "token" && path === "$.registars") return "None where it is spelled registrars instead.";
   return (
-    LOST.get(`${endpoint} ${path}`) ?? `“Not known”, or nothing, stands in its place: ${SEEN_IN[endpoint]}.`
+    lost.get(`${endpoint} ${path}`) ?? `“Not known”, or nothing, stands in its place: ${SEEN_IN[endpoint]}.`
   );
 }
 
 /** What a difference is, in words. */
-export function wordsOf({ kind, found, expected, lackedBy = 0 }: Difference): string {
+export function wordsOf(endpoint: EndpointName, difference: Difference): string {
+  const { kind, found, expected, lackedBy = 0 } = difference;
   switch (kind) {
     case "new":
       return `new field (${found})`;
     case "missing":
-      return lackedBy > 1 ? `missing from all ${lackedBy}` : "missing (it may be left out where it is empty)";
+      if (lackedBy > 1) return `missing from all ${lackedBy}`;
+      return mayBeLeftOut(endpoint, difference)
+        ? "missing (it may be left out where it is empty)"
+        : "missing";
+    case "empty":
+      return lackedBy > 1 ? `nothing in any of ${lackedBy}` : "nothing in it";
     case "type":
       return `${found}, documented as ${expected}`;
     case "unit":

@@ -190,8 +190,10 @@ export function createGovernanceWatch({
       told = found.events.filter(isNew).length;
       await settle(publisher, found);
     }
+    // Rows of which none names a request are no reading, whatever else they hold.
+    const isUnread = first.data.sent > 0 && first.data.content.every((row) => identityOf(row) === null);
     const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
-    if (!last && !whole) return "partial";
+    if (!last && !whole) return isUnread ? "failed" : "partial";
     const found = await compareAll(rows, done, last?.completeAt, told);
     await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
@@ -203,6 +205,7 @@ export function createGovernanceWatch({
     const subscribed = await publisher.subscriptions();
     await settle(publisher, await checkPending(subscribed));
     await settle(publisher, await checkReminders(subscribed));
+    if (isUnread) return "failed";
     return done ? "done" : "partial";
   };
 }

@@ -120,8 +120,8 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Wat
     const readSince = now();
     const reading = await readActivity(explorer, parties, now);
     const { newestAt } = reading;
-    // An empty list is no news.
-    if (newestAt === null) return "partial";
+    // A list that says of nobody when they were last seen is no reading.
+    if (newestAt === null) return "failed";
     const activity = learn(reading, loaded, readSince);
     const onHold = readSince - newestAt > LAG_MS;
     const wasOnHold = [...loaded.alerts.values()].some(
