@@ -4,7 +4,9 @@ import { REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { checkChannel } from "./doctor/channel.js";
+import { isAnswered } from "./doctor/endpoints/ask.js";
 import { checkEndpoints, reportOf, tablesOf } from "./doctor/endpoints/index.js";
+import { explain } from "./doctor/explorer.js";
 import { type Finding, SIGN } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
 import { feeds } from "./feeds/index.js";
@@ -52,6 +54,13 @@ async function* endpoints(config: Config, given: Options): AsyncGenerator<Findin
     for (const line of tablesOf(check)) console.log(line);
     console.log("");
     reports.push(reportOf(check));
+    const [first] = check.exchanges;
+    if (first && !check.exchanges.some(isAnswered) && first.outcome !== "answered") {
+      yield { ...explain(what, explorer, first.outcome), result: "fail" };
+      continue;
+    }
+    if (check.exchanges.some(({ outcome }) => outcome === "limited"))
+      yield { ...explain(what, explorer, "limited"), result: "fail" };
     const failed = check.observations.filter(({ result }) => result === "fail").length;
     const differences = check.observations.filter(({ result }) => result !== "pass").length;
     yield {

@@ -4,18 +4,25 @@ import { dirname, join, resolve } from "node:path";
 import { openFileStore } from "../storage/file-store.js";
 import { StateError, type Store } from "../storage/store.js";
 
+interface Copy {
+  readonly store: Store;
+  /** Whether there is no state yet, of which the copy is as empty. */
+  readonly isNew: boolean;
+  readonly clean: () => void;
+}
+
 /**
- * A copy of the state's file, which a bot at work may hold; undefined where there is none yet. Nothing is made or locked.
+ * A copy of the state's file, which a bot at work may hold. Nothing is made in the folder, or locked.
  * @throws where the folder cannot be written to
  */
-export function openCopy(dataDir: string): { readonly store: Store; readonly clean: () => void } | undefined {
+export function openCopy(dataDir: string): Copy {
   const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));
   if (!statSync(folder).isDirectory()) throw new StateError(`${folder} is no folder`);
   accessSync(folder, constants.W_OK);
-  if (!existsSync(join(dataDir, "crier.db"))) return undefined;
-  accessSync(join(dataDir, "crier.db"), constants.W_OK);
+  const isNew = !existsSync(join(dataDir, "crier.db"));
+  if (!isNew) accessSync(join(dataDir, "crier.db"), constants.W_OK);
   const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
   for (const name of ["crier.db", "crier.db-wal"])
     if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
-  return { store: openFileStore(copy), clean: () => rmSync(copy, { recursive: true, force: true }) };
+  return { store: openFileStore(copy), isNew, clean: () => rmSync(copy, { recursive: true, force: true }) };
 }

@@ -1,39 +1,49 @@
 import type { ExplorerConfig } from "../config.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import { createHttp } from "../explorer/http.js";
 import { type Finding, fail, pass, warn } from "./finding.js";
 
-/** The explorer and its key, by one cheap request. */
-export async function checkExplorer(config: ExplorerConfig, network: string | undefined): Promise<Finding> {
-  const what = network === undefined ? "Explorer" : `Explorer of ${network}`;
-  const { url, key } = config.variables;
-  const get = createHttp(config);
-  const { host } = new URL(config.apiUrl);
-  try {
-    await get("market/get-price", {}, AbortSignal.timeout(10_000));
-    return pass(what, `${host} answers, and accepts the key`);
-  } catch (error) {
-    const problem = error instanceof ExplorerError ? error.problem : "failing";
-    if (problem === "refused")
+/** Why an explorer does not answer, and what to do about it. */
+export function explain(
+  what: string,
+  { apiUrl, variables: { url, key } }: ExplorerConfig,
+  problem: ExplorerProblem,
+): Finding {
+  const { host } = new URL(apiUrl);
+  switch (problem) {
+    case "refused":
       return fail(what, `${host} refuses the key`, `Set ${key} to a valid key; check ${url} too.`);
-    if (problem === "withheld")
+    case "withheld":
       return fail(
         what,
         `${host} does not give the price to this key`,
         `Ask the explorer what the key may see; check ${url} too.`,
       );
-    if (problem === "missing" || problem === "unreadable")
+    case "missing":
+    case "unreadable":
       return fail(
         what,
         `${host} answers something else`,
         `Check ${url}: the service's base address, with or without /v1.`,
       );
-    if (problem === "limited")
+    case "limited":
       return warn(what, `${host} asks for fewer requests`, "Lower EXPLORER_REQUESTS_PER_MINUTE.");
-    return fail(
-      what,
-      `${host} does not answer (${problem})`,
-      `Check ${url}, and that this machine reaches it.`,
-    );
+    default:
+      return fail(
+        what,
+        `${host} does not answer (${problem})`,
+        `Check ${url}, and that this machine reaches it.`,
+      );
+  }
+}
+
+/** The explorer and its key, by one cheap request. */
+export async function checkExplorer(config: ExplorerConfig, network: string | undefined): Promise<Finding> {
+  const what = network === undefined ? "Explorer" : `Explorer of ${network}`;
+  try {
+    await createHttp(config)("market/get-price", {}, AbortSignal.timeout(10_000));
+    return pass(what, `${new URL(config.apiUrl).host} answers, and accepts the key`);
+  } catch (error) {
+    return explain(what, config, error instanceof ExplorerError ? error.problem : "failing");
   }
 }

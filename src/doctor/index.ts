@@ -29,16 +29,17 @@ async function* checkStorage({ redisUrl, dataDir }: Config): AsyncGenerator<Find
       return storage && { store: storage.store, close: storage.close };
     }
     const copy = openCopy(dataDir);
-    yield pass("DATA_DIR", copy ? "can be written to" : "can be written to; the first start makes the file");
-    return (
-      copy && {
-        store: copy.store,
-        async close() {
-          await copy.store.close();
-          copy.clean();
-        },
-      }
+    yield pass(
+      "DATA_DIR",
+      copy.isNew ? "can be written to; the first start makes the file" : "can be written to",
     );
+    return {
+      store: copy.store,
+      async close() {
+        await copy.store.close();
+        copy.clean();
+      },
+    };
   } catch (error) {
     const words = error instanceof StateError ? error.message : wordsOf(error);
     yield redisUrl === undefined

@@ -29,6 +29,8 @@ export interface Difference {
   readonly lackedBy?: number;
   /** Whether the bot reads it all the same. */
   readonly isRead: boolean;
+  /** The name of a new field, as the path has it. */
+  readonly name?: string;
 }
 
 /** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
@@ -61,6 +63,12 @@ export const ESSENTIAL = [
   "dashboard $.totalSuperValidators",
   "price $.price",
 ] as const;
+
+const essential: ReadonlySet<string> = new Set(ESSENTIAL);
+
+/** Whether more than a line on a screen depends on what stands there. */
+export const isEssential = (endpoint: EndpointName, path: string): boolean =>
+  essential.has(`${endpoint} ${path}`);
 
 /** Fewer objects than these may lack a field, or have nothing in it, by chance. */
 export const MIN_LACKING = 10;
@@ -120,13 +128,10 @@ const reads = (schema: z.ZodType, value: unknown): boolean => (schema.safeParse(
 const isNothing = (value: unknown, isTime: boolean): boolean =>
   value === null || value === undefined || value === "" || (isTime && value === 0);
 
-const essential: ReadonlySet<string> = new Set(ESSENTIAL);
-
 /** A field that is there, and holds nothing in so many objects that it should hold something in one. */
 function findEmpty(values: readonly unknown[], isTime: boolean, path: string, finder: Finder): void {
   const { endpoint } = finder;
-  const isTelling =
-    essential.has(`${endpoint} ${path}`) && (values.length >= MIN_LACKING || WHOLE.has(endpoint));
+  const isTelling = isEssential(endpoint, path) && (values.length >= MIN_LACKING || WHOLE.has(endpoint));
   if (isTelling && values.every((value) => isNothing(value, isTime)))
     add(finder, { path, kind: "empty", lackedBy: values.length, isRead: false });
 }
@@ -178,8 +183,14 @@ function compareObjects(fields: z.ZodObject, values: readonly unknown[], path: s
       const schema = Object.hasOwn(fields.shape, name) ? fields.shape[name] : undefined;
       if (schema instanceof z.ZodType && contractOf(schema)) continue;
       const before = finder.found.size;
-      const inner = `${path}.${clean(cut(name, MAX_NAME))}`;
-      add(finder, { path: inner, kind: "new", found: typeOf(record[name]), isRead: schema !== undefined });
+      const shown = clean(cut(name, MAX_NAME));
+      add(finder, {
+        path: `${path}.${shown}`,
+        kind: "new",
+        found: typeOf(record[name]),
+        isRead: schema !== undefined,
+        name: shown,
+      });
       if (finder.found.size > before) finder.newFields.left -= 1;
     }
   }

@@ -1,4 +1,10 @@
-import { type Difference, differencesIn, MIN_LACKING, mayBeLeftOut } from "../explorer/differences.js";
+import {
+  type Difference,
+  differencesIn,
+  isEssential,
+  MIN_LACKING,
+  mayBeLeftOut,
+} from "../explorer/differences.js";
 import type { EndpointName } from "../explorer/endpoints.js";
 import type { Log } from "../log.js";
 import { DAY } from "../util/units.js";
@@ -32,7 +38,8 @@ export function createUnforeseen({ log, onUnforeseen, elapsed = () => performanc
     const { path, kind, found, expected, isRead } = difference;
     const key = JSON.stringify([endpoint, kind, path, kind === "word" ? found : ""]);
     const before = known.get(key);
-    if (!before && known.size >= MAX_KNOWN) {
+    // What people rely on is never crowded out by what a stranger makes up.
+    if (!before && known.size >= MAX_KNOWN && !isEssential(endpoint, path)) {
       onUnforeseen(endpoint, "other");
       return;
     }

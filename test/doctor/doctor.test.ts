@@ -105,6 +105,26 @@ describe("the doctor", () => {
     expect(again.code).toBe(1);
   });
 
+  it("looks at the channels of the settings before there is a state", async () => {
+    const { code, said } = await run({
+      ...env,
+      DATA_DIR: newDataDir(),
+      GOVERNANCE_CHANNEL_ID: "100000000000000001",
+      OPERATOR_CHANNEL_ID: "100000000000000002",
+    });
+    expect(said).toContain("can be written to; the first start makes the file");
+    expect(said).toContain("→ Set GOVERNANCE_CHANNEL_ID to a channel");
+    expect(said).toContain("→ Set OPERATOR_CHANNEL_ID to a channel");
+    expect(code).toBe(1);
+  });
+
+  it("says what to do where no endpoint is answered", async () => {
+    const { code, said } = await run({ ...env, EXPLORER_API_KEY: "a-wrong-key" }, "--endpoints");
+    expect(said).toContain("→ Set EXPLORER_API_KEY to a valid key");
+    expect(said).not.toContain("Please report them");
+    expect(code).toBe(1);
+  });
+
   it("tries a channel", async () => {
     const { code, said } = await run(env, "--channel", harness.discord.channels.general.id);
     expect(said).toContain("✔ Message: embed, buttons, menu, file");

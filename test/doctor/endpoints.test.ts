@@ -220,6 +220,7 @@ let explorer: SandboxExplorer;
 /** Rows as the sandbox answers them without lying. */
 let honestRewards: Row[] = [];
 let honestVotes: Row[] = [];
+let firstPage: Row[] = [];
 const rewardsOf = () => honestRewards.slice(0, 5);
 const votesOf = (from: number, count: number) => honestVotes.slice(from, from + count);
 
@@ -351,6 +352,59 @@ describe("the doctor of the endpoints", () => {
     const lines = (await linesOf()).join("\n");
     expect(lines).toMatch(/! {2}contracts\/\{id\} .*not asked: no id of one could be read/);
     expect(lines).toMatch(/✖ {2}contracts .*withheld from this key/);
+  });
+
+  it.each([
+    ["a reset connection", { kind: "reset" }],
+    ["500", { kind: "status", status: 500 }],
+    ["HTML", { kind: "html" }],
+  ] as const)("stops asking where nothing is answered: %s", async (_, fault) => {
+    explorer.injectFault(fault);
+    const lines = (await linesOf()).join("\n");
+    expect(explorer.requests.length).toBeLessThanOrEqual(4);
+    expect(lines).toMatch(/! {2}validators .*not asked: nothing was answered so far/);
+  });
+
+  it("concludes nothing about pages from a limit or a failure", async () => {
+    explorer.mood = (answer, _, query) => (query.size === "5" ? refuse(429) : answer);
+    const lines = (await linesOf()).join("\n");
+    expect(lines).not.toContain("Only the first page is shown");
+  });
+
+  it.each([
+    [
+      "the first rows for every page",
+      at("/parties", (answer: Page, { page }) => {
+        if (page === "0") firstPage = answer.content;
+        return { ...answer, content: firstPage };
+      }),
+      "the first rows come whatever page is asked for",
+    ],
+    [
+      "pages of twenty",
+      at("/parties", (answer: Page) => ({ ...answer, content: answer.content.slice(0, 20) })),
+      "at most 20 rows a page, where 100 were asked for",
+    ],
+  ])("does not praise a long list that answers %s", async (_, mood, words) => {
+    explorer.mood = mood;
+    const lines = (await linesOf()).join("\n");
+    expect(lines).toMatch(new RegExp(`✖ {2}parties .*${words}`));
+    expect(lines).not.toMatch(/ parties {2}.*5,100 rows can be reached/);
+  });
+
+  it("keeps names out of the report that are keys of a map, phone numbers, or an answer of their own", async () => {
+    const party = "kestrel-custody-1111::1220fc01c980584b3899958b170c408fba3f7";
+    explorer.mood = (answer, path) => {
+      if (path === `${V1}/parties/:id/types`) return { [party]: { isAccount: true }, AliceCooper: true };
+      if (path === `${V1}/validators/:id/exist`) return { name: "Bob Marley" };
+      if (path === `${V1}/validators/:id`) return { ...(answer as Row), contactPoint: "15551234567" };
+      return answer;
+    };
+    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const report = reportOf(check);
+    expect(
+      [party, "AliceCooper", "Bob Marley", "15551234567"].filter((name) => report.includes(name)),
+    ).toEqual([]);
   });
 
   it("stops asking where the key is refused", async () => {

@@ -7,12 +7,15 @@ const DOCUMENTED = documentedNames();
 /** Rows of an array, and letters of a text, that a report shows. */
 const MAX_ROWS = 3;
 const MAX_FIELDS = 60;
+/** An object with more fields that nobody knows is a map, whose keys may be names. */
+const MAX_UNKNOWN = 10;
 const MAX_DEPTH = 12;
 const MAX_JSON = 100_000;
 
 /** Constructors and numbers: they name nobody. */
 const CONSTRUCTOR = /^(?:[A-Z]*ARC_\w+|VRO_\w+|DS_\w+)$/;
-const NUMBER = /^-?\d{1,15}(?:\.\d{1,12})?$/;
+/** An amount, a count, or a time in milliseconds or microseconds; other digits may be somebody's number. */
+const NUMBER = /^-?(?:\d{1,6}|\d{1,15}\.\d{1,12}|1[5-9]\d{11}|1[5-9]\d{14})$/;
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]{5,20}(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const VERSION = /^\d+(?:\.\d+){1,3}(?:-(?:snapshot|rc|alpha|beta|dev)[.\d]*)?$/i;
 /** Fields of the explorer's own whose values are words, in letters that a name might have as well. */
@@ -80,7 +83,7 @@ export function createAnonymizer() {
 
   /** The explorer's own fields keep their names, also those that nobody knew; the ledger's where they are known. */
   const keyOf = (key: string, isFree: boolean): string =>
-    LEDGER_FIELDS.has(key) || DOCUMENTED.has(key) || (!isFree && /^[a-z]\w{0,40}$/i.test(key))
+    LEDGER_FIELDS.has(key) || DOCUMENTED.has(key) || (!isFree && /^[a-z]\w{0,40}$/.test(key))
       ? key
       : standInFor(key);
 
@@ -94,9 +97,10 @@ export function createAnonymizer() {
     const record = toRecord(value);
     if (record === null) return value;
     const names = Object.keys(record).slice(0, MAX_FIELDS);
+    const isMap = names.filter((name) => !DOCUMENTED.has(name)).length > MAX_UNKNOWN;
     return Object.fromEntries(
       names.map((name) => [
-        keyOf(name, isFree),
+        keyOf(name, isFree || isMap),
         of(record[name], name, depth + 1, isFree || FREE_FIELDS.has(name)),
       ]),
     );
@@ -105,6 +109,8 @@ export function createAnonymizer() {
   return {
     /** A JSON value with its ids and names replaced, and its arrays cut. @param isFree it is whatever the ledger has */
     json: (value: unknown, isFree: boolean): unknown => of(value, "", 0, isFree),
+    /** The name of a field that nobody knows. */
+    key: (name: string): string => keyOf(name, false),
     /** Words that were found, which may be somebody's: a constructor, or one of the explorer's own. */
     word: (field: string, word: string): string => ofText(word, field, 0, FREE_FIELDS.has(field)),
   };

@@ -25,10 +25,16 @@ export interface Exchange {
   readonly json?: unknown;
   /** Whether it asks for something that is not there. */
   readonly isProbe: boolean;
+  /** How often it was sent. */
+  readonly tries: number;
 }
 
 /** Whether it brought an answer. */
 export const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
+
+/** Whether it shows something: an answer, or a request that is not accepted. A limit or a failure says nothing of it. */
+export const isTelling = ({ outcome }: Exchange): boolean =>
+  outcome === "answered" || outcome === "rejected" || outcome === "missing" || outcome === "withheld";
 
 /** Sends one request within the budget. It never throws. */
 export type Ask = <Name extends EndpointName>(
@@ -56,9 +62,13 @@ export const isList = (endpoint: EndpointName): boolean => "key" in endpoints[en
 
 /**
  * Asks the explorer one thing after another.
- * @param onExchange called after each request
+ * @param onSent called before each request
  */
-export function createAsk(config: ExplorerConfig, onExchange: (exchange: Exchange) => void): Ask {
+export function createAsk(
+  config: ExplorerConfig,
+  onSent: () => void,
+  onExchange: (exchange: Exchange) => void,
+): Ask {
   const get = createHttp(config);
   const budget = createBudget(config.requestsPerMinute, () => performance.now());
 
@@ -66,6 +76,7 @@ export function createAsk(config: ExplorerConfig, onExchange: (exchange: Exchang
     for (let wait = await budget.take("background"); wait > 0; wait = await budget.take("background"))
       await delay(wait);
     const [path, query = {}] = targetOf(endpoint, parameters);
+    onSent();
     const startedAt = performance.now();
     const asked = { endpoint, address: addressOf(endpoint, parameters) };
     try {
@@ -83,7 +94,8 @@ export function createAsk(config: ExplorerConfig, onExchange: (exchange: Exchang
     const first = await once(endpoint, parameters);
     const isPassing = first.outcome === "limited" || first.outcome === "failing" || first.outcome === "slow";
     if (isPassing) await delay(Math.min(first.retryAfterMs ?? AGAIN_MS, MAX_PAUSE_MS));
-    const exchange = { ...(isPassing ? await once(endpoint, parameters) : first), isProbe };
+    const last = isPassing ? await once(endpoint, parameters) : first;
+    const exchange = { ...last, isProbe, tries: isPassing ? 2 : 1 };
     onExchange(exchange);
     return exchange;
   };

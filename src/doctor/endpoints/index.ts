@@ -24,13 +24,7 @@ function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observ
   const asked = exchanges.filter((each) => each.endpoint === endpoint && !each.isProbe);
   const answered = asked.filter(isAnswered);
   const [first] = asked;
-  if (!first)
-    return [
-      notAsked(
-        endpoint,
-        exchanges.some(({ outcome }) => outcome === "refused"),
-      ),
-    ];
+  if (!first) return [notAsked(endpoint, exchanges)];
   if (answered.length === 0) return [unanswered(first)];
   const slowest = Math.max(...answered.map(({ ms }) => ms));
   const answers = answered.map(({ json }) => json);
@@ -43,6 +37,7 @@ function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observ
       detail: wordsOf(endpoint, difference),
       meaning: meaningOf(endpoint, difference),
       ...(difference.kind === "word" && difference.found !== undefined ? { word: difference.found } : {}),
+      ...(difference.name === undefined ? {} : { name: difference.name }),
     })),
     ...(slowest > GIVEN_UP_MS ? [slow(endpoint, slowest)] : []),
   ];
@@ -55,13 +50,16 @@ const slow = (endpoint: EndpointName, ms: number): Observation => ({
   meaning: `The bot gives up after 10 s: ${SEEN_IN[endpoint]}.`,
 });
 
-/** What could not be asked for: the key is refused, or nothing that was read names one. */
-const notAsked = (endpoint: EndpointName, isRefused: boolean): Observation => ({
-  endpoint,
-  result: "warn",
-  detail: `not asked: ${isRefused ? "the key is refused" : "no id of one could be read"}`,
-  meaning: "Nothing is known of it.",
-});
+/** What could not be asked for: nothing is answered at all, or nothing that was read names one. */
+const notAsked = (endpoint: EndpointName, exchanges: readonly Exchange[]): Observation => {
+  const isRefused = exchanges.some(({ outcome }) => outcome === "refused");
+  const why = isRefused
+    ? "the key is refused"
+    : exchanges.some(isAnswered)
+      ? "no id of one could be read"
+      : "nothing was answered so far";
+  return { endpoint, result: "warn", detail: `not asked: ${why}`, meaning: "Nothing is known of it." };
+};
 
 function unanswered({ endpoint, outcome, status }: Exchange): Observation {
   const words = outcome === "withheld" ? "withheld from this key" : outcome;
@@ -86,10 +84,15 @@ export async function checkEndpoints(
   }: { readonly tokenId?: string | undefined; readonly onProgress: (sent: number) => void },
 ): Promise<EndpointsCheck> {
   const exchanges: Exchange[] = [];
-  const ask = createAsk(config, (exchange) => {
-    exchanges.push(exchange);
-    onProgress(exchanges.length);
-  });
+  let sent = 0;
+  const ask = createAsk(
+    config,
+    () => {
+      sent += 1;
+      onProgress(sent);
+    },
+    (exchange) => exchanges.push(exchange),
+  );
   const walked: Observation[] = [];
   for await (const observation of walk({ ask, tokenId })) walked.push(observation);
   const observations = endpointNames.flatMap((endpoint) => {
@@ -133,7 +136,7 @@ export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generato
       return [
         SIGN[worst(endpoint)],
         pathOf(endpoint),
-        String(own.length),
+        String(own.reduce((sum, { tries }) => sum + tries, 0)),
         own.length === 0 ? "-" : `${Math.round(Math.max(...own.map(({ ms }) => ms)))} ms`,
         [others > 0 ? differences : "as expected", ...facts].join("; "),
       ];
@@ -157,10 +160,13 @@ export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generato
 /** Everything that was found, as JSON to attach to an issue: its ids and names are replaced. */
 export function reportOf({ exchanges, observations }: EndpointsCheck): string {
   const anonymous = createAnonymizer();
-  const toObservation = ({ endpoint: _, word, detail, path, ...rest }: Observation) => {
+  const toObservation = ({ endpoint: _, word, name, detail, path, ...rest }: Observation) => {
     const field = path?.split(".").at(-1) ?? "";
-    const shown = word === undefined ? detail : detail.replace(word, anonymous.word(field, word));
-    return { ...rest, path, detail: shown };
+    return {
+      ...rest,
+      path: name === undefined ? path : path?.replace(name, () => anonymous.key(name)),
+      detail: word === undefined ? detail : detail.replace(word, () => anonymous.word(field, word)),
+    };
   };
   const report = {
     node: process.version,

@@ -3,7 +3,7 @@ import type { EndpointName, ListName, Row } from "../../explorer/endpoints.js";
 import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
 import type { Page } from "../../explorer/schema/page.js";
 import { toCount, toRecord } from "../../explorer/values.js";
-import { type Exchange, isAnswered } from "./ask.js";
+import { type Exchange, isAnswered, isTelling } from "./ask.js";
 import type { Observation } from "./observation.js";
 
 /** Lists may change by so many rows between two requests. */
@@ -102,7 +102,7 @@ export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | u
       );
     else if (countsOf(last).last === false)
       found.push(warn("$.last", "false on the last page", "A list may show one empty page more."));
-  } else if (last && canEnd)
+  } else if (last && canEnd && isTelling(last))
     found.push(
       warn(
         "$.content",
@@ -124,7 +124,7 @@ export function lastPageMissing(
   total: number,
   last: Exchange | undefined,
 ): Observation[] {
-  if (!isLong(total) || !last || (isAnswered(last) && countsOf(last).sent > 0)) return [];
+  if (!isLong(total) || !last || !isTelling(last) || (isAnswered(last) && countsOf(last).sent > 0)) return [];
   return [
     {
       endpoint: name,
@@ -161,6 +161,31 @@ function textsOf({ json }: Exchange): readonly string[] {
   return Array.isArray(content) ? content.map((row) => JSON.stringify(row)) : [];
 }
 
+const FIRST_AGAIN = "the first rows come whatever page is asked for";
+
+/** Whole rows, and most of them: one that came meanwhile moves the others. */
+function areSame(first: readonly string[], others: readonly string[]): boolean {
+  const known = new Set(first);
+  return others.filter((row) => known.has(row)).length > others.length / 2;
+}
+
+/** Where a list whose endpoint documents its parameters does not honour them: what of it cannot be shown. */
+export function pagesMissing(name: ListName, first: Exchange, last: Exchange | undefined): Observation[] {
+  const { sent, elements, count } = countsOf(first);
+  const fail = (detail: string, meaning: string): Observation[] => [
+    { endpoint: name, result: "fail", path: "$.content", detail, meaning },
+  ];
+  if (last && isAnswered(last) && areSame(textsOf(first), textsOf(last)))
+    return fail(FIRST_AGAIN, "What is behind the first page is not seen.");
+  const total = Math.max(elements ?? 0, count ?? 0);
+  if (sent > 0 && sent < ROWS_PER_REQUEST && total > sent + SHIFT)
+    return fail(
+      `at most ${sent} rows a page, where ${ROWS_PER_REQUEST} were asked for`,
+      `Of each ${ROWS_PER_REQUEST} rows, only ${sent} are shown.`,
+    );
+  return [];
+}
+
 /**
  * Whether a list whose endpoint documents no parameters honours `page` and `size`, and how far it goes.
  * @param small its page 1 of five rows
@@ -181,19 +206,15 @@ export function pagingOf(
     meaning,
   });
   if (sent <= 5 && (total ?? sent) <= 5) return [];
+  if (!isTelling(small)) return [];
   if (!isAnswered(small))
     return [
       warn(`a page of five is refused (${small.status ?? small.outcome})`, "Only the first page is shown."),
     ];
   const [all, some] = [textsOf(first), textsOf(small)];
   if (some.length === 0) return [warn("page 1 of five rows is empty", "Only the first page is shown.")];
-  // Whole rows, and most of them: one that came meanwhile moves the others.
-  const firstRows = new Set(all.slice(0, some.length));
-  const isFirstAgain = some.filter((row) => firstRows.has(row)).length > some.length / 2;
-  if (isFirstAgain)
-    return [
-      warn("the first rows come whatever page is asked for", "What is behind the first page is not seen."),
-    ];
+  if (areSame(all.slice(0, some.length), some))
+    return [warn(FIRST_AGAIN, "What is behind the first page is not seen.")];
   if (some.length > 5)
     return [
       warn(`size is not honoured: ${some.length} rows for five`, "None: the bot goes by the rows that come."),

@@ -10,6 +10,8 @@ export interface Observation {
   readonly detail: string;
   /** A word in the detail that may be somebody's name. */
   readonly word?: string;
+  /** A field's name in the path that nobody knows: in a map, it may be somebody's. */
+  readonly name?: string;
   /** What it means for people, where it is not as expected. */
   readonly meaning?: string;
 }

@@ -2,12 +2,13 @@ import type { ListName, Parameters, Row } from "../../explorer/endpoints.js";
 import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
 import { toId, toRecord } from "../../explorer/values.js";
 import { votesIn } from "../../ledger/votes.js";
-import { type Ask, type Exchange, isAnswered } from "./ask.js";
+import { type Ask, type Exchange, isAnswered, isTelling } from "./ask.js";
 import {
   countsOf,
   lastPageMissing,
   lastPageOf,
   orderOf,
+  pagesMissing,
   pagingOf,
   reachOf,
   rowsOf,
@@ -41,7 +42,9 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
   const first = await ask("dashboard", {});
   // A key that is refused is refused everywhere, and asking on may have it blocked.
   if (first.outcome === "refused") return;
-  await ask("price", {});
+  const second = await ask("price", {});
+  // Where neither is answered, nothing will be: each further request would only take its time.
+  if (!isTelling(first) && !isTelling(second)) return;
   /** A list that is longer than can be reached. */
   let longer: ListName | undefined;
 
@@ -55,11 +58,14 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
     const total = totalOf(first);
     const lastPage = lastPageOf(total, countsOf(first).sent);
     const last = isAnswered(first) && lastPage > 0 ? await ask(name, parametersOf(lastPage)) : undefined;
+    const order = orderOf(name, first, rankOf);
+    const cut = pagesMissing(name, first, last);
+    if (cut.length > 0) return { rows: rowsOf(name, first), observations: [...order, ...cut] };
     const unreached = lastPageMissing(name, total, last);
     if (last && total > REACHABLE_ROWS && unreached.length === 0) longer ??= name;
     return {
       rows: rowsOf(name, first),
-      observations: [...orderOf(name, first, rankOf), ...totalsOf(name, first, last), ...unreached],
+      observations: [...order, ...totalsOf(name, first, last), ...unreached],
     };
   };
   const paged = (page: number) => ({ page, size: ROWS_PER_REQUEST, orderBy: "DESC" as const });
@@ -144,6 +150,7 @@ async function readGovernance(ask: Ask): Promise<Observation[]> {
   const other = row.trackingCid !== null && row.trackingCid !== row.contractId ? row.trackingCid : undefined;
   const byTracking = other === undefined ? undefined : await ask("voteRequest", { id: other });
   const isOneAnswered = isAnswered(byContract) || (byTracking !== undefined && isAnswered(byTracking));
+  if (!isOneAnswered && ![byContract, byTracking].some((each) => each && isTelling(each))) return found;
   found.push({
     endpoint: "voteRequest",
     result: isOneAnswered ? "pass" : "fail",
@@ -168,6 +175,7 @@ async function readGovernance(ask: Ask): Promise<Observation[]> {
   return found;
 }
 
+/** What is answered for each of the two ids; a limit or a failure is a status like others. */
 function idWords(byContract: Exchange, byTracking: Exchange | undefined): string {
   const words = ({ outcome, status }: Exchange) =>
     outcome === "answered" ? "answered" : (status ?? outcome);
@@ -186,6 +194,7 @@ async function checkMissing(ask: Ask): Promise<Observation[]> {
       endpoint: "validatorExists",
       result: "warn",
       detail: `for an id that names nothing: ${answer}`,
+      ...(answer === undefined ? {} : { word: answer }),
       meaning: "A validator that is gone is not told from one that cannot be read.",
     });
   else if (isAnswered(exists) || exists.outcome === "missing")
