@@ -19,8 +19,11 @@ npm run doctor -- --endpoints             asks all endpoints of the explorer, so
   --token CONTRACT_ID                     a token to ask for
 npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, and removes it`;
 
+/** Where a report is printed, it is all that is on standard output. */
+let say: (line: string) => void = console.log;
+
 function print({ what, result, detail, fix }: Finding): void {
-  console.log(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);
+  say(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);
 }
 
 /** Everything, with a finding for each thing. */
@@ -45,14 +48,13 @@ async function* endpoints(config: Config, given: Options): AsyncGenerator<Findin
   }
   for (const { name, explorer } of config.networks) {
     const what = config.networks.length > 1 ? `Explorer of ${name}` : "Explorer";
-    const atTerminal = process.stdout.isTTY;
+    const atTerminal = process.stdout.isTTY && given.report !== STANDARD_OUTPUT;
     const progress = (sent: number) => atTerminal && process.stdout.write(`\r${what}: ${sent} requests sent`);
-    if (!atTerminal)
-      console.log(`${what}: sending some 40 requests, at most ${explorer.requestsPerMinute} a minute`);
+    if (!atTerminal) say(`${what}: sending some 40 requests, at most ${explorer.requestsPerMinute} a minute`);
     const check = await checkEndpoints(explorer, { tokenId: given.token, onProgress: progress });
     if (atTerminal) process.stdout.write("\r\u001b[K");
-    for (const line of tablesOf(check)) console.log(line);
-    console.log("");
+    for (const line of tablesOf(check)) say(line);
+    say("");
     reports.push(reportOf(check));
     const [first] = check.exchanges;
     if (first && !check.exchanges.some(isAnswered) && first.outcome !== "answered") {
@@ -154,6 +156,7 @@ async function run(): Promise<number> {
     console.log(HELP);
     return 0;
   }
+  if (given.report === STANDARD_OUTPUT) say = console.error;
   let failed = 0;
   const stopping = new AbortController();
   // What was sent to a channel is removed first; a second signal ends it at once. All else has nothing to take back.
@@ -163,7 +166,7 @@ async function run(): Promise<number> {
     print(finding);
     if (finding.result === "fail") failed += 1;
   }
-  console.log(failed === 0 ? "\nAll is well." : `\n${failed} thing${failed === 1 ? " is" : "s are"} wrong.`);
+  say(failed === 0 ? "\nAll is well." : `\n${failed} thing${failed === 1 ? " is" : "s are"} wrong.`);
   return failed === 0 ? 0 : 1;
 }
 

@@ -15,16 +15,19 @@ const DOCTOR = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url
 function run(
   env: Record<string, string>,
   ...given: readonly string[]
-): Promise<{ code: number | null; said: string }> {
+): Promise<{ code: number | null; said: string; printed: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [DOCTOR, ...given], {
       env: { PATH: process.env.PATH ?? "", ...env },
       cwd: newDataDir(),
     });
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    let [said, printed] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      printed += chunk.toString();
+    });
     child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    child.on("close", (code) => resolve({ code, said }));
+    child.on("close", (code) => resolve({ code, said, printed }));
   });
 }
 
@@ -103,6 +106,12 @@ describe("the doctor", () => {
     );
     expect(again.said).toContain(`✖ Report: ${report} is there already`);
     expect(again.code).toBe(1);
+    const printed = await run(
+      { ...env, EXPLORER_REQUESTS_PER_MINUTE: "100000" },
+      ...["--endpoints", "--report", "-"],
+    );
+    expect(JSON.parse(printed.printed)).toMatchObject([{ endpoints: expect.any(Array) }]);
+    expect(printed.said).toMatch(/✔ {2}dashboard/);
   });
 
   it("looks at the channels of the settings before there is a state", async () => {

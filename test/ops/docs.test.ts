@@ -38,6 +38,10 @@ describe("what is written for operators", () => {
         [...named(read(file))].filter((name) => !metrics.has(name)),
         file,
       ).toEqual([]);
+    // Each feed has polls of its own, and some look at nothing but the state.
+    for (const file of ["ops/alerts.yaml", "ops/grafana.json"])
+      for (const [, selector] of read(file).matchAll(/crier_poll_seconds_count(\{[^}]*\}|)/g))
+        expect(selector, file).toMatch(/feed=/);
     expect(named(guide.split("## Health and metrics")[1]?.split("## ")[0] ?? "")).toEqual(metrics);
     expect(JSON.parse(read("ops/grafana.json"))).toMatchObject({ title: "Crier" });
   });

@@ -66,10 +66,19 @@ describe("a bot with an HTTP_PORT", () => {
     expect(text).toMatch(/nodejs_eventloop_lag_seconds/);
     expect(text).toMatch(/process_resident_memory_bytes/);
 
+    const failed = async () =>
+      sample((await get("/metrics")).text, /poll_seconds_count\{feed="governance",outcome="failed"\} (\d+)/);
+    expect(await failed()).toBe(0);
+    // Rows of which none can be read: the list was not.
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/governance/vote-requests" && typeof answer === "object" && answer && "content" in answer
+        ? { ...answer, content: [["no", "object"]] }
+        : answer;
+    await expect.poll(failed, { timeout: 10_000 }).toBeGreaterThan(0);
+    harness.explorer.mood = undefined;
+    const before = await failed();
     harness.explorer.injectFault({ kind: "status", status: 500 });
-    await expect
-      .poll(async () => (await get("/metrics")).text, { timeout: 10_000 })
-      .toMatch(/poll_seconds_count\{feed="governance",outcome="failed"\}/);
+    await expect.poll(failed, { timeout: 10_000 }).toBeGreaterThan(before + 1);
     // A gateway that is gone is a bot that is not ready.
     gateway.refuse = true;
     gateway.drop();
