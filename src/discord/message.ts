@@ -88,7 +88,9 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     coin = DEFAULT_COIN,
     salt = () => undefined,
   } = options;
-  const toOption = perObject((choice: Choice) => menuOption(choice, coin));
+  const toOption = perObject((writer: Writer) =>
+    perObject((choice: Choice) => menuOption(choice, writer, coin)),
+  );
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) =>
     toMessage(
       view,
@@ -98,7 +100,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
         back,
         view.isNothing ? links.unkept : links,
         view.explorerPage && pageOf(view.explorerPage),
-        toOption,
+        toOption(view.isNothing ? links.unkept : links),
       ),
       { commands: commands(), coin, label },
     );
@@ -241,8 +243,8 @@ function fitField({ name, value, inline = false }: Field, words: Words) {
 /** What writes addresses. */
 type Writer = Links["unkept"];
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
-/** A choice as a menu shows it, but for where it leads. */
-type ToOption = (choice: Choice) => Omit<APISelectMenuOption, "value">;
+/** A choice as a menu shows it; undefined where its address is too long. */
+type ToOption = (choice: Choice) => APISelectMenuOption | undefined;
 
 const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
   type: ComponentType.ActionRow,
@@ -260,7 +262,7 @@ function toRows(
   const rows: Row[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
-    const row = menuRow(menu, MENU_SLOTS[index] ?? "", links, toOption);
+    const row = menuRow(menu, MENU_SLOTS[index] ?? "", toOption);
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
@@ -335,20 +337,14 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Screen
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow(
-  { placeholder, choices }: Menu,
-  slot: string,
-  links: Writer,
-  toOption: ToOption,
-): Row | undefined {
-  const seen = new Set<string>();
-  const options = choices.flatMap((choice) => {
-    const value = links.encode(choice.to, LIMITS.menuText);
-    const isTooLong = value.length > LIMITS.menuText;
-    if (isTooLong || seen.has(value) || seen.size === LIMITS.menuOptions) return [];
-    seen.add(value);
-    return [{ ...toOption(choice), value }];
-  });
+function menuRow({ placeholder, choices }: Menu, slot: string, toOption: ToOption): Row | undefined {
+  const byValue = new Map<string, APISelectMenuOption>();
+  for (const choice of choices) {
+    const option = toOption(choice);
+    if (option && !byValue.has(option.value)) byValue.set(option.value, option);
+    if (byValue.size === LIMITS.menuOptions) break;
+  }
+  const options = [...byValue.values()];
   if (options.length === 0) return undefined;
   const menu: APIStringSelectComponent = {
     type: ComponentType.StringSelect,
@@ -359,9 +355,18 @@ function menuRow(
   return rowOf([menu]);
 }
 
-const menuOption = ({ label, hint, emoji, chosen }: Choice, coin: string) => ({
-  label: plain(withCoin(label, coin), LIMITS.menuText),
-  ...(hint ? { description: plain(withCoin(hint, coin), LIMITS.menuText) } : {}),
-  ...(emoji ? { emoji: { name: emoji } } : {}),
-  ...(chosen ? { default: true } : {}),
-});
+function menuOption(
+  { label, hint, emoji, chosen, to }: Choice,
+  links: Writer,
+  coin: string,
+): APISelectMenuOption | undefined {
+  const value = links.encode(to, LIMITS.menuText);
+  if (value.length > LIMITS.menuText) return undefined;
+  return {
+    label: plain(withCoin(label, coin), LIMITS.menuText),
+    value,
+    ...(hint ? { description: plain(withCoin(hint, coin), LIMITS.menuText) } : {}),
+    ...(emoji ? { emoji: { name: emoji } } : {}),
+    ...(chosen ? { default: true } : {}),
+  };
+}

@@ -5,7 +5,7 @@ import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
 import { listsMenu, validatorMenu, validatorRow, versionLists } from "./validators.js";
-import type { Field, Screen, ScreenContext } from "./view.js";
+import type { Field, Link, Screen, ScreenContext } from "./view.js";
 
 const MAX_VERSIONS = 5;
 
@@ -45,6 +45,13 @@ const versionFields = perObject((survey: VersionSurvey): Field[] => {
   );
   return lists.length > 0 ? [{ name: "By version", value }] : [];
 });
+
+const LINKS: readonly Link[] = [
+  { label: "Recently silent", emoji: "🔴", to: address("validators", { status: "INACTIVE" }) },
+  { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
+  { label: "Versions", emoji: "📊", to: address("versions", {}) },
+  { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
+];
 
 /** A page of all validators: those that went silent, the latest first, and then the active ones, the longest unseen first. */
 async function worstFirst({ explorer }: ScreenContext, page: number) {
@@ -97,11 +104,6 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
     ],
     pager,
     menus: [validatorMenu(rows), listsMenu(survey)],
-    links: [
-      { label: "Recently silent", emoji: "🔴", to: address("validators", { status: "INACTIVE" }) },
-      { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
-      { label: "Versions", emoji: "📊", to: address("versions", {}) },
-      { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
-    ],
+    links: LINKS,
   };
 };
