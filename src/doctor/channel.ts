@@ -83,7 +83,8 @@ function lostIn(message: APIMessage): string[] {
 
 /** What to do where Discord did not let the bot go on. */
 async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknown): Promise<string> {
-  if (!(error instanceof DiscordAPIError)) return "Run it again; see that this machine reaches Discord.";
+  if (!(error instanceof DiscordAPIError))
+    return `See that this machine reaches Discord, and run it again. Delete “${TITLE}” if it was left there.`;
   if (error.status === 401) return "Set DISCORD_TOKEN to the bot's token.";
   if (error.status === 404 || error.status === 400)
     return "Give the id of a channel of a server that the bot is in: right-click it, Copy Channel ID.";

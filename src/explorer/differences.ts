@@ -207,19 +207,26 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
   const [expected, isIt] = "rows" in type ? ["array", Array.isArray] : ["object", FITS.object];
   // A list's page always has its rows, and an answer is something.
   const mayBeNull = path !== "$" && path !== "$.content";
-  const wrong = values.filter((value) => !isIt(value) && !(mayBeNull && isNothing(value, false)));
-  for (const value of wrong.slice(0, 1))
-    add(finder, { path, kind: "type", found: typeOf(value), expected, isRead: isReadAs(schema, value) });
+  const isOther = (value: unknown) => !isIt(value) && !(mayBeNull && (value === null || value === undefined));
+  const other = values.findIndex(isOther);
+  if (other !== -1)
+    add(finder, {
+      path,
+      kind: "type",
+      found: typeOf(values[other]),
+      expected,
+      isRead: isReadAs(schema, values[other]),
+    });
   if ("fields" in type) compareObjects(type.fields, values, path, finder);
   else {
     const most = path.includes("[*]") ? MAX_INNER_ROWS : MAX_ROWS;
     const rows = values.flatMap((value) => (Array.isArray(value) ? value.slice(0, most) : []));
-    const other = rows.filter((row) => toRecord(row) === null);
-    for (const row of other.slice(0, 1))
+    const noObject = rows.findIndex((row) => toRecord(row) === null);
+    if (noObject !== -1)
       add(finder, {
         path: `${path}[*]`,
         kind: "type",
-        found: typeOf(row),
+        found: typeOf(rows[noObject]),
         expected: "object",
         isRead: false,
       });
