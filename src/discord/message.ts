@@ -91,19 +91,15 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const toOption = perObject((writer: Writer) =>
     perObject((choice: Choice) => menuOption(choice, writer, coin)),
   );
-  const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) =>
-    toMessage(
-      view,
-      toRows(
-        view,
-        here,
-        back,
-        view.isNothing ? links.unkept : links,
-        view.explorerPage && pageOf(view.explorerPage),
-        toOption(view.isNothing ? links.unkept : links),
-      ),
-      { commands: commands(), coin, label },
-    );
+  const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) => {
+    const writer = view.isNothing ? links.unkept : links;
+    const page = view.explorerPage && pageOf(view.explorerPage);
+    return toMessage(view, toRows(view, here, back, writer, page, toOption(writer)), {
+      commands: commands(),
+      coin,
+      label,
+    });
+  };
   return {
     screen: render,
     message: (view) => render(view),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { createBudget } from "../../src/explorer/budget.js";
@@ -16,36 +16,29 @@ import { createState } from "../../src/storage/state.js";
 import { quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
+/** A machine so busy that Redis is passed over for once shows nothing: then once more. */
+const BUSY = { retry: 2 };
+
 describeWithRedis("Redis behind the cache", () => {
   let server: RedisProcess;
   let explorer: SandboxExplorer;
   const connections: Redis[] = [];
   let warnings: string[] = [];
-  let turns: ("away" | "back")[] = [];
-  const log = {
-    info: (_: object, message: string) => {
-      if (message.includes("back in use")) turns.push("back");
-    },
-    warn: (_: object, message: string) => {
-      warnings.push(message);
-      if (message.includes("not usable")) turns.push("away");
-    },
-  };
+  const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) };
 
   beforeAll(async () => {
-    server = await startRedis();
     explorer = await startSandboxExplorer({ size: SMALL, lively: false });
   });
+  beforeEach(async () => {
+    server = await startRedis();
+  });
   afterEach(async () => {
-    // One that fails leaves nothing frozen for the next.
     server.thaw();
     await Promise.all(connections.splice(0).map((each) => each.close()));
+    await server.close();
     warnings = [];
-    turns = [];
   });
-  afterAll(async () => {
-    await Promise.all([server.close(), explorer.close()]);
-  });
+  afterAll(() => explorer.close());
 
   const newUpstream = () =>
     createUpstream({
@@ -95,29 +88,22 @@ describeWithRedis("Redis behind the cache", () => {
     }
   });
 
-  it("takes an entry that does not parse for a miss, and logs it", async () => {
-    let key: string | undefined;
-    for (let round = 0; !key && round < 5; round += 1) {
-      await (await startBot()).service.for({ person: "a" }).dashboard({});
-      [key] = await (await client()).keys("crier:cache*dashboard*");
+  it("takes an entry that does not parse for a miss, and logs it", BUSY, async () => {
+    const one = await startBot();
+    await one.service.for({ person: "a" }).dashboard({});
+    const key = (await (await client()).keys("crier:cache*dashboard*"))[0] ?? "";
+    for (const broken of ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}']) {
+      await (await client()).set(key, broken);
+      const before = explorer.requests.length;
+      expect(
+        (await (await startBot()).service.for({ person: "a" }).dashboard({})).data.totalSuperValidators,
+      ).toBe(13);
+      expect(explorer.requests.length - before).toBe(1);
     }
-    if (!key) throw new Error("It was never kept");
-    const told = () => warnings.filter((message) => message.includes("does not parse")).length;
-    const broken = ["{not json", '{"value":{"data":"x","fetchedAt":1,"bytes":1}}', '{"value":7}'];
-    for (const [at, text] of broken.entries()) {
-      // On a busy machine Redis may be passed over, and the entry not be read: then once more.
-      for (let round = 0; told() === at && round < 5; round += 1) {
-        await (await client()).set(key, text);
-        const before = explorer.requests.length;
-        const { data } = await (await startBot()).service.for({ person: "a" }).dashboard({});
-        expect(data.totalSuperValidators).toBe(13);
-        expect(explorer.requests.length - before).toBe(1);
-      }
-      expect(told()).toBe(at + 1);
-    }
+    expect(warnings.filter((message) => message.includes("does not parse"))).toHaveLength(3);
   });
 
-  it("is done without while it is frozen, killed or slow, and used again once it is back", async () => {
+  it("is done without while it is frozen, killed or slow, and used again once it is back", BUSY, async () => {
     const bot = await startBot();
     await ask(bot, 0);
     server.freeze();
@@ -127,35 +113,20 @@ describeWithRedis("Redis behind the cache", () => {
     const [frozen, without] = await Promise.all([burst(bot), burst(startWithout())]);
     expect(Math.max(...frozen) - Math.max(...without)).toBeLessThan(600);
     expect(bot.redis.usable()).toBe(false);
-    // Nobody waits any more: the least of three, since what else the machine does comes between.
-    const waits = async (pages: readonly number[]) => {
-      const all: number[] = [];
-      for (const page of pages) {
-        const [one, other] = await Promise.all([ask(bot, page), ask(startWithout(), page)]);
-        all.push(one - other);
-      }
-      return Math.min(...all);
-    };
-    expect(await waits([41, 42, 43])).toBeLessThan(40);
+    const [after, usual] = await Promise.all([ask(bot, 41), ask(startWithout(), 41)]);
+    expect(after - usual).toBeLessThan(100);
     server.thaw();
     await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
 
     await server.kill();
-    expect(await waits([44, 45, 46])).toBeLessThan(40);
+    const [killed, normal] = await Promise.all([ask(bot, 42), ask(startWithout(), 42)]);
+    expect(killed - normal).toBeLessThan(100);
     await Promise.all(Array.from({ length: 20 }, (_, at) => ask(bot, at)));
     await server.start();
     await expect.poll(() => bot.redis.usable(), { timeout: 5_000 }).toBe(true);
-    let page = 50;
-    await expect
-      .poll(async () => {
-        await ask(bot, page);
-        page += 1;
-        return (await bot.redis.client.keys("crier:cache*page=[5-9][0-9]&*")).length;
-      })
-      .toBeGreaterThan(0);
-    // Each turn is told once. A busy machine may answer late more often than it was made to.
-    expect(turns.length).toBeGreaterThanOrEqual(4);
-    expect(turns).toEqual(turns.map((_, at) => (at % 2 === 0 ? "away" : "back")));
+    await ask(bot, 43);
+    await expect.poll(async () => (await bot.redis.client.keys("crier:cache*page=43*")).length).toBe(1);
+    expect(warnings.filter((message) => message.includes("not usable"))).toHaveLength(2);
   });
 
   it("keeps nobody waiting for the prices that it holds", async () => {

@@ -183,6 +183,8 @@ export function createGovernanceWatch({
     const gap = last ? ageOf(last.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
     const first = await explorer.voteRequests({ page: 0, size: 100 });
+    // Rows of which none names a request are no reading, whatever else they hold.
+    if (first.data.sent > 0 && first.data.content.every((row) => identityOf(row) === null)) return "failed";
     let told = 0;
     if (last && !afterGap) {
       // What opens stands on the first page: it is announced before the rest is read.
@@ -190,10 +192,8 @@ export function createGovernanceWatch({
       told = found.events.filter(isNew).length;
       await settle(publisher, found);
     }
-    // Rows of which none names a request are no reading, whatever else they hold.
-    const isUnread = first.data.sent > 0 && first.data.content.every((row) => identityOf(row) === null);
     const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
-    if (!last && !whole) return isUnread ? "failed" : "partial";
+    if (!last && !whole) return "partial";
     const found = await compareAll(rows, done, last?.completeAt, told);
     await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
     if (whole) {
@@ -205,7 +205,6 @@ export function createGovernanceWatch({
     const subscribed = await publisher.subscriptions();
     await settle(publisher, await checkPending(subscribed));
     await settle(publisher, await checkReminders(subscribed));
-    if (isUnread) return "failed";
     return done ? "done" : "partial";
   };
 }

@@ -181,4 +181,4 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   await outbox.stop();
   await state.close();
   await Promise.all([explorer.close(), discord.close()]);
-}, 300_000);
+}, 120_000);
