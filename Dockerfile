@@ -8,6 +8,7 @@ RUN npm ci
 COPY build.ts tsconfig.json ./
 COPY src ./src
 COPY commands ./commands
+COPY tools ./tools
 RUN npm run build
 
 # What runs needs none of what builds.

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { newDataDir } from "../sandbox/bot-process.js";
 import type { Channel } from "../sandbox/discord/world.js";
 import { makeStack, type Stack } from "../sandbox/stack.js";
-import { announcedId, subscriptionId } from "../src/storage/catalogue.js";
+import type { Announced, Subscription } from "../src/delivery/collections.js";
+import {
+  announcedId,
+  announcements,
+  subscriptionDocuments,
+  subscriptionId,
+} from "../src/delivery/collections.js";
+import type { TrackedVoteRequest } from "../src/feeds/governance/collections.js";
+import { trackedVoteRequests } from "../src/feeds/governance/collections.js";
 import { openFileStore } from "../src/storage/file-store.js";
 import { createState, type State } from "../src/storage/state.js";
 import type { Write } from "../src/storage/store.js";
@@ -52,15 +60,17 @@ async function fill(state: State, writes: Iterable<Write>): Promise<void> {
 function* grown(state: State, channels: readonly Channel[], past: number, like: Like): Generator<Write> {
   const { subscription, request, message } = like;
   for (const { id: channelId } of channels)
-    yield state.subscriptions.put(subscriptionId(channelId, subscription.feed, null), {
+    yield state.open(subscriptionDocuments).put(subscriptionId(channelId, subscription.feed, null), {
       ...subscription,
       channelId,
     });
   for (let at = 0; at < past; at += 1) {
     const key = `past-${at}`;
-    yield state.voteRequests.put(key, { ...request, identity: `${at}${request.identity.slice(3)}` });
+    yield state
+      .open(trackedVoteRequests)
+      .put(key, { ...request, identity: `${at}${request.identity.slice(3)}` });
     for (const { id: channelId } of channels)
-      yield state.announced.put(announcedId("governance", key, channelId), {
+      yield state.open(announcements).put(announcedId("governance", key, channelId), {
         ...message,
         subject: key,
         channelId,
@@ -69,13 +79,10 @@ function* grown(state: State, channels: readonly Channel[], past: number, like: 
   }
 }
 
-type Documents<Name extends "subscriptions" | "voteRequests" | "announced"> =
-  Awaited<ReturnType<State[Name]["list"]>> extends Map<string, infer Document> ? Document : never;
-
 interface Like {
-  readonly subscription: Documents<"subscriptions">;
-  readonly request: Documents<"voteRequests">;
-  readonly message: Documents<"announced">;
+  readonly subscription: Subscription;
+  readonly request: TrackedVoteRequest;
+  readonly message: Announced;
 }
 
 /** One of each document, as the bot itself writes them for a request that opens and ends. */
@@ -93,9 +100,11 @@ async function sample(place: Stack): Promise<Like> {
   await world.until(() => discord.requests.some(({ method }) => method === "PATCH"), "the last edit", 60_000);
   await place.bot().stop();
   return onState(place.dataDir, async (state) => {
-    const [subscription] = (await state.subscriptions.list()).values();
-    const closed = [...(await state.voteRequests.list())].find(([, { phase }]) => phase === "closed");
-    const message = [...(await state.announced.list()).values()].find(
+    const [subscription] = (await state.open(subscriptionDocuments).list()).values();
+    const closed = [...(await state.open(trackedVoteRequests).list())].find(
+      ([, { phase }]) => phase === "closed",
+    );
+    const message = [...(await state.open(announcements).list()).values()].find(
       ({ subject }) => subject === closed?.[0],
     );
     if (!subscription || !closed || !message) throw new Error("The bot has written no such documents");

@@ -115,7 +115,7 @@ export async function buildBare(): Promise<void> {
 /** What a message holds, to be sent again as it is. */
 export const contentsOf = ({ embeds, components }: Message) => ({ embeds, components });
 
-/** Starts the reference bot on a Discord of its own, where the same commands are registered. */
+/** Starts the reference bot on a Discord of its own, if the same commands are registered. */
 export async function startBare(payload: object, commands: object[]): Promise<Subject> {
   const discord = await startSandboxDiscord();
   discord.world.commands.set("", commands);

@@ -1,8 +1,6 @@
-import type { FeedDefinition } from "../src/delivery/feed.js";
-import type { Actions } from "../src/discord/action.js";
+import type { FeedModule } from "../src/delivery/module.js";
+import type { ButtonHandler } from "../src/discord/buttons.js";
 import type { Command } from "../src/discord/command.js";
-import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
-import { createResponses } from "../src/feeds/validator/respond.js";
 import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
 import { contract } from "./contract.js";
@@ -20,23 +18,22 @@ import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { update } from "./update.js";
 import { validator } from "./validator.js";
-import { voters } from "./voters.js";
-import { createWatchActions } from "./watch/actions.js";
+import { createWatchButtons } from "./watch/actions.js";
 import { createWatch } from "./watch/index.js";
 
-/** What buttons do besides opening screens. */
-export const createActions = (network: Network, feeds: readonly FeedDefinition[]): Actions => ({
-  ...createResponses({ feed: VALIDATOR_FEED, ...network }),
-  ...createWatchActions(network, feeds),
-});
+/** All buttons that do something other than opening a screen. */
+export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] => [
+  ...feeds.flatMap(({ buttons = [] }) => buttons),
+  ...createWatchButtons(feeds.map(({ definition }) => definition)),
+];
 
 /**
  * Every slash command. Registration, dispatch and help all read this list.
  * @param feeds what can be subscribed to
- * @param networks those that the bot serves; where there are several, each command can name one
+ * @param networks those that the bot serves; if there are several, each command can name one
  */
 export function createCommands(
-  feeds: readonly FeedDefinition[],
+  feeds: readonly FeedModule[],
   networks: readonly NetworkName[],
   choices: NetworkChoices,
 ): readonly Command<Network>[] {
@@ -48,10 +45,7 @@ export function createCommands(
   ];
 }
 
-const ofOneNetwork = (
-  feeds: readonly FeedDefinition[],
-  choices: NetworkChoices,
-): readonly Command<Network>[] => [
+const ofOneNetwork = (feeds: readonly FeedModule[], choices: NetworkChoices): readonly Command<Network>[] => [
   price,
   network,
   validator,
@@ -63,8 +57,11 @@ const ofOneNetwork = (
   event,
   update,
   lookup,
-  createSubscribe(feeds),
-  createWatch(feeds, choices),
-  voters,
+  createSubscribe(feeds.map(({ definition }) => definition)),
+  createWatch(
+    feeds.map(({ definition }) => definition),
+    choices,
+  ),
+  ...feeds.flatMap((feed) => feed.commands ?? []),
   help,
 ];

@@ -18,7 +18,7 @@ export const choicesOf = (networks: readonly NetworkName[]) =>
 const isSubcommand = (option: APIApplicationCommandOption): option is APIApplicationCommandSubcommandOption =>
   option.type === ApplicationCommandOptionType.Subcommand;
 
-/** A command, each of whose subcommands can name a network, but for those that are about all of them. */
+/** A command, each of whose subcommands can name a network, except for those that are about all of them. */
 export function withNetwork(
   { definition, ...command }: Command<never>,
   networks: readonly NetworkName[],

@@ -27,7 +27,7 @@ type Optionable = SlashCommandBuilder | SlashCommandSubcommandBuilder | SlashCom
 /** The longest text that an id may be pasted in, with a link around it. */
 const MAX_PASTE = 600;
 
-/** Adds the option that holds an id, completed while it is typed where there is something to complete it with. */
+/** Adds the option that holds an id, completed while it is typed if there is something to complete it with. */
 export function withId<Builder extends Optionable>(
   builder: Builder,
   name: string,
@@ -72,7 +72,7 @@ interface ListAndShow {
   readonly description: string;
   readonly list: string;
   readonly show: string;
-  /** What the option that holds the id wants. */
+  /** Description of the option that holds the id. */
   readonly id: string;
   readonly opens: { readonly list: ScreenName; readonly show: ScreenName };
 }

@@ -6,11 +6,11 @@ import {
   PermissionFlagsBits,
 } from "discord-api-types/v10";
 import { type ActingCommand, NETWORK_OPTION, NO_NETWORK } from "../src/discord/command.js";
+import { say, serverOf } from "../src/discord/say.js";
 import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
 import { channelMention, md } from "../src/text/markdown.js";
 import { choicesOf, type NetworkName } from "./network-option.js";
-import { say, serverOf } from "./subscribe/handlers.js";
 
 const CHANNEL = "channel";
 
@@ -52,13 +52,13 @@ export function createSettings(
       const { options } = interaction;
       const guild = serverOf(interaction);
       const channel = options.getChannel(CHANNEL)?.id;
-      const wanted = options.getString(NETWORK_OPTION, true);
-      const chosen = served.find(({ id }) => id === wanted);
-      await choices.set(channel === undefined ? { guild } : { guild, channel }, chosen?.id);
-      const usual = chosen ?? (channel === undefined ? served[0] : undefined);
+      const wantedNetwork = options.getString(NETWORK_OPTION, true);
+      const chosenNetwork = served.find(({ id }) => id === wantedNetwork);
+      await choices.set(channel === undefined ? { guild } : { guild, channel }, chosenNetwork?.id);
+      const usualNetwork = chosenNetwork ?? (channel === undefined ? served[0] : undefined);
       return say(served[0], md`Set`, [
-        usual
-          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands that name no network are about **${usual.name}**.`
+        usualNetwork
+          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands that name no network are about **${usualNetwork.name}**.`
           : md`${channelMention(channel ?? "")}: commands that name no network are about the server's network.`,
         md`-# \`${NETWORK_OPTION}:\` names another in any command. Subscriptions stay what they are.`,
       ]);

@@ -22,7 +22,7 @@ export const validator: ReadingCommand = {
     .addSubcommand(
       withPrivate(
         withId(
-          subcommand("show", "One validator: is it alive, its version, its sponsor, its traffic"),
+          subcommand("show", "One validator: does it report, its version, its traffic"),
           "validator",
           "Its name, or its party id",
           true,

@@ -7,7 +7,7 @@ import { servePage } from "./web/server.js";
 
 /**
  * The sandbox as a page, until Ctrl-C. With --tour it plays a tour in the terminal instead and ends, with 0 only if all
- * was well; with --watch the bot is built and started anew whenever its code changes; with --networks 2 it serves two.
+ * was well; with --watch the bot is built and started again whenever its code changes; with --networks 2 it serves two.
  */
 
 const USUAL_PORT = 4_310;

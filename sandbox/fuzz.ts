@@ -6,7 +6,7 @@ import { fuzz } from "./fuzz/fuzz.js";
  * own, in a process with a 256 MB heap. It ends with 0 only if the bot never ended, its event loop never stood still for
  * 200 ms, Discord refused nothing, and the state holds nothing large. `--main FILE` takes another build of the bot, `--only
  * PATTERN` spoils the answers of some endpoints alone, `--profile FOLDER` writes a CPU profile of the bot, `--hurry 20` runs
- * what runs every few minutes so many times as often, `--explain` says where the time of a block went.
+ * what runs every few minutes so many times as often, `--explain` shows what blocked the event loop.
  */
 const { values } = parseArgs({
   options: {

@@ -43,7 +43,7 @@ const ofMessage = async (name: string, channel = channels.general) => {
 const hasNames = () => place.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
 await world.until(hasNames, "the names", 60_000);
 
-await ask("validator show", { validator: "quartz" }, "last seen");
+await ask("validator show", { validator: "quartz" }, "last report");
 await ofMessage("answer");
 // A long list, whole.
 await page.setViewportSize({ width: 1_180, height: 1_400 });

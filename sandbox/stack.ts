@@ -10,7 +10,7 @@ import {
 /** The built bot between the two sandboxes, with one clock for all three. */
 export interface Stack {
   readonly explorer: SandboxExplorer;
-  /** The explorer of a second network, where there is one. */
+  /** The explorer of a second network, if there is one. */
   readonly second: SandboxExplorer | undefined;
   readonly discord: SandboxDiscord;
   /** The bot's process: the last one that was started. */

@@ -57,9 +57,9 @@ async function tour(): Promise<void> {
     /Recently silent|least recently seen/,
   );
   const name = driver.components(list).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last seen/);
+  await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last report/);
   await step("…and goes to its party", () => driver.click(here, list, "Party"), /Party id/);
-  await step("…and back again", () => driver.click(here, list, "Back"), /last seen/);
+  await step("…and back again", () => driver.click(here, list, "Back"), /last report/);
   await step(
     "Ben presses a button on Ana's answer: he gets a copy",
     () => {
@@ -88,7 +88,7 @@ async function tour(): Promise<void> {
     /Vote requests/,
   );
   const open = driver.components(proposals).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
-  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Voting ends/);
+  await step("…and opens the newest", () => driver.choose(here, proposals, open), /Quorum by/);
   await step("…and looks at its votes", () => driver.click(here, proposals, "Votes"), /Votes on/);
   await step(
     "An id that nobody has",

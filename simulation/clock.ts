@@ -82,7 +82,7 @@ export class VirtualClock {
     return this.#owners.run(owner, work);
   }
 
-  /** Runs something that belongs to the world, also where a process is at work. */
+  /** Runs something that belongs to the world, also if a process is at work. */
   runOutside<T>(work: () => T): T {
     return this.#owners.run(undefined, work);
   }

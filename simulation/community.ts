@@ -2,21 +2,22 @@ import { PERMISSION, USUAL } from "../sandbox/discord/permissions.js";
 import type { World } from "../sandbox/discord/world.js";
 import type { Ledger } from "../sandbox/explorer/ledger.js";
 import type { Random } from "../sandbox/explorer/random.js";
+import { type Subscription, subscriptionId } from "../src/delivery/collections.js";
 import { defaultsOf } from "../src/delivery/feed.js";
 import { feeds } from "../src/feeds/index.js";
 import { voterSubject } from "../src/ledger/votes.js";
-import { type Subscription, subscriptionId } from "../src/storage/catalogue.js";
 import type { Write } from "../src/storage/store.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
-import { WATCHED } from "./history/validators.js";
+import type { History } from "./history/index.js";
 
 /** A validator that somebody watches. */
 export interface ValidatorWatch {
   readonly channelId: string;
   /** By number. */
   readonly validator: number;
+  /** The time that somebody chose, in ms; 0 for "automatic". */
   readonly afterMs: number;
-  /** Who is pinged; null where nobody is. */
+  /** Who is pinged; null if nobody is. */
   readonly roleId: string | null;
   readonly traffic: boolean;
 }
@@ -33,7 +34,7 @@ export interface PriceWatch {
 /** Who hears of vote requests. */
 export interface GovernanceWatch {
   readonly channelId: string;
-  /** The one that they hear of, by its title, and since when; missing where it is all of them. */
+  /** The one that they hear of, by its title, and since when; missing if it is all of them. */
   readonly only?: { readonly title: string; readonly since: number };
   /** When they are reminded, before each deadline, in ms. */
   readonly before: readonly number[];
@@ -74,7 +75,7 @@ export interface Community {
 }
 
 /** When the person is reminded of a vote that is missing, before each deadline, in ms. */
-export const VOTER_REMINDERS = [DAY, 6 * HOUR];
+export const VOTER_REMINDERS = [2 * DAY, DAY, 6 * HOUR];
 
 const PRICES = [
   { when: "above", value: 0.156, isOnce: false },
@@ -84,7 +85,12 @@ const PRICES = [
 ] as const;
 
 /** Sets up a server with five channels, and a person with private watches. */
-export function createCommunity(discord: World, ledger: Ledger, random: Random, startAt: number): Community {
+export function createCommunity(
+  discord: World,
+  ledger: Ledger,
+  random: Random,
+  { startAt, watchedCount }: Pick<History, "startAt" | "watchedCount">,
+): Community {
   const owner = discord.addUser("Owner");
   const guild = discord.addGuild("Community", owner, USUAL);
   const own = discord.addRole(guild, "Crier", PERMISSION.createEvents);
@@ -123,15 +129,19 @@ export function createCommunity(discord: World, ledger: Ledger, random: Random, 
   const partyOf = (number: number) =>
     ledger.validators.find(({ party }) => party.name === `Node ${number}`)?.party.id ?? "";
   for (const channelId of [first, second, third, direct])
-    for (let validator = 0; validator < WATCHED; validator += 1) {
+    for (let validator = 0; validator < watchedCount; validator += 1) {
       if (random.chance(0.5)) continue;
-      const afterMs = random.pick([20 * MINUTE, 45 * MINUTE, 3 * HOUR]);
+      const afterMs = random.pick([0, 20 * MINUTE, 45 * MINUTE, 3 * HOUR]);
       const roleId = channelId === first ? role.id : null;
       const traffic = channelId === second || channelId === direct;
       validators.push({ channelId, validator, afterMs, roleId, traffic });
       const topics = { silent: true, version: true, traffic };
       writes.push(
-        subscription(channelId, "validator", partyOf(validator), { after: afterMs, roleId, topics }),
+        subscription(channelId, "validator", partyOf(validator), {
+          ...(afterMs === 0 ? {} : { after: afterMs, chosen: ["after"] }),
+          roleId,
+          topics,
+        }),
       );
     }
   const prices = PRICES.flatMap((each) => [fifth, direct].map((channelId) => ({ channelId, ...each })));
@@ -147,7 +157,7 @@ export function createCommunity(discord: World, ledger: Ledger, random: Random, 
   const governance: GovernanceWatch[] = [];
   for (const channelId of [fourth, fifth]) {
     const votes = channelId === fifth;
-    governance.push({ channelId, before: [DAY, 6 * HOUR], votes });
+    governance.push({ channelId, before: [2 * DAY, DAY, 6 * HOUR], votes });
     const topics = { new: true, outcome: true, reminders: true, decided: true, votes, calendar: votes };
     writes.push(subscription(channelId, "governance", null, votes ? { topics, missing: "ping" } : {}));
   }

@@ -2,11 +2,11 @@ import findMyWay from "find-my-way";
 import { Ledger } from "../sandbox/explorer/ledger.js";
 import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
-import { HOUR, SECOND } from "../src/util/units.js";
+import { HOUR, MINUTE, SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { History } from "./history/index.js";
 import { SUPER_VALIDATORS } from "./history/motions.js";
-import { isSuperValidator, trafficAt, VALIDATORS } from "./history/validators.js";
+import { isSuperValidator, trafficAt } from "./history/validators.js";
 import { stepAt, windowAt } from "./history/windows.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
@@ -34,8 +34,8 @@ export class SimulatedExplorer {
       now: () => clock.now,
       lively: false,
       size: {
-        validators: VALIDATORS,
-        parties: 80,
+        validators: history.validatorCount + SUPER_VALIDATORS,
+        parties: 20 + Math.max(history.validatorCount + SUPER_VALIDATORS, 60),
         // Those from before tell who the super validators are.
         voteRequests: 8,
         superValidators: SUPER_VALIDATORS,
@@ -43,8 +43,13 @@ export class SimulatedExplorer {
         tokens: 1,
       },
     });
-    // Numbered so that the super validators are where the history has them.
-    const numbers = Array.from({ length: VALIDATORS }, (_, number) => number);
+    // A network may have fewer validators than voters.
+    const all = this.ledger.validators;
+    const superValidators = all.filter(({ isSv }) => isSv).slice(0, Math.ceil(history.validatorCount / 5));
+    const others = all.filter(({ isSv }) => !isSv).slice(0, history.validatorCount - superValidators.length);
+    all.splice(0, all.length, ...superValidators, ...others);
+    // Numbered so that the super validators are if the history has them.
+    const numbers = Array.from({ length: history.validatorCount }, (_, number) => number);
     const numberOf = (isSv: boolean) =>
       numbers.splice(
         Math.max(
@@ -74,14 +79,30 @@ export class SimulatedExplorer {
     for (const validator of this.ledger.validators) {
       const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? Number.NaN);
       const isJoined = Number.isNaN(number);
-      validator.lastActiveAt = isJoined ? told - 60 * SECOND : history.lastReport(number, told);
-      validator.active = told - validator.lastActiveAt < HOUR;
+      const joinedAs = history.validatorCount + (validator.createdAt % 5);
+      validator.lastActiveAt = Math.max(
+        isJoined ? validator.createdAt : 0,
+        history.lastSeen(isJoined ? joinedAs : number, told),
+      );
+      validator.active = told - validator.lastActiveAt < 2 * HOUR;
       // Who joins runs what most run.
       validator.version = history.versionOf(isJoined ? newestOf(history, told) : number, told);
       const { percent = 60, isBuying = false } = trafficAt(history, number, now) ?? {};
       validator.trafficUsed = validator.trafficBought * (1 - percent / 100);
       validator.trafficOrdered = validator.trafficBought * (isBuying ? 2 : 1);
     }
+  }
+
+  /** The newest update and the round, as far as the explorer tells. */
+  #datedNow(json: unknown): unknown {
+    const told = windowAt(this.#history.lags, this.#clock.now)?.from ?? this.#clock.now;
+    if (typeof json !== "object" || json === null) return json;
+    if ("latestRound" in json) return { ...json, latestRound: Math.floor(told / (10 * MINUTE)) };
+    const { content } = json as { content?: object[] };
+    return {
+      ...json,
+      content: content?.map((row, place) => (place === 0 ? { ...row, recordTime: told - 5 * SECOND } : row)),
+    };
   }
 
   /** What the price is, and what is wrong with it. */
@@ -107,6 +128,9 @@ export class SimulatedExplorer {
       if (fault?.kind === "garbage") throw new ExplorerError("unreadable", "Simulated");
       if (fault?.kind === "later-pages" && Number(query.page ?? 0) > 0)
         throw new ExplorerError("failing", "Simulated");
+      const { evidence } = this.#history;
+      if ((path === "updates" && evidence !== "updates") || (path === "dashboard" && evidence === "none"))
+        throw new ExplorerError("withheld", "Simulated");
       if (path === "validators" || path.startsWith("validators/")) this.#bringUpToDate();
       const found = this.#routes.find("GET", `/v1/${path}`);
       if (!found) throw new ExplorerError("missing", "Simulated");
@@ -120,6 +144,7 @@ export class SimulatedExplorer {
         const json = toJson(answer);
         if (path === "market/get-price" && typeof json === "object" && json !== null)
           return { json: this.#priceNow(json), bytes: 200 };
+        if (path === "updates" || path === "dashboard") return { json: this.#datedNow(json), bytes: 1_000 };
         return { json, bytes: 1_000 };
       } catch (error) {
         if (error instanceof Refused)

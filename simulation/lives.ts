@@ -21,7 +21,7 @@ interface LivesDeps {
 
 interface Life {
   readonly process: SimulatedProcess;
-  readonly buttons: ReturnType<typeof startProcess>;
+  readonly presses: ReturnType<typeof startProcess>;
 }
 
 /** The bot's processes through a history: one that is started again whenever it is killed, and at times a second. */
@@ -30,8 +30,8 @@ export interface Lives {
   readonly down: readonly Window[];
   /** How many were started. */
   count(): number;
-  /** The buttons of a process that runs, network by network; undefined while none does. */
-  buttons(): Life["buttons"] | undefined;
+  /** Returns a running process's presses by network, or `undefined` if no process runs. */
+  presses(): Life["presses"] | undefined;
   end(): void;
 }
 
@@ -60,7 +60,7 @@ export function startLives(deps: LivesDeps): Lives {
       },
     };
     count += 1;
-    alive.push({ process, buttons: startProcess({ ...deps, lease }, process) });
+    alive.push({ process, presses: startProcess({ ...deps, lease }, process) });
     return process;
   };
 
@@ -97,7 +97,7 @@ export function startLives(deps: LivesDeps): Lives {
   return {
     down,
     count: () => count,
-    buttons: () => alive[0]?.buttons,
+    presses: () => alive[0]?.presses,
     end() {
       for (const { process } of alive) process.isDead = true;
     },

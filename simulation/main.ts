@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
 import { VirtualClock } from "./clock.js";
+import { RHYTHMS } from "./history/reports.js";
 
 /**
  * `npm run simulate -- --days 30 --seed 7 --runs 1`: so many days of the bot's whole background on a virtual clock, as the seed
  * draws them, judged by an oracle that knows what happened and none of the bot's code. Several runs take the seeds that follow.
- * `--networks 2` has the bot serve two. `--find TEXT` prints the messages that hold a text. It ends with 0 only where nothing was told wrongly.
+ * `--networks 2` has the bot serve two. `--rhythm hour` and `--validators 8` choose what the seed decides otherwise. With
+ * `--calm` nothing goes wrong, and no alert may come. `--find TEXT` prints the messages that hold a text. It ends with 0 only if nothing was told wrongly.
  */
 const { values } = parseArgs({
   options: {
@@ -12,11 +14,14 @@ const { values } = parseArgs({
     seed: { type: "string", default: "7" },
     runs: { type: "string", default: "1" },
     networks: { type: "string", default: "1" },
+    rhythm: { type: "string" },
+    validators: { type: "string" },
+    calm: { type: "boolean", default: false },
     find: { type: "string" },
   },
 });
 const days = Number(values.days);
-// Where the clocks change: nothing may depend on where the process runs.
+// Where the clocks change: nothing may depend on if the process runs.
 process.env.TZ = "Europe/Berlin";
 const real = { now: performance.now.bind(performance) };
 const clock = new VirtualClock(Date.UTC(2026, 2, 20));
@@ -32,6 +37,11 @@ for (let run = 0; run < Number(values.runs); run += 1) {
     seed,
     days,
     Number(values.networks),
+    {
+      rhythm: RHYTHMS.find((each) => each === values.rhythm),
+      isCalm: values.calm,
+      validatorCount: values.validators === undefined ? undefined : Number(values.validators),
+    },
   );
   const tookMs = real.now() - startedAt;
   const times = Math.round((days * 86_400_000) / tookMs);

@@ -3,7 +3,6 @@ import type { World } from "../sandbox/discord/world.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import type { Click } from "../src/discord/clicks.js";
-import type { createResponses } from "../src/feeds/validator/respond.js";
 import { DAY, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
@@ -11,6 +10,7 @@ import type { SimulatedExplorer } from "./explorer.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
 import type { Answer, Ballot, CalendarPage, Case } from "./oracle/evidence.js";
+import type { Press } from "./process.js";
 import type { MemoryStore } from "./store.js";
 
 /** How long after a vote request has opened the person watches it, in ms. */
@@ -27,10 +27,10 @@ interface NetworkDeps {
   readonly random: Random;
   /** What stands before the names of the network's collections. */
   readonly prefix: string;
-  /** The network's name, where the bot says it. */
+  /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
-  /** The buttons of its alerts, where a process is there to answer. */
-  readonly buttons: () => ReturnType<typeof createResponses> | undefined;
+  /** The buttons of its alerts, if a process is there to answer. */
+  readonly press: () => Press | undefined;
 }
 
 /** One network's ledger and community through a history: arranges for all that happens, and keeps what a judge must know. */
@@ -38,7 +38,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   const { clock, history, explorer, discord, store, random, prefix, label } = deps;
   const { ledger } = explorer;
   const { startAt, endAt } = history;
-  const community = createCommunity(discord, ledger, random, startAt);
+  const community = createCommunity(discord, ledger, random, history);
   const scoped = <Write extends { readonly collection: string }>(write: Write): Write => ({
     ...write,
     collection: `${prefix}${write.collection}`,
@@ -59,6 +59,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     closesAt,
     status,
     isWatched,
+    isStuck,
     ...each
   }: Motion) => {
     const find = () => ledger.voteRequests.find((request) => request.title === title);
@@ -70,6 +71,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
         lastsMs: voteBefore - each.at,
         effectiveInMs,
       });
+      opened.isStuck = isStuck;
       noteBallot(title, opened.ballots[0], true);
     });
     for (const vote of votes)
@@ -93,13 +95,13 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
 
   const answers: Answer[] = [];
-  /** Somebody presses a button of an alert that is open, where a process is there to answer. */
+  /** Somebody presses a button of an alert that is open, if a process is there to answer. */
   const look = ({ says }: Look) => {
-    const buttons = deps.buttons();
+    const press = deps.press();
     const open = store
       .read(`${prefix}alerts`)
       .filter(({ kind, endedAt }) => kind === "silent" && endedAt === undefined);
-    if (!buttons || open.length === 0) return;
+    if (!press || open.length === 0) return;
     const alert = random.pick(open);
     const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
     const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
@@ -113,9 +115,9 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       member: null,
       memberPermissions: { has: () => true },
     } as unknown as Click;
-    const to = { id, since, on: "card" as const };
+    const to = { id, since, on: "card" };
     const pressed =
-      says === "acknowledge" ? buttons.acknowledge(to, click) : buttons.snooze({ ...to, for: says }, click);
+      says === "acknowledge" ? press("ack", to, click) : press("snooze", { ...to, for: says }, click);
     pressed.then(
       () => {
         said.isSure = true;

@@ -4,19 +4,18 @@ import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createDirectoryLoader } from "../src/directory/fill.js";
 import { createNames } from "../src/directory/names.js";
+import type { Click } from "../src/discord/clicks.js";
+import { createDiscordTime } from "../src/discord/clock.js";
 import { createLinks } from "../src/discord/links.js";
 import { createRenderer } from "../src/discord/message.js";
 import { createPacer } from "../src/discord/pacer.js";
-import { createDiscordTime } from "../src/discord/time.js";
 import { createExplorerService } from "../src/explorer/service.js";
 import { feeds } from "../src/feeds/index.js";
-import { VALIDATOR_FEED } from "../src/feeds/validator/index.js";
-import { createResponses } from "../src/feeds/validator/respond.js";
 import type { Log } from "../src/log.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys, forgetOldIds } from "../src/storage/id-keys.js";
 import { compete, together } from "../src/storage/lease.js";
-import { createKnownNetworks, storeOf } from "../src/storage/networks.js";
+import { createKnownNetworks, prefixOf } from "../src/storage/networks.js";
 import type { RedisClient } from "../src/storage/redis.js";
 import { createState } from "../src/storage/state.js";
 import type { Store, Write } from "../src/storage/store.js";
@@ -50,7 +49,7 @@ export class LeaseKeeper {
   }
 }
 
-/** The networks, where there are two. The first one is the oldest, whose collections have no name before theirs. */
+/** The networks, if there are two. The first one is the oldest, whose collections have no name before theirs. */
 export const NETWORKS = [
   { id: "main", label: undefined, prefix: "" },
   { id: "test", label: "TestNet", prefix: "test:" },
@@ -69,14 +68,18 @@ interface ProcessDeps {
   readonly onFault: (line: string) => void;
 }
 
-/** What the buttons of one network's alerts do. */
-type Buttons = ReturnType<typeof createResponses>;
+/** Presses a button of one network, by its name in custom ids. */
+export type Press = (wire: string, parameters: object, click: Click) => Promise<unknown>;
 
-/** Starts a process of the bot, on the virtual clock: all of its background work, and the buttons of each network's alerts. */
+const handlers = new Map(
+  feeds.flatMap(({ buttons = [] }) => buttons.map((each) => [each.button.wire, each] as const)),
+);
+
+/** Starts a process of the bot, on the virtual clock: all of its background work, and a press of each network's buttons. */
 export function startProcess(
   { clock, surroundings, explorers, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
-): readonly Buttons[] {
+): readonly Press[] {
   const log: Log = {
     debug() {},
     info() {},
@@ -109,7 +112,7 @@ export function startProcess(
     const keys = createIdKeys(root, log);
     const built = explorers.map((simulated, index) => {
       const { id, label } = (explorers.length > 1 && NETWORKS[index]) || {};
-      const state = createState(storeOf(own, id, known), { log });
+      const state = createState(own, { log, prefix: prefixOf(id, known) });
       const explorer = createExplorerService({
         upstream: ({ path, query }) => simulated.ask(process, path, query),
         cache: createCache({ memoryMb: 4, log }),
@@ -139,15 +142,21 @@ export function startProcess(
         onPoll() {},
       });
       const subscriptions = createSubscriptions(state);
-      const responses = createResponses({
-        feed: VALIDATOR_FEED,
-        state,
-        subscriptions,
-        renderer,
-        names,
-        rest,
-      });
-      return { background, responses };
+      const press: Press = (wire, parameters, click) => {
+        const handler = handlers.get(wire);
+        if (!handler) throw new RangeError(`There is no button ${wire}`);
+        const links = createLinks(keys, code);
+        return handler.handle(parameters, click, {
+          state,
+          subscriptions,
+          renderer,
+          names,
+          directory,
+          links,
+          rest,
+        });
+      };
+      return { background, press };
     });
     const client = {
       isReady: true,
@@ -159,6 +168,6 @@ export function startProcess(
       ...built.map(({ background }) => background),
     ]);
     compete(client as unknown as RedisClient, root, work, log);
-    return built.map(({ responses }) => responses);
+    return built.map(({ press }) => press);
   });
 }

@@ -3,7 +3,7 @@ import type { Message } from "../sandbox/discord/world.js";
 import { createRandom } from "../sandbox/explorer/random.js";
 import type { VirtualClock } from "./clock.js";
 import { SimulatedExplorer } from "./explorer.js";
-import { createHistory, type History } from "./history/index.js";
+import { createHistory, type History, type HistoryChoice } from "./history/index.js";
 import { type Lives, startLives } from "./lives.js";
 import { playNetwork } from "./network.js";
 import { judge } from "./oracle/index.js";
@@ -34,11 +34,16 @@ const isOfFinishedEvent = (body: object): boolean => "code" in body && body.code
 const NEXT_SEED = 500_000;
 
 /** Each network's own history; what befalls the bot and Discord befalls them all. */
-function historiesOf(seed: number, days: number, networks: number): readonly [History, ...History[]] {
-  const first = createHistory(seed, days);
+function historiesOf(
+  seed: number,
+  days: number,
+  networks: number,
+  choice: HistoryChoice,
+): readonly [History, ...History[]] {
+  const first = createHistory(seed, days, choice);
   const { discordFaults, kills, doubles, jumps } = first;
   const others = Array.from({ length: networks - 1 }, (_, index) => ({
-    ...createHistory(seed + (index + 1) * NEXT_SEED, days),
+    ...createHistory(seed + (index + 1) * NEXT_SEED, days, choice),
     discordFaults,
     kills,
     doubles,
@@ -50,14 +55,16 @@ function historiesOf(seed: number, days: number, networks: number): readonly [Hi
 /**
  * Lets the whole background of the bot live through a history that a seed draws, and judges what was told.
  * @param networks how many the bot serves: one or two
+ * @param choice what the seed does not decide
  */
 export async function simulate(
   clock: VirtualClock,
   seed: number,
   days: number,
   networks: number,
+  choice: HistoryChoice = {},
 ): Promise<Simulated> {
-  const histories = historiesOf(seed, days, networks);
+  const histories = historiesOf(seed, days, networks, choice);
   const [history] = histories;
   clock.now = history.startAt;
   const random = createRandom(seed + 77);
@@ -78,9 +85,9 @@ export async function simulate(
   const played = await Promise.all(
     explorers.map((explorer, index) => {
       const { prefix, label } = NETWORKS[index] ?? NETWORKS[0];
-      const buttons = () => lives?.buttons()?.[index];
+      const press = () => lives?.presses()?.[index];
       const own = histories[index] ?? history;
-      return playNetwork({ clock, history: own, explorer, discord, store, random, prefix, label, buttons });
+      return playNetwork({ clock, history: own, explorer, discord, store, random, prefix, label, press });
     }),
   );
   lives = startLives({ clock, history, surroundings, explorers, store, onFault });

@@ -1,9 +1,11 @@
 import type { REST } from "discord.js";
 import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
-import type { OnDelivered } from "./delivery/deliver.js";
-import type { Feed, FeedModule, PollOutcome, Publisher, RunningFeed, SelfReport } from "./delivery/feed.js";
+import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
+import { createJanitor } from "./delivery/janitor.js";
+import { collectionsOf, type FeedModule, type PollOutcome, type SelfReport } from "./delivery/module.js";
 import { createOutbox } from "./delivery/outbox.js";
+import { createPublisher } from "./delivery/publisher.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
 import { createUpkeep } from "./delivery/upkeep.js";
 import type { Directory } from "./directory/directory.js";
@@ -23,9 +25,9 @@ import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
 import { withTimeout } from "./util/timeouts.js";
-import { DAY, SECOND } from "./util/units.js";
+import { DAY, HOUR, SECOND } from "./util/units.js";
 
-/** What the background work of one network is made of. */
+/** Everything that the background work of a network needs. */
 export interface BackgroundDeps {
   readonly feeds: readonly FeedModule[];
   /** The network's own. */
@@ -35,54 +37,58 @@ export interface BackgroundDeps {
   /** Takes over the names that the state keeps. */
   readonly loadDirectory: () => Promise<void>;
   readonly names: Names;
-  /** Of its own, so that a thousand announcements do not stand before a person's answer. */
+  /** A separate client, so that a thousand announcements do not delay a person's answer. */
   readonly rest: REST;
   /** Spaces the requests of all networks out. */
   readonly pacer: Pacer;
-  /** What time it is at Discord, epoch ms. */
+  /** Discord's time, epoch ms. */
   readonly discordTime: () => number;
   /** Known once the state has been read. */
   readonly environment: () => readonly FixedSubscription[];
   readonly renderer: Renderer;
   readonly charts: Charts;
   readonly polls: PollSettings;
-  /** What ails the explorer, and what it answers otherwise than documented. */
+  /** Reports the explorer's problems and undocumented answers. */
   readonly self: Omit<SelfReport, "waitingMs">;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
 }
 
-/** How often delivered messages are looked after, in ms: where nothing has changed, that takes no request. */
+/** Interval of the upkeep of delivered messages, in ms. A run without changes sends no request. */
 const UPKEEP_MS = SECOND;
 
 /** Announcements wait so long for the names that are kept, in ms: less than a lease lasts. */
 const NAMES_MS = 3 * SECOND;
 
-/** How often drills are looked for that somebody asked for, in ms. */
+/** Interval at which requested drills are picked up, in ms. */
 const DRILLS_MS = SECOND;
+
+/** Interval at which documents without a subscription are deleted, in ms. */
+const SWEEP_MS = HOUR;
 
 /** The background work of one network. */
 export interface Background extends LeasedWork {
-  /** What does not go on, in words; empty where all does. */
+  /** Returns the stalled jobs in words; empty if all of them are running. */
   stalled(): Promise<readonly string[]>;
 }
 
 /**
- * The background work of one network, as whoever holds the lease does it: read, compare, announce. Everything is built anew with
- * each lease.
+ * Creates the background work of one network, which runs while this process holds the lease: read, compare, announce. All of it
+ * is rebuilt for each lease.
  */
 export function createBackground(deps: BackgroundDeps): Background {
   let stop = async () => {};
   let stalled: Background["stalled"] = async () => ["it has not begun"];
   return {
     async start(_, lease) {
-      // What is kept of names comes before anything that says them; where it cannot be read, ids must do, and its own job says so.
-      const named = deps.loadDirectory().catch(() => {});
-      await Promise.all([deps.names.load(), withTimeout(named, NAMES_MS, () => undefined)]);
-      const work = startWork(deps, leased(deps.state, lease), lease);
-      stop = () => work.stop();
-      stalled = () => work.stalled();
+      // Load stored names first, so that the first messages can use them. If that fails, messages show ids, and the loading job
+      // logs the error.
+      const namesLoaded = deps.loadDirectory().catch(() => {});
+      await Promise.all([deps.names.load(), withTimeout(namesLoaded, NAMES_MS, () => undefined)]);
+      const startedWork = startWork(deps, leased(deps.state, lease), lease);
+      stop = () => startedWork.stop();
+      stalled = () => startedWork.stalled();
     },
     stop: () => stop(),
     stalled: () => stalled(),
@@ -90,8 +96,8 @@ export function createBackground(deps: BackgroundDeps): Background {
 }
 
 /**
- * What whoever holds the lease does besides, once for all networks.
- * @param chores done once a day
+ * Creates the daily chores that the lease holder does once for all networks.
+ * @param chores run once a day
  */
 export function createHousekeeping(
   chores: readonly ((state: State) => Promise<void>)[],
@@ -111,7 +117,7 @@ export function createHousekeeping(
   };
 }
 
-/** What does not go on, of all networks. */
+/** Returns the stalled jobs of all networks. */
 export const stalledOf = async (backgrounds: readonly Background[]): Promise<readonly string[]> =>
   (await Promise.all(backgrounds.map((each) => each.stalled()))).flat();
 
@@ -121,31 +127,40 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const now = Date.now;
   const vitals = createVitals();
   const self = { ...deps.self, waitingMs: (but?: string) => outbox.waitingMs(but) };
-  const running = deps.feeds.map((feed) => {
+  const runningFeeds = deps.feeds.map((feed) => {
     const pollMs = feed.pollMs(polls);
     const created = feed.create(
       { explorer, state, renderer, charts, directory, names, rest, self, log, now },
       pollMs,
     );
-    return { ...created, pollMs, isVital: feed.isVital ?? false };
+    return { ...created, pollMs, isVital: feed.isVital ?? false, collections: feed.collections ?? [] };
   });
-  const feeds = new Map(running.map(({ feed }) => [feed.definition.name, feed]));
+  const feeds = new Map(runningFeeds.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
-  const shared = { state, lease, rest, renderer, pacer: deps.pacer, feeds, subscriptions, log, now };
-  const outbox = createOutbox({
-    ...shared,
+  const janitor = createJanitor(state, subscriptions, collectionsOf(deps.feeds));
+  const context: DeliveryContext = {
+    state,
+    lease,
+    rest,
+    renderer,
+    pacer: deps.pacer,
+    feeds,
+    subscriptions,
+    janitor,
+    log,
+    now,
     discordTime,
     onDelivered(...delivered) {
       vitals.moved();
       onDelivered(...delivered);
     },
-    onRecorded: (ids) => upkeep.note(ids),
-  });
-  const upkeep = createUpkeep({ ...shared, mayEdit: outbox.idle });
+  };
+  const outbox = createOutbox({ ...context, onRecorded: (ids) => upkeep.note(ids) });
+  const upkeep = createUpkeep({ ...context, mayEdit: outbox.idle });
   outbox.wake();
 
   /**
-   * A job that ends quietly where the lease is lost: the process that lost it says so, and stops them all. That the explorer
+   * A job that ends quietly if the lease is lost: the process that lost it says so, and stops them all. That the explorer
    * does not answer it is said once; of an explorer that is left alone altogether, its breaker has said so, and of a state that
    * cannot be read or written, its store.
    */
@@ -154,9 +169,9 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       (err) =>
         log.warn(
           { err, job: name },
-          "A background job gets no answer from the explorer; it runs again at its time",
+          "The explorer did not answer a background job; retrying at its next run",
         ),
-      () => log.info({ job: name }, "A background job is answered by the explorer again"),
+      () => log.info({ job: name }, "The explorer answers the background job again"),
     );
     const run = async () => {
       await work();
@@ -168,28 +183,22 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
         if (err instanceof LeaseLost || err instanceof StateError) return;
         if (err instanceof ExplorerError && err.unsent) return;
         if (err instanceof ExplorerError) unanswered.begins(err);
-        else log.error({ err, job: name }, "A background job failed; it runs again at its time");
+        else log.error({ err, job: name }, "A background job failed; retrying at its next run");
       },
     });
   };
-  const publisherOf = (feed: Feed): Publisher => {
-    const { name } = feed.definition;
-    return {
-      subscriptions: async () => (await subscriptions.all()).filter((each) => each.feed === name),
-      isHeard: async ({ isPaused, channelId }) =>
-        !isPaused && !(await subscriptions.health(channelId)).paused,
-      prepare: (events) => outbox.prepare(feed, events),
-      touch: (subjects) => upkeep.touch(name, subjects),
-    };
-  };
-  type Polled = RunningFeed & { readonly pollMs: number };
-  const keepJob = ({ feed, keep, pollMs }: Polled) => {
-    const publisher = publisherOf(feed);
+  type Polled = (typeof runningFeeds)[number];
+  const publisherOf = ({ feed, collections }: Polled) =>
+    createPublisher(feed, collections, { ...context, outbox, upkeep });
+  const keepJob = (polled: Polled) => {
+    const { feed, keep, pollMs } = polled;
+    const publisher = publisherOf(polled);
     return keep ? [job(() => keep(publisher), pollMs, `upkeep of ${feed.definition.name}`)] : [];
   };
-  const pollJob = ({ feed, poll, pollMs }: Polled) => {
+  const pollJob = (polled: Polled) => {
+    const { feed, poll, pollMs } = polled;
     const { name } = feed.definition;
-    const publisher = publisherOf(feed);
+    const publisher = publisherOf(polled);
     return job(
       async () => {
         const startedAt = performance.now();
@@ -198,7 +207,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
           outcome = await poll(publisher);
         } catch (err) {
           if (err instanceof StateError) {
-            // Nobody knows whether it was written: what waits, and what is shown, is looked at anew.
+            // The commit may have been written, so read the outbox and all messages again.
             outbox.reread();
             upkeep.touch(name);
           }
@@ -221,25 +230,26 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     directory,
     load: deps.loadDirectory,
     names,
-    // What people or the feeds have just read will do; fifty pages that nobody wants are not kept.
+    // An answer that people or feeds have just fetched is fresh enough. Pages that are read only for their names are not cached.
     explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
     state,
     ended: ending.signal,
   });
-  const newest = explorer.for("background", { maxAgeMs: 0 });
+  const newestOnly = explorer.for("background", { maxAgeMs: 0 });
   const jobs = [
-    ...running.map(pollJob),
-    ...running.flatMap(keepJob),
+    ...runningFeeds.map(pollJob),
+    ...runningFeeds.flatMap(keepJob),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
-    job(() => samplePrice(newest, state), SAMPLE_MS, "sample of the price"),
+    job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
     job(fill, DIRECTORY_MS, "reading of names"),
+    job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     outbox,
   ];
   return {
     stalled: async () => [
       ...vitals.unread(
-        running.flatMap(({ feed, pollMs, isVital }) =>
+        runningFeeds.flatMap(({ feed, pollMs, isVital }) =>
           isVital ? [{ name: feed.definition.name, pollMs }] : [],
         ),
       ),

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, Events, REST } from "discord.js";
-import { createActions, createCommands } from "../commands/index.js";
+import { createButtons, createCommands } from "../commands/index.js";
 import { tellRefusal } from "../commands/watch/watches.js";
 import { createHousekeeping, stalledOf } from "./background.js";
 import { createDrawingQueue } from "./charts/charts.js";
 import { type Config, ConfigError } from "./config.js";
-import type { FeedModule } from "./delivery/feed.js";
+import type { FeedModule } from "./delivery/module.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
+import { createDiscordTime } from "./discord/clock.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
 import { commandPaths } from "./discord/help.js";
 import { createPacer } from "./discord/pacer.js";
-import { registerCommands } from "./discord/registration.js";
-import { createDiscordTime } from "./discord/time.js";
+import { keepRegistering, type Registration, registrations } from "./discord/registration.js";
 import { feeds as allFeeds, withOperator } from "./feeds/index.js";
 import { createHeartbeat } from "./heartbeat.js";
 import { createLog, logUncaught } from "./log.js";
@@ -27,7 +27,6 @@ import { openStorage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState, type State } from "./storage/state.js";
 import { digest } from "./util/digest.js";
-import { perObject } from "./util/per-object.js";
 import { MINUTE } from "./util/units.js";
 
 /** A bot at work. */
@@ -36,13 +35,13 @@ export interface Bot {
   stop(): Promise<void>;
 }
 
-/** What a bot is started with besides its settings. */
+/** Options to start a bot with, besides its settings. */
 interface StartOptions {
   /** Ends the waiting for a Discord that cannot be reached. */
   readonly stopped: AbortSignal;
-  /** Called where Discord ends the connection for good: only other settings, or a new start, help. */
+  /** Called if Discord ends the connection for good: only other settings, or a new start, help. */
   readonly onBroken: (error: ConfigError) => void;
-  /** What can be announced (all of src/feeds). */
+  /** The feeds to run. By default all of src/feeds. */
   readonly feeds?: readonly FeedModule[];
 }
 
@@ -55,8 +54,8 @@ const SWEEP_MS = MINUTE;
 
 /**
  * Builds the parts and connects them.
- * @throws {ConfigError} where Discord refuses the token
- * @throws {StateError} where the state cannot be used
+ * @throws {ConfigError} if Discord refuses the token
+ * @throws {StateError} if the state cannot be used
  */
 export async function startBot(
   config: Config,
@@ -69,7 +68,6 @@ export async function startBot(
     ...(config.heartbeatUrl === undefined ? [] : [config.heartbeatUrl]),
   ]);
   const endLogging = logUncaught(log);
-  const definitions = feeds.map(({ definition }) => definition);
   const metrics = await createMetrics(
     config.httpPort !== undefined,
     withOperator(feeds).map(({ definition }) => definition.name),
@@ -79,7 +77,7 @@ export async function startBot(
   const storage = await openStorage(config, log);
   const { redis, store } = storage;
   const state = createState(store, { log });
-  // A Redis may not be connected yet: there, whoever takes the lease checks it.
+  // Redis may not be connected yet. In that case, the lease holder checks the version.
   if (!redis) await claimVersion(state);
   const keys = createIdKeys(state, log);
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
@@ -104,7 +102,7 @@ export async function startBot(
     log,
     metrics,
   );
-  // Names that cannot be told apart in buttons are found at the start, where the state can be read at once.
+  // Names that cannot be told apart in buttons are found at the start, if the state can be read at once.
   if (!redis) await networks.known.load();
   const background = together([
     createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
@@ -115,12 +113,12 @@ export async function startBot(
   ]);
 
   const choices = createNetworkChoices(state);
-  const commands = createCommands(definitions, config.networks, choices);
-  const registered = commands.map(({ definition }) => definition);
+  const commands = createCommands(feeds, config.networks, choices);
+  const registeredDefinitions = commands.map(({ definition }) => definition);
   const dispatch = createDispatch({
     commands,
     networkOf: createNetworkOf(networks, choices, client.rest),
-    actionsOf: perObject((network) => createActions(network, definitions)),
+    buttons: createButtons(feeds),
     afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,
     onInteraction: metrics.interaction,
@@ -130,11 +128,14 @@ export async function startBot(
   let stopping = false;
   client.on(Events.InteractionCreate, (interaction) => {
     if (stopping) return;
-    const work = dispatch(interaction).finally(() => inFlight.delete(work));
-    inFlight.add(work);
+    const interactionWork = dispatch(interaction).finally(() => inFlight.delete(interactionWork));
+    inFlight.add(interactionWork);
   });
   watchGateway(client, log);
-  const health = await openHealth(config, metrics, () => unready(client, state, stopping));
+  let registration: Registration | undefined;
+  const health = await openHealth(config, metrics, () =>
+    unready(client, state, stopping, registration?.isSettled() ?? false),
+  );
 
   const ready = whenReady(client);
   await logIn(client, config.discord.token, log, stopped);
@@ -146,32 +147,32 @@ export async function startBot(
   ).unref();
 
   // Side by side with the background work: neither waits for the other.
-  const registering = registerCommands({
-    rest: client.rest,
-    applicationId,
-    definitions: registered,
-    guildId: config.discord.guildId,
-    guildIds,
-    state,
-    log,
-  }).then(
-    (ids) => {
-      paths = commandPaths(registered, ids);
+  registration = keepRegistering(
+    {
+      rest: client.rest,
+      applicationId,
+      definitions: registeredDefinitions,
+      guildId: config.discord.guildId,
+      guildIds,
+      state,
+      log,
     },
-    (err: unknown) =>
-      log.error({ err }, "The commands could not be registered; those Discord has stay in use"),
+    (ids) => {
+      paths = commandPaths(registeredDefinitions, ids);
+    },
   );
   const leadership = redis
     ? compete(redis.client, state, background, log)
     : await holdForever(state, background);
-  await registering;
+  await registration.tried;
   log.info({ link: inviteLink(applicationId) }, "Invite link");
   log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
 
   return {
     async stop() {
-      log.info({}, "Stopping: what is under way is finished first");
+      log.info({}, "Stopping after the running work is finished");
       stopping = true;
+      registration?.stop();
       const finished = Promise.allSettled([
         ...inFlight,
         leadership.stop(),
@@ -189,7 +190,7 @@ export async function startBot(
   };
 }
 
-/** What to do about a limit or a failure is decided by the outbox: this one neither waits nor tries again. */
+/** Creates a REST client without waiting and retries, because the outbox decides what to do about limits and failures. */
 const createBackgroundRest = ({ apiUrl, token }: Config["discord"]): REST =>
   new REST({
     api: apiUrl,
@@ -199,35 +200,44 @@ const createBackgroundRest = ({ apiUrl, token }: Config["discord"]): REST =>
     rejectOnRateLimit: () => true,
   }).setToken(token);
 
-/** What the bot is called at Discord, and the servers that it is in, once its shards are connected. */
+/** Resolves with the application's id and its servers once all shards are connected. */
 function whenReady(client: Client): Promise<{ applicationId: string; guildIds: readonly string[] }> {
   return new Promise((resolve) => {
     const guildIds: string[] = [];
-    const note = () => guildIds.push(...client.guilds.cache.keys());
+    const noteGuilds = () => guildIds.push(...client.guilds.cache.keys());
     // Before the stubs are dropped; not again with each reconnection.
-    client.prependListener(Events.ShardReady, note);
+    client.prependListener(Events.ShardReady, noteGuilds);
     client.once(Events.ClientReady, ({ application }) => {
-      client.off(Events.ShardReady, note);
+      client.off(Events.ShardReady, noteGuilds);
       resolve({ applicationId: application.id, guildIds });
     });
   });
 }
 
-/** What keeps the bot from its work, in words; empty where nothing does. */
-async function unready(client: Client, state: State, stopping: boolean): Promise<readonly string[]> {
+/** Returns the reasons why the bot is not ready, in words. */
+async function unready(
+  client: Client,
+  state: State,
+  stopping: boolean,
+  isRegistered: boolean,
+): Promise<readonly string[]> {
   const { ready, all } = gatewayOf(client);
-  const storage = await state.settings.get("registration").then(
-    () => [],
-    () => ["the state cannot be read"],
-  );
+  const storage = await state
+    .open(registrations)
+    .get("registration")
+    .then(
+      () => [],
+      () => ["the state cannot be read"],
+    );
   return [
     ...(stopping ? ["it is stopping"] : []),
     ...(all === 0 || ready < all ? [`${ready} of ${all || "?"} shards are connected`] : []),
+    ...(isRegistered ? [] : ["the commands are not registered yet"]),
     ...storage,
   ];
 }
 
-/** @throws {ConfigError} where the port cannot be opened */
+/** @throws {ConfigError} if the port cannot be opened */
 async function openHealth(
   { httpPort: port, httpHost: host }: Pick<Config, "httpPort" | "httpHost">,
   metrics: Metrics,

@@ -24,7 +24,7 @@ export const httpAddress = z.string().refine((value) => {
   return /^https?:$/.test(protocol) && username === "" && password === "";
 });
 
-/** Whether a user and password come out of their address: a % of their own is written %25. */
+/** True if the user and password of an address can be decoded. A literal % must be written as %25. */
 function isDecodable({ username, password }: URL): boolean {
   try {
     decodeURIComponent(username + password);
@@ -56,7 +56,7 @@ export const pattern = z
   })
   .optional();
 
-/** Which of all the bot's shards this process runs: 0-3/16 is the first four of sixteen. */
+/** The shards of this process: 0-3/16 is the first four of sixteen. */
 export const shards = z
   .string()
   .regex(/^(auto|\d{1,5}(-\d{1,5})?\/[1-9]\d{0,4})$/)
@@ -81,10 +81,10 @@ export const hostOfThisMachine = z
   .refine((host) => isIP(host) !== 0 || host === "localhost")
   .default("127.0.0.1");
 
-/** How many characters of a network's name travel in buttons. */
+/** Number of characters of a network's name that links use. */
 const CODE_LENGTH = 2;
 
-/** What stands for a network in a button. */
+/** Returns a network's code in links. */
 export const codeOf = (networkId: string): string => networkId.slice(0, CODE_LENGTH);
 
 /** The most networks of one bot: a command has 8,000 characters, and names them in each of its subcommands (Discord). */

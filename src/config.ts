@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from "./config-shapes.js";
 
-/** What is wrong with the environment: one line for each variable, naming it and what it wants. */
+/** A broken configuration: one line for each variable, with its name and what to set. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -64,7 +64,7 @@ const botVariables = {
   ],
 } as const satisfies Record<string, Shape>;
 
-/** Each variable that every network may have of its own, its name in capitals behind it: EXPLORER_API_URL_TEST. */
+/** Variables that each network can have for itself, followed by its name in capitals, such as EXPLORER_API_URL_TEST. */
 const networkVariables = {
   EXPLORER_API_URL: [
     addressOf(["http:", "https:"]),
@@ -84,13 +84,13 @@ const networkVariables = {
   EXPLORER_LINK_PROPOSAL: [pattern, WANTS_PATTERN],
 } as const satisfies Record<string, Shape>;
 
-/** Those that stand for every network that has none of its own; the others stand for the first one alone. */
+/** Variables that apply to every network without its own. All others apply to the first network only. */
 const FOR_ALL: ReadonlySet<string> = new Set([
   "COIN",
   "EXPLORER_REQUESTS_PER_MINUTE",
   "EXPLORER_CONCURRENCY",
 ]);
-/** Those that are never another's: a channel belongs to one network for good, whichever comes first. */
+/** Variables that never apply to another network: a channel belongs to one network for good. */
 const FOR_NONE: ReadonlySet<string> = new Set(["GOVERNANCE_CHANNEL_ID", "NETWORK_NAME"]);
 
 /** Kinds of things that the web explorer may have pages of. */
@@ -109,24 +109,24 @@ export interface ExplorerConfig {
   readonly concurrency: number;
   /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
   readonly pages: Readonly<Record<PageKind, string | undefined>>;
-  /** What the variables of its address and its key are called. */
+  /** Names of the variables that hold the network's address and key. */
   readonly variables: { readonly url: string; readonly key: string };
 }
 
 /** One of the networks that the bot serves. */
 export interface NetworkConfig {
-  /** As NETWORKS names it; undefined where that is not set, and there is one network without a name. */
+  /** As NETWORKS names it; undefined if that is not set, and there is one network without a name. */
   readonly id: string | undefined;
   /** For people. */
   readonly name: string;
-  /** The coin's unit, where it is not the usual one. */
+  /** The coin's unit, if it is not the usual one. */
   readonly coin: string | undefined;
   readonly explorer: ExplorerConfig;
   /** Its own channel that is subscribed to governance from the start. */
   readonly governanceChannelId: string | undefined;
 }
 
-/** The bot's settings. Nothing but this module reads the environment. */
+/** The bot's settings. Only this module reads the environment. */
 export interface Config {
   readonly discord: {
     readonly token: string;
@@ -142,11 +142,11 @@ export interface Config {
   /** The most subscriptions that a server may have. */
   readonly subscriptionsPerServer: number;
   readonly governance: {
-    /** The channel of the network that came first when NETWORKS was first set; undefined where that is not set. */
+    /** The channel of the network that came first when NETWORKS was first set; undefined if that is not set. */
     readonly channelId: string | undefined;
     readonly pollSeconds: number;
   };
-  /** How often what channels watch besides vote requests is read. */
+  /** Interval at which everything except vote requests is polled, in seconds. */
   readonly watchPollSeconds: number;
   readonly redisUrl: string | undefined;
   readonly dataDir: string;
@@ -154,14 +154,14 @@ export interface Config {
   readonly logLevel: (typeof levels)[number];
   /** Called each minute while the background work goes on. It holds a secret, as monitors have it. */
   readonly heartbeatUrl: string | undefined;
-  /** Where the operator hears of what ails the bot. */
+  /** The channel that reports the bot's own problems. */
   readonly operatorChannelId: string | undefined;
   readonly httpPort: number | undefined;
   /** The address that the port is opened on. */
   readonly httpHost: string;
 }
 
-/** How often what is announced is read. */
+/** Poll intervals. */
 export interface PollSettings {
   readonly governance: Pick<Config["governance"], "pollSeconds">;
   readonly watchPollSeconds: number;
@@ -177,7 +177,10 @@ function createReader(env: Environment) {
   const problems: string[] = [];
   const givenAs = (name: string) => env[name]?.trim() || undefined;
   /** @param names under which it may be given, the most particular first */
-  const read = <Value extends Shape>([schema, wants]: Value, names: readonly [string, ...string[]]) => {
+  const readVariable = <Value extends Shape>(
+    [schema, wants]: Value,
+    names: readonly [string, ...string[]],
+  ) => {
     const [usual] = names.toReversed();
     const name = names.find((each) => givenAs(each) !== undefined);
     const result = schema.safeParse(name === undefined ? undefined : givenAs(name));
@@ -194,25 +197,33 @@ function createReader(env: Environment) {
     namesOf: (name: string) => readonly [string, ...string[]] = (name) => [name],
   ) =>
     Object.fromEntries(
-      Object.entries(variables).map(([name, shape]) => [name, read(shape, namesOf(name))]),
+      Object.entries(variables).map(([name, shape]) => [name, readVariable(shape, namesOf(name))]),
     ) as ValuesOf<Variables>;
   return {
     readAll,
-    /** @throws {ConfigError} where something is wrong with what has been read */
+    /** @throws {ConfigError} if something is wrong with what has been read */
     check() {
       if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
     },
   };
 }
 
-/** The names of a network's variable, its own first. */
-const namesOf =
-  (id: string | undefined, isFirst: boolean) =>
-  (name: string): [string, ...string[]] => {
+/** Variables that describe one explorer: a key goes to no other address than the one that is set beside it. */
+const isOfExplorer = (name: string): boolean => /^EXPLORER_(API_|LINK_)/.test(name);
+
+/**
+ * Returns a function that gives the names of a network's variable, its own first. The first network also reads the variables without
+ * a name, but takes its explorer's address and key from the same level.
+ */
+const namesOf = (id: string | undefined, isFirst: boolean, env: Environment) => {
+  const ownOf = (name: string) => `${name}_${id?.toUpperCase()}`;
+  const hasOwnExplorer = ["EXPLORER_API_URL", "EXPLORER_API_KEY"].some((name) => env[ownOf(name)]?.trim());
+  return (name: string): [string, ...string[]] => {
     if (id === undefined) return [name];
-    const own = `${name}_${id.toUpperCase()}`;
-    return FOR_ALL.has(name) || (isFirst && !FOR_NONE.has(name)) ? [own, name] : [own];
+    const isInherited = isFirst && !FOR_NONE.has(name) && !(hasOwnExplorer && isOfExplorer(name));
+    return FOR_ALL.has(name) || isInherited ? [ownOf(name), name] : [ownOf(name)];
   };
+};
 
 function toNetwork(
   id: string | undefined,
@@ -245,7 +256,7 @@ function toNetwork(
   };
 }
 
-/** Where the state is kept. */
+/** Where the state is stored. */
 export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
 
 /**
@@ -256,17 +267,17 @@ export function parseConfig(env: Environment): Config {
   const { readAll, check } = createReader(env);
   const { DISCORD_TOKEN, NETWORKS, ...others } = botVariables;
   const { NETWORKS: named, ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
-  // Where their names are wrong, nothing is known of what each of them needs.
+  // If NETWORKS is malformed, the variables of each network cannot be checked.
   const ids = named ?? (env.NETWORKS?.trim() ? [] : [undefined]);
-  const read = ids.map((id, index) => {
-    const names = namesOf(id, index === 0);
+  const readNetworks = ids.map((id, index) => {
+    const names = namesOf(id, index === 0, env);
     return { id, names, values: readAll(networkVariables, names) };
   });
   const values = { ...known, ...readAll(others) };
   const { GOVERNANCE_CHANNEL_ID } = networkVariables;
-  const oldest = named ? readAll({ GOVERNANCE_CHANNEL_ID }) : undefined;
+  const oldestNetwork = named ? readAll({ GOVERNANCE_CHANNEL_ID }) : undefined;
   check();
-  const [network, ...networks] = read.map(({ id, names, values: own }) => toNetwork(id, own, names));
+  const [network, ...networks] = readNetworks.map(({ id, names, values: own }) => toNetwork(id, own, names));
   if (!network) throw new ConfigError(["NETWORKS is malformed: it wants at least one name"]);
   const names = new Set([network, ...networks].map(({ name }) => name.toLowerCase()));
   if (names.size <= networks.length)
@@ -286,7 +297,10 @@ export function parseConfig(env: Environment): Config {
     },
     networks: [network, ...networks],
     subscriptionsPerServer: values.SUBSCRIPTIONS_PER_SERVER,
-    governance: { channelId: oldest?.GOVERNANCE_CHANNEL_ID, pollSeconds: values.GOVERNANCE_POLL_SECONDS },
+    governance: {
+      channelId: oldestNetwork?.GOVERNANCE_CHANNEL_ID,
+      pollSeconds: values.GOVERNANCE_POLL_SECONDS,
+    },
     watchPollSeconds: values.WATCH_POLL_SECONDS,
     redisUrl: values.REDIS_URL,
     dataDir: values.DATA_DIR,
@@ -300,7 +314,7 @@ export function parseConfig(env: Environment): Config {
 }
 
 /**
- * The settings of this process: its environment, and behind it a `.env` file where one exists.
+ * The settings of this process: its environment, and behind it a `.env` file if one exists.
  * @throws {ConfigError} see parseConfig
  */
 export function loadConfig(): Config {
@@ -313,7 +327,7 @@ export function loadConfig(): Config {
 }
 
 /**
- * The same for where the state is kept alone, which is all that a tool for it needs.
+ * The same for if the state is kept alone, which is all that a tool for it needs.
  * @throws {ConfigError} see parseConfig
  */
 export function loadStorageConfig(): StorageConfig {
@@ -326,6 +340,6 @@ export function loadStorageConfig(): StorageConfig {
 
 function environment(): Environment {
   const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
-  const set = Object.entries(process.env).filter(([, value]) => value?.trim());
-  return { ...file, ...Object.fromEntries(set) };
+  const environmentEntries = Object.entries(process.env).filter(([, value]) => value?.trim());
+  return { ...file, ...Object.fromEntries(environmentEntries) };
 }

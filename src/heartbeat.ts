@@ -6,15 +6,15 @@ import { type Job, repeat } from "./util/repeat.js";
 import { MINUTE, SECOND } from "./util/units.js";
 
 interface HeartbeatDeps {
-  /** What a dead man's switch wants to be called, such as one of healthchecks.io or Uptime Kuma. */
+  /** Address that a dead man's switch wants to be called, such as healthchecks.io or Uptime Kuma. */
   readonly url: string;
-  /** What does not go on, in words; empty where all does. */
+  /** Returns the stalled jobs in words; empty if all of them are running. */
   readonly stalled: () => Promise<readonly string[]>;
   readonly log: Log;
 }
 
 const TIMEOUT_MS = 10 * SECOND;
-/** While the work stands still, it is looked at again after so long, in ms. */
+/** Interval of checks while the work is stalled, in ms. */
 const LOOK_AGAIN_MS = 5 * SECOND;
 
 /** The background work does not go on. */
@@ -33,16 +33,16 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Calls a monitor each minute while the background work goes on, by whoever does it. Once that stands still, or the process is
- * gone, nobody calls, and the monitor raises its alarm.
+ * Calls a monitor each minute while the background work is running. If the work stalls or the process ends, the calls stop and
+ * the monitor raises an alarm.
  */
 export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWork {
   const resting = createNotice<readonly string[]>(
-    (reasons) => log.warn({ reasons }, "The heartbeat rests: the background work does not go on"),
-    () => log.info({}, "The heartbeat goes on"),
+    (reasons) => log.warn({ reasons }, "Heartbeat paused: background work is stalled"),
+    () => log.info({}, "Heartbeat resumed"),
   );
   const unheard = createNotice<string>(
-    (reason) => log.warn({ reason }, "HEARTBEAT_URL cannot be called; it is tried again each minute"),
+    (reason) => log.warn({ reason }, "HEARTBEAT_URL cannot be called; retrying each minute"),
     () => log.info({}, "HEARTBEAT_URL can be called again"),
   );
   let stopping = new AbortController();
@@ -67,8 +67,7 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
       job = repeat(beat, MINUTE, log, {
         retryMs: LOOK_AGAIN_MS,
         onError(error) {
-          if (!(error instanceof Stalled))
-            log.error({ err: error }, "The heartbeat failed; it is tried again");
+          if (!(error instanceof Stalled)) log.error({ err: error }, "The heartbeat failed; retrying");
           // Everything is read once before the first beat.
           else if (performance.now() - startedAt > MINUTE) resting.begins(error.reasons);
         },

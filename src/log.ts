@@ -28,10 +28,10 @@ function toReadable(line: string): string {
   return `${String(time).slice(11, 19)} ${mark} ${msg} ${details.join(" ")}${stack}\n`;
 }
 
-/** Errors that are to be expected: what they say is all there is to know, and where they were thrown is nobody's concern. */
+/** Expected errors are logged without a stack. */
 const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "ExplorerError", "StateError"]);
 
-/** What a log line holds of an error. Not its address: those of interactions hold a token. */
+/** Returns the loggable parts of an error. Its address is left out, because those of interactions contain a token. */
 function serializeError(error: unknown, depth = 0, isExpected = false): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, cause } = error;
@@ -39,21 +39,19 @@ function serializeError(error: unknown, depth = 0, isExpected = false): unknown 
   const stack = expected ? undefined : error.stack;
   const code = "code" in error ? error.code : undefined;
   const status = "status" in error ? error.status : undefined;
-  const inner = cause === undefined || depth > 3 ? undefined : serializeError(cause, depth + 1, expected);
-  return { type: name, message, code, status, stack, cause: inner };
+  const innerError =
+    cause === undefined || depth > 3 ? undefined : serializeError(cause, depth + 1, expected);
+  return { type: name, message, code, status, stack, cause: innerError };
 }
 
-/** As it is, as it stands in JSON, and in an address. */
+/** Returns a secret's spellings: plain, in JSON, and in an address. */
 const spellings = (secret: string): string[] => [
   secret,
   JSON.stringify(secret).slice(1, -1),
   encodeURIComponent(secret),
 ];
 
-/**
- * A log whose lines never hold one of the secrets, wherever in them it would stand. JSON, one line each; at a terminal,
- * lines to be read.
- */
+/** Creates a log whose lines never contain a secret. It writes JSON lines, or readable lines at a terminal. */
 export function createLog(
   { logLevel }: { readonly logLevel: string },
   secrets: readonly string[],
@@ -75,18 +73,18 @@ export function createLog(
 }
 
 /**
- * Logs whatever nobody caught, and lets the process go on: a dispatch of Discord's that discord.js cannot read, for one, costs
- * that dispatch and nothing else. A rejection that nobody handles arrives here as well (Node: --unhandled-rejections=throw).
- * @returns what ends it
+ * Logs uncaught errors and keeps the process running. For example, a dispatch that discord.js cannot parse costs only that
+ * dispatch. Unhandled rejections arrive here as well (Node: --unhandled-rejections=throw).
+ * @returns a function that stops it
  */
 export function logUncaught(log: Pick<Log, "error">): () => void {
-  const note = (err: unknown) => log.error({ err }, "Something failed that nobody caught; the bot goes on");
-  // Where nobody reads the log any more, saying so would fail again, for ever.
+  const noteUncaught = (err: unknown) => log.error({ err }, "Uncaught error; the bot keeps running");
+  // If stdout is closed, logging that would fail again without end.
   const ignore = () => {};
   process.stdout.on("error", ignore);
-  process.on("uncaughtException", note);
+  process.on("uncaughtException", noteUncaught);
   return () => {
-    process.off("uncaughtException", note);
+    process.off("uncaughtException", noteUncaught);
     process.stdout.off("error", ignore);
   };
 }

@@ -1,22 +1,22 @@
 import { setFlagsFromString } from "node:v8";
 import { loadConfig } from "./config.js";
 
-/** What an operator can fix is said in plain lines, without a stack. */
+/** Configuration errors are printed as plain lines without a stack. */
 function giveUp(error: unknown): never {
-  const known = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
-  console.error(known ? error.message : error);
+  const isExpected = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
+  console.error(isExpected ? error.message : error);
   process.exit(1);
 }
 
-/** However busy it is, it ends within so many ms of the signal. */
+/** Maximum time between the signal and the end of the process, in ms. */
 const LAST_MS = 6_000;
 
 const stopping = new AbortController();
 let broken: unknown;
-const end = () => (broken === undefined ? process.exit(0) : giveUp(broken));
+const endProcess = () => (broken === undefined ? process.exit(0) : giveUp(broken));
 const beginEnd = () => {
   stopping.abort();
-  setTimeout(end, LAST_MS).unref();
+  setTimeout(endProcess, LAST_MS).unref();
 };
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd);
 
@@ -34,10 +34,10 @@ try {
   // By itself the heap grows to a multiple of what is alive before it is collected: a third more memory for the same CPU
   // time (docs/benchmarks.md). Not before the start, which makes little that stays.
   setFlagsFromString("--heap-growing-percent=60");
-  const stop = () => bot.stop().finally(end);
+  const stop = () => bot.stop().finally(endProcess);
   if (stopping.signal.aborted) await stop();
   stopping.signal.addEventListener("abort", stop);
 } catch (error) {
-  if (stopping.signal.aborted) end();
+  if (stopping.signal.aborted) endProcess();
   giveUp(error);
 }

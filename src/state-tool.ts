@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
+import { progress } from "./delivery/collections.js";
 import { openStorage } from "./storage/index.js";
 import { isLeaseHeld } from "./storage/lease.js";
 import { StateError, type Store } from "./storage/store.js";
@@ -22,14 +23,14 @@ const STDIN = 0;
 const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
-interface Opened {
+interface IdleStore {
   readonly store: Store;
-  /** @throws {StateError} where a bot is at work on it */
+  /** @throws {StateError} if a bot is at work on it */
   checkIdle(): Promise<void>;
   close(): Promise<void>;
 }
 
-async function openIdle(action: "export" | "import"): Promise<Opened> {
+async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   const config = loadStorageConfig();
   if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
     throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
@@ -71,20 +72,20 @@ async function main(): Promise<void> {
   }
   const [action, file] = positionals;
   if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
-  const opened = await openIdle(action);
+  const openedStore = await openIdle(action);
   try {
     if (action === "export") {
-      const state = await exportState(opened.store);
+      const state = await exportState(openedStore.store);
       writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
       console.error(`Exported ${documents.length} documents`);
     } else {
-      await opened.checkIdle();
-      const count = await importState(opened.store, readJson(file), values.replace);
+      await openedStore.checkIdle();
+      const count = await importState(openedStore.store, readJson(file), values.replace, progress);
       console.error(`Imported ${count} documents`);
     }
   } finally {
-    await opened.close();
+    await openedStore.close();
   }
 }
 
@@ -108,7 +109,7 @@ function readJson(file: string): unknown {
 try {
   await main();
 } catch (error) {
-  const known = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
-  console.error(known ? error.message : error);
+  const isExpected = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
+  console.error(isExpected ? error.message : error);
   process.exitCode = 1;
 }

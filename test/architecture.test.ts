@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { collectionsOf } from "../src/delivery/module.js";
+import { feeds, withOperator } from "../src/feeds/index.js";
+import { isScreenName } from "../src/screens/addresses.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -25,7 +28,9 @@ const ORDER = [
   ["src/feeds"],
   ["src/background.ts"],
   ["src/networks"],
+  ["src/subscribe"],
   ["src/doctor"],
+  ["tools/survey"],
   ["commands"],
   ["src/heartbeat.ts"],
   ["src/bot.ts", "src/doctor.ts", "src/state-tool.ts"],
@@ -59,8 +64,8 @@ const importsOf = (folder: string): Import[] =>
     .map((name) => join(folder, name))
     .flatMap((file) => importsIn(file, readFileSync(join(root, file), "utf8")));
 
-const bot = ["src", "commands"].flatMap(importsOf);
-const isOurs = ({ target }: Import) => /^(src|commands)\//.test(target);
+const bot = ["src", "commands", "tools"].flatMap(importsOf);
+const isOurs = ({ target }: Import) => /^(src|commands|tools)\//.test(target);
 
 /** The place of a file in the order: its row, and the folder or file that stands there. */
 function placeOf(file: string): { row: number; unit: string } | undefined {
@@ -96,14 +101,14 @@ function findCycle(imports: readonly Import[]): readonly string[] | undefined {
 
 const sentence = ({ file, target }: Import) => `${file} imports ${target}`;
 
-describe("who imports whom", () => {
+describe("imports", () => {
   it("has a place in the order for every file", () => {
     const files = new Set(bot.flatMap((each) => (isOurs(each) ? [each.file, each.target] : [each.file])));
     expect([...files].filter((file) => !placeOf(file))).toEqual([]);
     expect(files.size).toBeGreaterThan(100);
   });
 
-  it("goes one way: each only from those before it", () => {
+  it("go one way: each file imports only from earlier rows", () => {
     const backwards = bot.filter(isOurs).filter(({ file, target }) => {
       const [from, to] = [placeOf(file), placeOf(target)];
       return from && to && from.unit !== to.unit && to.row >= from.row;
@@ -111,11 +116,11 @@ describe("who imports whom", () => {
     expect(backwards.map(sentence)).toEqual([]);
   });
 
-  it("never leads back to where it began", () => {
+  it("contain no cycle", () => {
     expect(findCycle(bot)).toBeUndefined();
   });
 
-  it("keeps Discord to those who talk to it", () => {
+  it("of Discord's packages are limited to the code that talks to it", () => {
     const free = /^src\/(util|text|storage|explorer|ledger|charts|directory|screens|ops)\//;
     const breaches = bot.filter(
       ({ file, target }) =>
@@ -124,7 +129,7 @@ describe("who imports whom", () => {
     expect(breaches.map(sentence)).toEqual([]);
   });
 
-  it("keeps the sandbox and the bot apart, but for types", () => {
+  it("keep the sandbox and the bot apart, except for types", () => {
     expect(bot.filter(({ target }) => target.startsWith("sandbox/")).map(sentence)).toEqual([]);
     const breaches = importsOf("sandbox").filter((each) => isOurs(each) && !each.types);
     expect(breaches.map(sentence)).toEqual([]);
@@ -139,12 +144,34 @@ describe("who imports whom", () => {
     expect([...readers]).toEqual(["src/config.ts"]);
   });
 
-  it("knows no feed by name where messages are delivered", () => {
+  it("name no feed where messages are delivered", () => {
     const folder = join(root, "src/delivery");
-    const words = readdirSync(folder).flatMap((name) => {
+    const files = readdirSync(folder).filter((name) => name !== "version-1.ts");
+    const words = files.flatMap((name) => {
       const found = readFileSync(join(folder, name), "utf8").match(/governance|vote|proposal|ballot|tally/gi);
       return (found ?? []).map((word) => `${name}: ${word}`);
     });
     expect(words).toEqual([]);
+  });
+
+  it("names no feed, and none of its collections or buttons, outside its folder and the list of feeds", () => {
+    const isOutside = (file: string) => !/^(src\/feeds|tools)\//.test(file);
+    const imports = bot.filter(({ file, target }) => isOutside(file) && /^src\/feeds\/.+\//.test(target));
+    expect(imports.map(sentence)).toEqual([]);
+    const modules = withOperator(feeds);
+    const names = [
+      ...collectionsOf(modules).map(({ name }) => name),
+      ...modules.flatMap(({ buttons = [] }) => buttons.map(({ button }) => button.wire)),
+    ];
+    // There are screens of validators and of voters, too.
+    const own = names.filter((name) => !isScreenName(name));
+    const words = new RegExp(`"(${own.join("|")})"|_FEED\\b`, "g");
+    const files = new Set(bot.map(({ file }) => file).filter(isOutside));
+    const found = [...files].flatMap((file) =>
+      file.startsWith("src/delivery/")
+        ? []
+        : [...readFileSync(join(root, file), "utf8").matchAll(words)].map(([word]) => `${file}: ${word}`),
+    );
+    expect(found).toEqual([]);
   });
 });

@@ -2,7 +2,9 @@ import { REST } from "discord.js";
 import { expect, it } from "vitest";
 import { startSandboxDiscord } from "../sandbox/discord/server.js";
 import { type BackgroundDeps, createBackground } from "../src/background.js";
+import { pendingDeliveries, subscriptionDocuments, subscriptionId } from "../src/delivery/collections.js";
 import { defaultsOf } from "../src/delivery/feed.js";
+import { nameLists, nameListTimes } from "../src/directory/collections.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createDirectoryLoader } from "../src/directory/fill.js";
 import { createNames } from "../src/directory/names.js";
@@ -12,11 +14,10 @@ import { ExplorerError } from "../src/explorer/errors.js";
 import { createExplorerService } from "../src/explorer/service.js";
 import { validator } from "../src/feeds/validator/index.js";
 import { createCache } from "../src/storage/cache.js";
-import { subscriptionId } from "../src/storage/catalogue.js";
 import { holdForever } from "../src/storage/lease.js";
 import { newLinks, newState, quiet } from "./harness.js";
 
-it("knows thousands of kept names before the first message after a start", async () => {
+it("loads thousands of stored names before the first message after a start", async () => {
   const discord = await startSandboxDiscord();
   const { channels, world } = discord;
   const channelId = channels.governance.id;
@@ -30,9 +31,9 @@ it("knows thousands of kept names before the first message after a start", async
   const state = newState();
   const { definition } = validator;
   await state.commit([
-    state.directory.put("validator", { readAt: since, entries }),
-    state.directoryTimes.put("validator", { readAt: since }),
-    state.subscriptions.put(subscriptionId(channelId, definition.name, subject), {
+    state.open(nameLists).put("validator", { readAt: since, entries }),
+    state.open(nameListTimes).put("validator", { readAt: since }),
+    state.open(subscriptionDocuments).put(subscriptionId(channelId, definition.name, subject), {
       ...defaultsOf(definition),
       channelId,
       feed: definition.name,
@@ -44,7 +45,7 @@ it("knows thousands of kept names before the first message after a start", async
       tagId: null,
       since,
     }),
-    state.outbox.put("left", {
+    state.open(pendingDeliveries).put("left", {
       feed: definition.name,
       event: { kind: "gone", channelId, validator: subject, since },
       channelId,

@@ -28,7 +28,7 @@ describe("the environment", () => {
     });
   });
 
-  it("tells every problem at once, a line each, by the variable's name and what it wants", () => {
+  it("reports every problem at once, a line each, with the variable's name and what to set", () => {
     const problems = problemsOf({
       EXPLORER_API_URL: "ftp://x",
       GOVERNANCE_POLL_SECONDS: "0",
@@ -84,7 +84,7 @@ describe("the environment", () => {
     expect(problems.join()).not.toMatch(/:word|100%@/);
   });
 
-  it("takes a part of all shards, and refuses what is none", () => {
+  it("takes a range of all shards, and refuses an invalid one", () => {
     const REDIS_URL = "redis://localhost/2";
     const shardsOf = (DISCORD_SHARDS: string) =>
       parseConfig({ ...NEEDED, DISCORD_SHARDS, REDIS_URL }).discord.shards;
@@ -117,7 +117,7 @@ describe("the environment", () => {
       EXPLORER_API_KEY_TEST: "tk",
     };
 
-    it("gives each its own, and the first one what has no network's name", () => {
+    it("gives each network its own, and the first one the variables without a network's name", () => {
       const config = parseConfig({
         ...TWO,
         NETWORK_NAME_TEST: "TestNet",
@@ -154,6 +154,23 @@ describe("the environment", () => {
           },
         },
       ]);
+    });
+
+    it.each([
+      ["an address without its key", { EXPLORER_API_URL_MAIN: "https://m.example" }, "EXPLORER_API_KEY_MAIN"],
+      ["a key without its address", { EXPLORER_API_KEY_MAIN: "mk" }, "EXPLORER_API_URL_MAIN"],
+    ])("sends no network's key to another one's explorer: %s", (_, own, missing) => {
+      expect(problemsOf({ ...TWO, ...own })).toEqual([expect.stringMatching(`^${missing} is missing:`)]);
+    });
+
+    it("takes an explorer's address, key and links from one level", () => {
+      const own = { EXPLORER_API_URL_MAIN: "https://m.example", EXPLORER_API_KEY_MAIN: "mk" };
+      const link = { EXPLORER_LINK_UPDATE: "https://other.example/{id}" };
+      expect(parseConfig({ ...TWO, ...own, ...link }).networks[0].explorer).toMatchObject({
+        apiUrl: "https://m.example/v1",
+        apiKey: "mk",
+        pages: { update: undefined },
+      });
     });
 
     it("names all that is missing or wrong, network by network", () => {

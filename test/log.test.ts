@@ -13,7 +13,7 @@ function written(work: (log: ReturnType<typeof createLog>) => void): string {
 }
 
 describe("the log", () => {
-  it("never holds the token or the key, wherever they stand", () => {
+  it("never contains the token or the key", () => {
     const [token = "", key = ""] = SECRETS;
     const error = new Error(`GET https://x.example/?key=${key} failed`, {
       cause: new Error(`authorization: Bot ${token}`),
@@ -36,7 +36,7 @@ describe("the log", () => {
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it("of a bot at work holds neither, and one id follows an interaction through", async () => {
+  it("of a running bot contains neither, and one id follows an interaction", async () => {
     const harness = await startHarness({ env: () => ({ LOG_LEVEL: "trace" }) });
     const { driver, people, channels, token, world } = harness.discord;
     const here = { user: people.ana, channel: channels.general };

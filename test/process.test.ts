@@ -29,14 +29,14 @@ describe("the bot as a process", () => {
     ]);
   });
 
-  it("ends with 1 where Discord refuses the token", async () => {
+  it("exits with 1 if Discord refuses the token", async () => {
     const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
     expect(await bot.exited).toBe(1);
     expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused/m);
     expect(bot.output()).not.toContain("not.the.token");
   });
 
-  it("ends with 1, and says why, where Discord ends the connection for good", async () => {
+  it("exits with 1, and says why, if Discord closes the connection for good", async () => {
     const bot = startBotProcess(botEnvironment(discord, explorer));
     await bot.ready();
     discord.gateway.end(4_004);
@@ -82,7 +82,7 @@ describe("the bot as a process", () => {
     expect(await first.stop("SIGINT")).toBe(0);
   });
 
-  it("registers again only what differs, and removes the other scope's commands", async () => {
+  it("registers only differences, and removes the other scope's commands", async () => {
     const puts = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
     const run = async (more: Record<string, string>) => {
       const before = puts().length;

@@ -13,10 +13,10 @@ async function simulate(...given: string[]): Promise<string> {
   return stdout;
 }
 
-it("lives through thirty hours of faults, kills and silences on two networks, and tells everybody what they must be told", {
+it("lives through thirty hours of faults, kills and silences on two networks, and tells everyone what they must know", {
   timeout: 120_000,
 }, async () => {
-  const said = await simulate("--days", "1.3", "--seed", "10", "--networks", "2");
+  const said = await simulate("--days", "1.3", "--seed", "18", "--networks", "2");
   expect(said).toContain("Nothing was told wrongly.");
   expect(said).toContain('"test:requests"');
   const [, processes, messages] = /, (\d+) processes, (\d+) messages/.exec(said) ?? [];

@@ -1,62 +1,14 @@
 import type { ChatInputCommandInteraction } from "discord.js";
+import type { Subscription } from "../../src/delivery/collections.js";
 import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from "../../src/delivery/feed.js";
-import type { Directory, Kind } from "../../src/directory/directory.js";
-import type { Links } from "../../src/discord/links.js";
-import type { Network, NetworkState } from "../../src/networks/network.js";
-import { KIND_WORDS } from "../../src/screens/lookup.js";
-import type { Subscription } from "../../src/storage/catalogue.js";
-import { isWholeId, readId } from "../../src/text/ids.js";
+import { type NameServices, readThing } from "../../src/discord/named-things.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 /** The options that say which of a channel's subscriptions is meant. */
 export const FEED_OPTION = "feed";
 export const SUBJECT_OPTION = "subject";
 
-/** A subscription that somebody chose, with its feed. */
-export interface Chosen {
-  readonly subscription: Subscription;
-  readonly feed: FeedDefinition;
-  /** What is kept of the network that it is to. */
-  readonly of: NetworkState;
-  /** That network, where it is served. */
-  readonly network: Network | undefined;
-}
-
-/** What names are read with. */
-export interface NameServices {
-  readonly directory: Directory;
-  readonly links: Pick<Links, "readChoice" | "choiceValue">;
-}
-
-/**
- * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.
- * @throws {PersonError} where it fits none, or several
- */
-export async function readThing(
-  typed: string,
-  kinds: readonly Kind[],
-  { directory, links }: NameServices,
-): Promise<string> {
-  const id = readId((await links.readChoice(typed)) ?? typed);
-  if (isWholeId(id)) return id;
-  const [kind = "validator"] = kinds;
-  const what = KIND_WORDS[kind];
-  const named = directory.named(kinds, id);
-  const [only, ...others] = named.length > 0 ? named : directory.search(kinds, id, 2);
-  if (only && others.length === 0) return only.entry.id;
-  if (only)
-    throw new PersonError(
-      `Several things go by that name. Choose one of those that are offered as you type.`,
-    );
-  throw new PersonError(
-    directory.readAt(kind) === undefined
-      ? `The names are still being read. Try again in a minute, or paste the whole id of the ${what}.`
-      : `No ${what} is known by that name. Choose one of those that are offered as you type, or paste its whole id.`,
-    "missing",
-  );
-}
-
-/** What a new subscription is to be about; null where its feed is about one thing alone. @throws {PersonError} */
+/** Returns the subject of a new subscription, or null if its feed has no subjects. @throws {PersonError} */
 export async function chosenSubject(
   { options }: ChatInputCommandInteraction,
   choice: SubjectChoice | undefined,
@@ -65,11 +17,11 @@ export async function chosenSubject(
 ): Promise<string | null> {
   if (!choice) return null;
   if (!choice.option) return choice.of?.(settings) ?? null;
-  const typed = options.getString(choice.option.name);
-  return typed === null ? null : readThing(typed, choice.option.kinds, services);
+  const typedSubject = options.getString(choice.option.name);
+  return typedSubject === null ? null : readThing(typedSubject, choice.option.kinds, services);
 }
 
-/** What each subscription may switch on and off. */
+/** Returns the topics that each subscription can switch on and off. */
 export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"] =>
   Object.fromEntries(Object.entries(topics).filter(([, { isFixed }]) => !isFixed));
 
@@ -87,38 +39,39 @@ export function checkOptions(
   feed: FeedDefinition,
   feeds: readonly FeedDefinition[],
 ): void {
-  const own = ownOptionsOf(feed);
-  const others = feeds.flatMap(ownOptionsOf).filter((name) => !own.includes(name));
-  const given = options.data.flatMap((option) => option.options ?? [option]);
-  const foreign = given.find(({ name }) => others.includes(name));
+  const ownOptions = ownOptionsOf(feed);
+  const foreignOptions = feeds.flatMap(ownOptionsOf).filter((name) => !ownOptions.includes(name));
+  const givenOptions = options.data.flatMap((option) => option.options ?? [option]);
+  const foreign = givenOptions.find(({ name }) => foreignOptions.includes(name));
   if (foreign)
     throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
 }
 
-/** What was typed for a subscription, on top of what it is already set to. @throws {PersonError} for what cannot be read */
+/** Returns a subscription's settings with the options that a person typed. @throws {PersonError} if an option cannot be read */
 export function chosenSettings(
   { options }: ChatInputCommandInteraction,
   feed: FeedDefinition,
   before: Partial<Subscription> | undefined,
 ) {
-  const old = { ...defaultsOf(feed), ...before };
+  const oldSettings = { ...defaultsOf(feed), ...before };
   const flag = (name: string, otherwise: boolean) => options.getBoolean(name) ?? otherwise;
   const topics = Object.keys(feed.topics).map(
-    (name) => [name, flag(name, hasTopic(old, feed, name))] as const,
+    (name) => [name, flag(name, hasTopic(oldSettings, feed, name))] as const,
   );
   const texts = Object.entries(feed.options).flatMap(([name, option]) => {
-    const typed = options.getString(name);
-    if (typed === null) return [];
-    const value = option.parse(typed);
+    const typedValue = options.getString(name);
+    if (typedValue === null) return [];
+    const value = option.parse(typedValue);
     if (value === undefined) throw new PersonError(option.problem);
     return [[name, value] as const];
   });
   return {
-    ...old,
+    ...oldSettings,
     ...Object.fromEntries(texts),
+    chosen: [...new Set([...(before?.chosen ?? []), ...texts.map(([name]) => name)])],
     topics: Object.fromEntries(topics),
-    roleId: options.getBoolean("no-role") ? null : (options.getRole("role")?.id ?? old.roleId),
-    thread: flag("thread", old.thread),
-    publish: flag("publish", old.publish),
+    roleId: options.getBoolean("no-role") ? null : (options.getRole("role")?.id ?? oldSettings.roleId),
+    thread: flag("thread", oldSettings.thread),
+    publish: flag("publish", oldSettings.publish),
   };
 }

@@ -1,63 +1,43 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType, type ChatInputCommandInteraction } from "discord.js";
-import { requestDrill } from "../../src/delivery/drill.js";
-import {
-  type AnswerDeps,
-  type FeedDefinition,
-  type Named,
-  needsOf,
-  toldBy,
-} from "../../src/delivery/feed.js";
+import type { Subscription } from "../../src/delivery/collections.js";
+import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import type { Place } from "../../src/discord/permissions.js";
+import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
-import { allNetworks, type Network, type Networks } from "../../src/networks/network.js";
-import type { Subscription } from "../../src/storage/catalogue.js";
+import { say, serverOf } from "../../src/discord/say.js";
+import { allNetworks, type Network } from "../../src/networks/network.js";
+import {
+  answerDeps,
+  drillSubscription,
+  findSubscriptions,
+  type OwnedSubscription,
+  saveSubscription,
+} from "../../src/subscribe/editor.js";
 import { readId } from "../../src/text/ids.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import {
-  type Chosen,
-  checkOptions,
-  chosenSettings,
-  chosenSubject,
-  FEED_OPTION,
-  SUBJECT_OPTION,
-} from "./choice.js";
+import { checkOptions, chosenSettings, chosenSubject, FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 
 /** The most subscriptions of one feed that a channel may have. */
-const MAX_OF_A_FEED = 25;
+const MAX_PER_CHANNEL = 25;
 
-/** What /subscribe works with: a network, with what can be subscribed to. */
-export interface FeedServices extends Network {
+/** A network with the feeds that channels can subscribe to. */
+export interface SubscribeServices extends Network {
   readonly feeds: readonly FeedDefinition[];
-}
-
-/** An answer of a command that changes something. */
-export const say = (
-  { renderer }: Network,
-  title: Markdown,
-  body: readonly Markdown[],
-  tone: "good" | "neutral" = "good",
-): MessagePayload => renderer.message({ title, tone, body, readings: [] });
-
-/** The server that a command was typed in. @throws {PersonError} outside of servers */
-export function serverOf({ guildId }: ChatInputCommandInteraction): string {
-  if (!guildId) throw new PersonError("Subscriptions belong to a server: use this command in one.");
-  return guildId;
 }
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
 
-const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): Promise<Place> =>
+const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): Promise<ChannelPlace> =>
   readPlace(rest, serverOf(interaction), channelIdOf(interaction));
 
 const REQUIRE_TAG = 1 << 4;
 
-/** The tag that a forum demands: one that suits the feed, else its first. @throws {PersonError} where it has none */
-function tagFor({ channel }: Place, feed: FeedDefinition): string | null {
+/** The tag that a forum demands: one that suits the feed, else its first. @throws {PersonError} if it has none */
+function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
   if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
   const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
   if (!tag)
@@ -70,7 +50,7 @@ function tagFor({ channel }: Place, feed: FeedDefinition): string | null {
 const check = (
   { client, user }: ChatInputCommandInteraction,
   { rest }: Network,
-  place: Place,
+  place: ChannelPlace,
   feed: FeedDefinition,
   settings: Pick<Subscription, "roleId" | "thread" | "topics">,
 ): Promise<void> => {
@@ -79,7 +59,7 @@ const check = (
   return checkSubscription(rest, client.user.id, user.id, { place, roleId, thread, needs });
 };
 
-/** What a subscription announces, in words. */
+/** Describes a subscription: its topics, role, thread and publishing. */
 export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
   const { roleId, thread, publish, forum } = subscription;
   const names = toldBy(subscription, feed);
@@ -91,35 +71,32 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
   ];
 }
 
-export const answerDeps = (
-  { user }: { readonly user: { readonly id: string } },
-  { explorer, names, renderer, state }: Network,
-): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), state, names, renderer, now: Date.now() });
-
-/** @throws {PersonError} where the server, or the channel, has as many subscriptions as it may have */
+/** Checks the limits of a server and of a channel. @throws {PersonError} */
 async function checkRoom(
   { networks, maxSubscriptions }: Network,
   guildId: string,
   channelId: string,
   feed: FeedDefinition,
 ) {
-  const all = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
-  const own = (await Promise.all(all)).flat().filter((each) => each.guildId === guildId);
-  const alike = own.filter((each) => each.channelId === channelId && each.feed === feed.name);
-  if (alike.length >= MAX_OF_A_FEED)
+  const subscriptionLists = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
+  const serverSubscriptions = (await Promise.all(subscriptionLists))
+    .flat()
+    .filter((each) => each.guildId === guildId);
+  const alike = serverSubscriptions.filter((each) => each.channelId === channelId && each.feed === feed.name);
+  if (alike.length >= MAX_PER_CHANNEL)
     throw new PersonError(
       `<#${channelId}> has ${alike.length} subscriptions to ${feed.name}, as many as a channel may have. \`/subscribe remove\` ends one that is no longer needed.`,
     );
-  if (own.length >= maxSubscriptions)
+  if (serverSubscriptions.length >= maxSubscriptions)
     throw new PersonError(
-      `This server has ${own.length} subscriptions, as many as it may have. \`/subscribe remove\` ends one that is no longer needed.`,
+      `This server has ${serverSubscriptions.length} subscriptions, as many as it may have. \`/subscribe remove\` ends one that is no longer needed.`,
     );
 }
 
 async function save(
   interaction: ChatInputCommandInteraction,
   services: Network,
-  place: Place,
+  place: ChannelPlace,
   feed: FeedDefinition,
   before: Subscription | undefined,
 ): Promise<MessagePayload> {
@@ -127,8 +104,9 @@ async function save(
   const { channel } = place;
   const settings = chosenSettings(interaction, feed, before);
   const deps = answerDeps(interaction, services);
-  const wanted = await chosenSubject(interaction, feed.subject, settings, services);
-  const checked = wanted === null ? null : ((await feed.subject?.check?.(wanted, deps)) ?? wanted);
+  const wantedSubject = await chosenSubject(interaction, feed.subject, settings, services);
+  const checked =
+    wantedSubject === null ? null : ((await feed.subject?.check?.(wantedSubject, deps)) ?? wantedSubject);
   const subject = checked ?? before?.subject ?? null;
   const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
@@ -137,7 +115,6 @@ async function save(
     );
   }
   await check(interaction, services, place, feed, settings);
-  if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
   const subscription: Subscription = {
     ...settings,
     channelId: channel.id,
@@ -150,12 +127,19 @@ async function save(
     since: existing?.since || Date.now(),
     savedAt: Date.now(),
   };
-  const other = subject === before?.subject ? undefined : await subscriptions.get(subscription);
-  if (before && other)
-    throw new PersonError(`<#${channel.id}> is subscribed to that already: edit or remove that one.`);
   const health = { ...(await subscriptions.health(channel.id)), paused: false };
   // A condition is what a subscription is about: another one takes its place.
-  await subscriptions.put(subscription, before, [subscriptions.healthWrite(channel.id, health)]);
+  await saveSubscription(services, subscription, {
+    replaced: before,
+    more: [subscriptions.healthWrite(channel.id, health)],
+    async checkRoom() {
+      const other = before && subject !== before.subject && (await subscriptions.get(subscription));
+      if (other)
+        throw new PersonError(`<#${channel.id}> is subscribed to that already: edit or remove that one.`);
+      if (!existing && !(await subscriptions.get(subscription)))
+        await checkRoom(services, place.guild.id, channel.id, feed);
+    },
+  });
   const title = !existing
     ? md`Subscribed`
     : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
@@ -173,12 +157,12 @@ async function save(
 export function headline(
   { channelId, subject }: Subscription,
   feed: FeedDefinition,
-  named: Named,
+  named: NameSources,
   label?: string,
 ): Markdown {
-  const of = subject === null ? undefined : feed.subject?.nameOf(subject, named);
+  const subjectName = subject === null ? undefined : feed.subject?.nameOf(subject, named);
   return join(
-    [channelMention(channelId), feed.name, of && bold(of), label].flatMap((each) =>
+    [channelMention(channelId), feed.name, subjectName && bold(subjectName), label].flatMap((each) =>
       each ? [md`${each}`] : [],
     ),
     " · ",
@@ -202,33 +186,18 @@ export async function subscribe(
 export async function subscriptionsIn(
   channelId: string,
   guildId: string | null,
-  { networks, feeds }: Pick<FeedServices, "networks" | "feeds">,
-): Promise<readonly Chosen[]> {
-  // The environment's does not say whose it is; a person's is nobody else's.
+  { networks, feeds }: Pick<SubscribeServices, "networks" | "feeds">,
+): Promise<readonly OwnedSubscription[]> {
+  // A subscription from the environment names no server. A person's watch belongs to no channel.
   const isOurs = (each: Subscription) =>
     each.channelId === channelId &&
     each.userId === null &&
     (each.guildId === null || each.guildId === guildId);
-  return (await subscriptionsOf(networks, feeds)).filter(({ subscription }) => isOurs(subscription));
+  return findSubscriptions(networks, feeds, isOurs);
 }
 
-/** All subscriptions to all networks, with their feeds. */
-export async function subscriptionsOf(
-  networks: Networks,
-  feeds: readonly FeedDefinition[],
-): Promise<readonly Chosen[]> {
-  const all = (await allNetworks(networks)).map(async (of) =>
-    (await of.subscriptions.all()).flatMap((subscription) => {
-      const feed = feeds.find(({ name }) => name === subscription.feed);
-      const network = networks.served.find(({ id }) => id === of.id);
-      return feed ? [{ subscription, feed, of, network }] : [];
-    }),
-  );
-  return (await Promise.all(all)).flat();
-}
-
-/** The network of a subscription. @throws {PersonError} where it is no longer served */
-function servedOf({ network, of }: Chosen): Network {
+/** The network of a subscription. @throws {PersonError} if it is no longer served */
+function servedOf({ network, of }: OwnedSubscription): Network {
   if (!network)
     throw new PersonError(
       `I do not serve ${of.name} any more, so this subscription rests. \`/subscribe remove\` ends it.`,
@@ -238,32 +207,33 @@ function servedOf({ network, of }: Chosen): Network {
 
 /**
  * The subscription of a channel that a command is about.
- * @throws {PersonError} where there is none, or where there are several and none is named
+ * @throws {PersonError} if there is none, or if there are several and none is named
  */
 async function chosenIn(
   { options, guildId }: ChatInputCommandInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
   channelId: string,
-): Promise<Chosen> {
-  const wanted = options.getString(FEED_OPTION);
-  const typed = options.getString(SUBJECT_OPTION);
-  const subject = typed === null ? null : readId((await services.links.readChoice(typed)) ?? typed);
-  const on = options.getString(NETWORK_OPTION);
-  const own = (await subscriptionsIn(channelId, guildId, services)).filter(
+): Promise<OwnedSubscription> {
+  const wantedFeed = options.getString(FEED_OPTION);
+  const typedSubject = options.getString(SUBJECT_OPTION);
+  const subject =
+    typedSubject === null ? null : readId((await services.links.readChoice(typedSubject)) ?? typedSubject);
+  const wantedNetwork = options.getString(NETWORK_OPTION);
+  const candidates = (await subscriptionsIn(channelId, guildId, services)).filter(
     ({ subscription, feed, of, network }) =>
-      (on === null || of.id === on) &&
-      (wanted === null || feed.name === wanted) &&
+      (wantedNetwork === null || of.id === wantedNetwork) &&
+      (wantedFeed === null || feed.name === wantedFeed) &&
       (subject === null ||
         subscription.subject === subject ||
         (subscription.subject !== null &&
           feed.subject?.nameOf(subscription.subject, network ?? services) === subject)),
   );
-  // One to a network that is no longer served is meant where there is no other.
-  const served = own.filter(({ network }) => network);
-  const [only, ...others] = served.length > 0 ? served : own;
+  // One to a network that is no longer served is meant if there is no other.
+  const servedOnes = candidates.filter(({ network }) => network);
+  const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     throw new PersonError(
-      `<#${channelId}> is not subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wanted ?? services.feeds[0]?.name}\` subscribes it.`,
+      `<#${channelId}> is not subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\` subscribes it.`,
     );
   }
   if (others.length > 0)
@@ -276,19 +246,19 @@ async function chosenIn(
 /** `/subscribe edit`: the options given, and the rest as it was. */
 export async function edit(
   interaction: ChatInputCommandInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const chosen = await chosenIn(interaction, services, place.channel.id);
-  const { feed, subscription } = chosen;
+  const chosenOne = await chosenIn(interaction, services, place.channel.id);
+  const { feed, subscription } = chosenOne;
   checkOptions(interaction, feed, services.feeds);
-  return save(interaction, servedOf(chosen), place, feed, subscription);
+  return save(interaction, servedOf(chosenOne), place, feed, subscription);
 }
 
 /** `/subscribe remove`. A channel that is gone can still be unsubscribed. */
 export async function remove(
   interaction: ChatInputCommandInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
 ): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
   const channelId = channelIdOf(interaction);
@@ -303,7 +273,7 @@ export async function remove(
       "This subscription is set in the bot's environment (GOVERNANCE_CHANNEL_ID) and cannot be removed by a command: its operator can.",
     );
   }
-  await of.subscriptions.remove(subscription);
+  await of.janitor.removeSubscription(subscription);
   const label = isServed ? undefined : of.name;
   return say(network, md`Subscription ended`, [headline(subscription, feed, network, label)]);
 }
@@ -311,13 +281,13 @@ export async function remove(
 /** `/subscribe resume`: checks the channel again, and clears what paused it. */
 export async function resume(
   interaction: ChatInputCommandInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const { channel } = place;
-  const chosen = await chosenIn(interaction, services, channel.id);
-  const { subscription, feed } = chosen;
-  const network = servedOf(chosen);
+  const chosenOne = await chosenIn(interaction, services, channel.id);
+  const { subscription, feed } = chosenOne;
+  const network = servedOf(chosenOne);
   const { subscriptions } = network;
   await check(interaction, network, place, feed, subscription);
   const { paused, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
@@ -331,19 +301,20 @@ export async function resume(
 /** Has a drill sent, the way an announcement is. */
 export async function test(
   interaction: ChatInputCommandInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const { channel } = place;
-  const chosen = await chosenIn(interaction, services, channel.id);
-  const { subscription, feed } = chosen;
-  const network = servedOf(chosen);
-  const { state, renderer } = network;
+  const chosenOne = await chosenIn(interaction, services, channel.id);
+  const { subscription, feed } = chosenOne;
+  const network = servedOf(chosenOne);
   await check(interaction, network, place, feed, subscription);
-  if ((await network.subscriptions.health(channel.id)).paused)
-    throw new PersonError(`<#${channel.id}> is paused: \`/subscribe resume\` resumes it.`);
-  const deps = answerDeps(interaction, network);
-  await requestDrill(state, renderer, subscription, (mark) => feed.sample(deps, subscription, mark));
+  await drillSubscription(
+    interaction,
+    chosenOne,
+    network,
+    `<#${channel.id}> is paused: \`/subscribe resume\` resumes it.`,
+  );
   return say(network, md`A drill is on its way`, [
     channelMention(channel.id),
     md`It pings whom an announcement would. \`/subscribe list\` says so if it cannot be posted.`,

@@ -12,10 +12,19 @@ import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
+import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
-import { edit, type FeedServices, remove, resume, subscribe, subscriptionsIn, test } from "./handlers.js";
+import {
+  edit,
+  remove,
+  resume,
+  type SubscribeServices,
+  subscribe,
+  subscriptionsIn,
+  test,
+} from "./handlers.js";
 import { list, PAGE_OPTION } from "./list.js";
 import { addRequired, addSettings } from "./options.js";
 
@@ -72,7 +81,7 @@ const ofFeed = (feed: FeedDefinition) =>
     true,
   );
 
-/** Where a channel may be subscribed to several feeds, or to several things of one, a subcommand wants to know which. */
+/** Adds the options that choose between several subscriptions of a channel. */
 function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
   if (feeds.length > 1)
     builder.addStringOption((option) =>
@@ -91,26 +100,29 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
   return builder;
 }
 
-/** What the channel is subscribed to, as far as it fits what is typed. */
+/** Suggests the subjects that the channel is subscribed to. */
 async function completeSubject(
   interaction: AutocompleteInteraction,
-  services: FeedServices,
+  services: SubscribeServices,
 ): Promise<OfferedChoice[]> {
   const { options, channelId, guildId } = interaction;
-  const chosen = options.get("channel")?.value;
-  const on = options.get(NETWORK_OPTION)?.value;
-  const all = await subscriptionsIn(typeof chosen === "string" ? chosen : channelId, guildId, services);
-  const own = all.filter(({ of }) => on === undefined || of.id === on);
-  const typed = options.getFocused().toLowerCase();
-  return own
-    .flatMap(({ subscription: { subject }, feed, of, network }) => {
-      if (subject === null || !feed.subject) return [];
-      const name = clean(feed.subject.nameOf(subject, network ?? services));
-      const title = network ? network.renderer.title(name) : cut(`${name} · ${of.name}`, LIMITS.choiceText);
-      return [{ name: title, value: services.links.choiceValue(subject) }];
-    })
-    .filter(({ name }) => name.toLowerCase().includes(typed))
-    .slice(0, LIMITS.choices);
+  const chosenChannel = options.get("channel")?.value;
+  const wantedNetwork = options.get(NETWORK_OPTION)?.value;
+  const channelSubscriptions = await subscriptionsIn(
+    typeof chosenChannel === "string" ? chosenChannel : channelId,
+    guildId,
+    services,
+  );
+  const candidates = channelSubscriptions.filter(
+    ({ of }) => wantedNetwork === undefined || of.id === wantedNetwork,
+  );
+  const choices = candidates.flatMap(({ subscription: { subject }, feed, of, network }) => {
+    if (subject === null || !feed.subject) return [];
+    const name = clean(feed.subject.nameOf(subject, network ?? services));
+    const title = network ? network.renderer.title(name) : cut(`${name} · ${of.name}`, LIMITS.choiceText);
+    return [{ name: title, value: services.links.choiceValue(subject) }];
+  });
+  return matchingChoices(choices, options.getFocused());
 }
 
 /** All networks that anything is kept of, as far as they fit what is typed. */
@@ -118,14 +130,13 @@ async function completeNetwork(
   interaction: AutocompleteInteraction,
   { networks }: Network,
 ): Promise<OfferedChoice[]> {
-  const typed = interaction.options.getFocused().toLowerCase();
-  return (await allNetworks(networks))
-    .flatMap(({ id, name }) => (id === undefined ? [] : [{ name, value: id }]))
-    .filter(({ name }) => name.toLowerCase().includes(typed))
-    .slice(0, LIMITS.choices);
+  const choices = (await allNetworks(networks)).flatMap(({ id, name }) =>
+    id === undefined ? [] : [{ name, value: id }],
+  );
+  return matchingChoices(choices, interaction.options.getFocused());
 }
 
-/** What the options that name something are completed with. */
+/** Returns the kinds of things that each option is completed with. */
 export const suggestionsOf = (
   choices: readonly (SubjectChoice | undefined)[],
 ): Readonly<Record<string, readonly Kind[]>> =>

@@ -19,18 +19,18 @@ function addOption(
   });
 }
 
-/** Adds what a new subscription or watch must say; it stands first (Discord: required options do). */
+/** Adds the required options of a new subscription or watch first (Discord: required options come first). */
 export function addRequired(
   builder: SlashCommandSubcommandBuilder,
   subject: SubjectChoice | undefined,
   options: FeedDefinition["options"],
 ): SlashCommandSubcommandBuilder {
-  const own = subject?.option;
-  if (own)
+  const subjectOption = subject?.option;
+  if (subjectOption)
     builder.addStringOption((option) =>
       option
-        .setName(own.name)
-        .setDescription(own.description)
+        .setName(subjectOption.name)
+        .setDescription(subjectOption.description)
         .setRequired(true)
         .setMaxLength(MAX_PASTE)
         .setAutocomplete(true),
@@ -40,7 +40,7 @@ export function addRequired(
   return builder;
 }
 
-/** Adds what else these feeds' subscriptions can be set to; what several of them share stands once. */
+/** Adds the other settings of these feeds. Options that several feeds share are added once. */
 export function addSettings(
   builder: SlashCommandSubcommandBuilder,
   feeds: readonly FeedDefinition[],

@@ -43,7 +43,7 @@ export class Gateway {
   identifies = 0;
   /** Whether it takes no connections. */
   refuse = false;
-  /** The code that it closes every connection with that identifies, where it takes none. */
+  /** The code that it closes every connection with that identifies, if it takes none. */
   closeWith: number | undefined;
   /** Identifies that came too soon after another in their bucket: Discord invalidates their sessions. */
   tooSoon = 0;

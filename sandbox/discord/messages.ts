@@ -114,7 +114,7 @@ export function createMessage(world: World, channel: Channel, sent: Sent, option
   return message;
 }
 
-/** Changes a message; what is not mentioned stays, but for files: those not listed vanish. @throws {DiscordError} */
+/** Changes a message; what is not mentioned stays, except for files: those not listed vanish. @throws {DiscordError} */
 export function editMessage(
   world: World,
   message: Message,
@@ -168,7 +168,7 @@ export class Nonces {
 
   /**
    * What an enforced nonce gives: the earlier message with it, or undefined.
-   * @throws {DiscordError} 10008 where that one was deleted
+   * @throws {DiscordError} 10008 if that one was deleted
    */
   find(world: World, sent: Sent): Message | undefined {
     if (!sent.enforce_nonce || sent.nonce === undefined) return undefined;

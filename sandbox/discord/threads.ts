@@ -43,7 +43,7 @@ function addThread(world: World, parent: Channel, body: ThreadBody, id: string):
   return thread;
 }
 
-/** Opens a thread under a message; it has that message's id. @throws {DiscordError} 160004 where there is one */
+/** Opens a thread under a message; it has that message's id. @throws {DiscordError} 160004 if there is one */
 export function createThread(world: World, parent: Channel, message: Message, body: ThreadBody): Channel {
   if (message.thread)
     throw new DiscordError(400, 160_004, "A thread has already been created for this message");
@@ -51,7 +51,7 @@ export function createThread(world: World, parent: Channel, message: Message, bo
   return message.thread;
 }
 
-/** Opens a forum's post: a thread with its first message. @throws {DiscordError} 40067 where a tag is missing */
+/** Opens a forum's post: a thread with its first message. @throws {DiscordError} 40067 if a tag is missing */
 export function createForumPost(
   world: World,
   forum: Channel,

@@ -24,7 +24,7 @@ export const MOTION_WORDS: Readonly<Record<string, string>> = {
   activity: "Pay for unclaimed activity",
 };
 
-/** What a vote request is called by its title, where that is an action's constructor. */
+/** What a vote request is called by its title, if that is an action's constructor. */
 const BY_TITLE: ReadonlyMap<string, string> = new Map([
   ["SRARC_GrantFeaturedAppRight", "feature"],
   ["SRARC_OffboardSv", "offboard"],

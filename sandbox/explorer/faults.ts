@@ -10,7 +10,7 @@ export type Fault =
   | { readonly kind: "html" | "empty" | "silence" | "stall" | "reset" | "bomb" | "huge" }
   | { readonly kind: "redirect"; readonly to: string };
 
-/** A fault with where it applies: paths below /v1 that the pattern matches, so many times. */
+/** A fault and the paths below /v1 that it applies to, with the number of times. */
 export interface InjectedFault {
   readonly fault: Fault;
   readonly path?: RegExp;

@@ -231,7 +231,7 @@ export class Ledger {
     for (let each = times(16 * HOUR); each > 0; each -= 1) this.openVoteRequest();
   }
 
-  /** A name that nobody has: its words, and where that is taken, a city behind them. */
+  /** A name that nobody has: its words, and if that is taken, a city behind them. */
   #unused(words: string): string {
     const taken = this.#named.get(words) ?? 0;
     this.#named.set(words, taken + 1);
@@ -259,7 +259,7 @@ export class Ledger {
   #closeDue(now: number): void {
     const needed = votesNeeded(this.superValidators.length);
     for (const request of this.voteRequests) {
-      if (request.status !== "In Progress") continue;
+      if (request.status !== "In Progress" || request.isStuck) continue;
       const yes = request.ballots.filter((ballot) => ballot.accept).length;
       const ends = request.targetEffectiveAt ?? request.voteBefore;
       if (now >= ends) request.status = yes >= needed ? "Implemented" : "Expired";
@@ -318,12 +318,15 @@ export class Ledger {
     const { random, startedAt, size } = this;
     const isSv = at < size.superValidators;
     const active = isSv || random.chance(0.9);
+    const sponsor = isSv ? party : random.pick(this.superValidators);
+    // Since Splice 0.6.9 a report sets the sponsor to the validator itself. Some still run an older version.
+    const isRenewed = active && at % 3 !== 1;
     // Those who founded the network were there before anybody who joined it.
     const createdAt = isSv ? party.firstSeen : startedAt - (at - size.superValidators + 1) * 8 * HOUR;
     party.firstSeen = Math.min(party.firstSeen, createdAt);
     const validator: Validator = {
       party,
-      sponsor: isSv ? party : random.pick(this.superValidators),
+      sponsor: isRenewed ? party : sponsor,
       contractId: this.contractId(),
       createdAt,
       lastActiveAt: startedAt - (active ? random.int(0, 12 * MINUTE) : random.int(2 * HOUR, 60 * DAY)),

@@ -100,6 +100,8 @@ export interface VoteRequest {
   createdAt: number;
   voteBefore: number;
   targetEffectiveAt: number | null;
+  /** Its action fails: it stays open after its dates. */
+  isStuck?: boolean;
   status: "In Progress" | "Accepted" | "Implemented" | "Rejected" | "Expired";
   ballots: Ballot[];
 }

@@ -31,7 +31,7 @@ const STALL_MS = 300;
 
 /** Log lines of faults that nobody expected. */
 const FAULTS =
-  /Unexpected error|could not be answered|nobody caught|[Uu]nhandled|A background job failed|could not be drawn|cannot be read; it is kept aside/;
+  /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn|cannot be read; it was set aside/;
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -44,11 +44,11 @@ export interface FuzzOptions {
   readonly profile?: string | undefined;
   /** How many times as often jobs run that run every few minutes (1). */
   readonly hurry?: number | undefined;
-  /** Whether a block says where its time went. */
+  /** True if a block is explained. */
   readonly explains?: boolean | undefined;
 }
 
-/** What went wrong, each in a line; nothing where all was well. */
+/** What went wrong, each in a line; nothing if all was well. */
 export interface FuzzReport {
   readonly findings: readonly string[];
   readonly interactions: number;

@@ -19,9 +19,9 @@ export interface Page {
 }
 
 export interface PageOptions {
-  /** The usual port; a free one is taken where it is in use. 0 for any. */
+  /** The usual port; a free one is taken if it is in use. 0 for any. */
   readonly port: number;
-  /** Bundles the page anew each time it is loaded. */
+  /** Bundles the page again each time it is loaded. */
   readonly fresh?: boolean;
 }
 

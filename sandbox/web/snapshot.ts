@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly refusals: readonly ShownRefusal[];
   /** The server's calendar, the next deadline first. */
   readonly events: readonly ShownEvent[];
-  /** The names of the networks, where there are several. */
+  /** The names of the networks, if there are several. */
   readonly networks: readonly string[];
   /** That of one network. */
   readonly ledger: ShownLedger;

@@ -11,7 +11,7 @@ import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
 const ANSWER_MS = 3_500;
 const HOUR = 3_600_000;
 
-/** Waits until the bot has answered in whatever way; says so as Discord does where it has not. */
+/** Waits until the bot has answered in whatever way; says so as Discord does if it has not. */
 async function settled(place: Stack, interaction: Interaction): Promise<Outcome> {
   const { world } = place.discord;
   try {

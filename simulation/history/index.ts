@@ -2,11 +2,14 @@ import { createRandom } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { drawMotions, type Motion } from "./motions.js";
 import { drawPrices, type PriceStep } from "./prices.js";
-import { drawValidators, type ValidatorHistory } from "./validators.js";
+import { RHYTHMS, type Rhythm } from "./reports.js";
+import { drawValidators, VALIDATORS, type ValidatorHistory } from "./validators.js";
 import { drawFaults, drawWindows, type FaultWindow, type Window } from "./windows.js";
 
 const EXPLORER_FAULTS = ["error", "garbage", "slow", "later-pages", "empty"] as const;
 const DISCORD_FAULTS = ["error", "lost", "slow"] as const;
+/** What an explorer shows of its own time besides the validators' reports. */
+const EVIDENCE = ["updates", "rounds", "none"] as const;
 const PRICE_FAULTS = ["null", "zero", "absurd", "stale"] as const;
 
 /** When a process is killed: at its next request or write, at its next message, or as it writes down what is to be told. */
@@ -37,6 +40,9 @@ export interface Look {
 export interface History extends ValidatorHistory {
   readonly startAt: number;
   readonly endAt: number;
+  readonly isCalm: boolean;
+  /** The others are withheld from this key. */
+  readonly evidence: (typeof EVIDENCE)[number];
   readonly motions: readonly Motion[];
   readonly joinings: readonly Joining[];
   readonly looks: readonly Look[];
@@ -58,14 +64,22 @@ export interface History extends ValidatorHistory {
 /** Both begin so that the night in which the clocks change lies within two weeks (Europe: 29 March and 25 October 2026). */
 const STARTS = [Date.UTC(2026, 9, 15), Date.UTC(2026, 2, 20)] as const;
 
+/** What is chosen of a history, and not drawn. */
+export interface HistoryChoice {
+  readonly rhythm?: Rhythm | undefined;
+  readonly validatorCount?: number | undefined;
+  /** True if nothing goes wrong: every validator is well, and so are the explorer, Discord and the bot. */
+  readonly isCalm?: boolean;
+}
+
 /** What a seed draws. */
-export function createHistory(seed: number, days: number): History {
+export function createHistory(seed: number, days: number, choice: HistoryChoice = {}): History {
   const random = createRandom(seed);
   const startAt = STARTS[seed % 2 === 0 ? 0 : 1];
   const span = { startAt, days };
   const endAt = startAt + days * DAY;
   const windows = (perDay: number, least: number, most: number) =>
-    drawWindows(random, span, perDay, least, most);
+    choice.isCalm ? [] : drawWindows(random, span, perDay, least, most);
 
   const joinings: Joining[] = [];
   for (let at = startAt + DAY; at < endAt - DAY; at += random.int(8 * HOUR, 3 * DAY))
@@ -74,7 +88,15 @@ export function createHistory(seed: number, days: number): History {
   return {
     startAt,
     endAt,
-    ...drawValidators(random, span),
+    ...drawValidators(
+      random,
+      span,
+      choice.rhythm ?? RHYTHMS[seed % RHYTHMS.length] ?? "hour",
+      choice.validatorCount ?? VALIDATORS,
+      choice.isCalm ?? false,
+    ),
+    isCalm: choice.isCalm ?? false,
+    evidence: EVIDENCE[Math.floor(seed / RHYTHMS.length) % EVIDENCE.length] ?? "updates",
     motions: drawMotions(random, span, seed),
     joinings,
     looks: windows(3, 1, 2).map(({ from }) => ({

@@ -22,19 +22,22 @@ export interface Motion {
   /** When it ends, and as what; without a status, as the ledger's own rules end it. */
   readonly closesAt: number;
   readonly status: "Accepted" | "Rejected" | null;
-  /** When enough had voted one way; undefined where that never was before its end. */
+  /** When enough had voted one way; undefined if that never was before its end. */
   readonly decidedAt: Readonly<Partial<Record<"yes" | "no", number>>>;
+  /** Enough have voted yes, and it is not carried out at its dates. */
+  readonly isStuck: boolean;
   /** Whether the person watches it, in private. */
   readonly isWatched: boolean;
 }
 
 function drawMotion(random: Random, title: string, at: number): Motion {
-  const voteBefore = at + random.int(20 * HOUR, 80 * HOUR);
-  const effectiveAt = random.chance(0.7) ? voteBefore + random.int(12 * HOUR, 36 * HOUR) : null;
+  const isShort = random.chance(0.2);
+  const voteBefore = at + (isShort ? 4 * HOUR : random.int(20 * HOUR, 100 * HOUR));
+  const effectiveAt = random.chance(0.7) && !isShort ? voteBefore + random.int(12 * HOUR, 36 * HOUR) : null;
   const ends = effectiveAt ?? voteBefore;
   const bias = random.pick([0.15, 0.6, 0.95]);
   const drawn = Array.from({ length: random.int(0, SUPER_VALIDATORS - 1) }, () => ({
-    at: at + random.int(MINUTE, ends - at - HOUR),
+    at: at + random.int(MINUTE, ends - at - HOUR / 2),
     accept: random.chance(bias),
   })).sort((a, b) => a.at - b.at);
   const drawnEnd = random.chance(0.5) ? random.int(at + HOUR, ends) : ends;
@@ -42,8 +45,15 @@ function drawMotion(random: Random, title: string, at: number): Motion {
   const nth = (accept: boolean, count: number) =>
     drawn.filter((vote) => vote.accept === accept)[count - 1]?.at;
   const sixthYes = nth(true, NEEDED - 1);
+  // The requester has voted with the request itself.
+  const hasExpired = effectiveAt !== null && 1 + drawn.filter((vote) => vote.at < voteBefore).length < NEEDED;
+  /** Whether votes still decide something: later ones do not save a request that has expired. */
+  const counts = (moment: number | undefined): moment is number =>
+    moment !== undefined && moment < closesAt && !(hasExpired && moment >= voteBefore);
+  const isStuck =
+    !hasExpired && !isShort && sixthYes !== undefined && effectiveAt !== null && random.chance(0.4);
   const isEnacted = effectiveAt === null && sixthYes !== undefined && sixthYes < drawnEnd;
-  const closesAt = isEnacted ? sixthYes : drawnEnd;
+  const closesAt = isStuck ? ends + random.int(2 * HOUR, 9 * HOUR) : isEnacted ? sixthYes : drawnEnd;
   const sixthNo = nth(false, NEEDED);
   return {
     title,
@@ -52,10 +62,11 @@ function drawMotion(random: Random, title: string, at: number): Motion {
     effectiveAt,
     votes: drawn.filter((vote) => vote.at <= closesAt),
     closesAt,
+    isStuck,
     status: isEnacted || closesAt === ends ? null : random.pick(["Accepted", "Rejected"] as const),
     decidedAt: {
-      ...(sixthYes !== undefined && sixthYes < closesAt ? { yes: sixthYes } : {}),
-      ...(sixthNo !== undefined && sixthNo < closesAt ? { no: sixthNo } : {}),
+      ...(counts(sixthYes) ? { yes: sixthYes } : {}),
+      ...(counts(sixthNo) ? { no: sixthNo } : {}),
     },
     isWatched: random.chance(0.4),
   };

@@ -1,10 +1,12 @@
 import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
-import { drawWindows, merged, type Span, stepAt, windowAt } from "./windows.js";
+import { boundsOf, drawReports, type GapBounds, lastIndex, type Reports, type Rhythm } from "./reports.js";
+import { drawWindows, merged, type Span, stepAt } from "./windows.js";
 
-/** Validators of the ledger that report; and those of them that somebody watches. */
+/** The usual number of validators, those of them that somebody watches, and report sequences for those that join later. */
 export const VALIDATORS = 60;
-export const WATCHED = 14;
+const WATCHED = 14;
+const JOINED = 5;
 
 /** Every fifth is a super validator, whose traffic has no limit. */
 export const isSuperValidator = (validator: number): boolean => validator % 5 === 0;
@@ -27,9 +29,19 @@ export interface TrafficStep {
 
 /** What validators do, by number. */
 export interface ValidatorHistory {
-  /** When one last reported, up to a moment, and first after it. */
+  readonly rhythm: Rhythm;
+  /** When the whole network changes its rhythm, epoch ms. */
+  readonly changeAt: number | null;
+  readonly validatorCount: number;
+  readonly watchedCount: number;
+  /** The bounds of a validator's gaps at a moment, while it is well. */
+  bounds(validator: number, at: number): GapBounds;
+  /** The last report up to a moment, and the first after it, epoch ms. */
   lastReport(validator: number, at: number): number;
   nextReport(validator: number, at: number): number;
+  /** The last report that the explorer has at a moment, and when it has the first that was made after it. */
+  lastSeen(validator: number, at: number): number;
+  arrivalAfter(validator: number, at: number): number;
   versionOf(validator: number, at: number): string;
   readonly spreads: readonly Spread[];
   /** Of those that are watched. */
@@ -38,11 +50,11 @@ export interface ValidatorHistory {
 
 const FIRST_VERSION = "0.5.1";
 
-function drawSpreads(random: Random, { startAt, days }: Span): Spread[] {
+function drawSpreads(random: Random, { startAt, days }: Span, validatorCount: number): Spread[] {
   const spreads: Spread[] = [];
   for (let at = startAt + random.int(2, 4) * DAY; at < startAt + days * DAY; at += random.int(6, 10) * DAY) {
     const upgrades = new Map<number, number>();
-    for (let validator = 0; validator < VALIDATORS; validator += 1)
+    for (let validator = 0; validator < validatorCount; validator += 1)
       if (random.chance(0.8)) upgrades.set(validator, at + random.int(0, 2 * HOUR));
       else if (random.chance(0.6)) upgrades.set(validator, at + random.int(2 * HOUR, 4 * DAY));
     spreads.push({ at, version: `0.5.${spreads.length + 2}`, upgrades });
@@ -62,46 +74,71 @@ function drawTraffic(random: Random, { startAt, days }: Span): TrafficStep[] {
 }
 
 /** What a seed lets validators do. */
-export function drawValidators(random: Random, span: Span): ValidatorHistory {
-  const { startAt } = span;
-  const rhythms = Array.from({ length: VALIDATORS }, () => random.int(5, 13) * MINUTE);
-  const phases = rhythms.map((rhythm) => random.int(0, rhythm));
-  const silences = rhythms.map((_, index) =>
-    index < WATCHED
-      ? drawWindows(random, span, 0.7, 5 * MINUTE, random.pick([40 * MINUTE, 2 * HOUR, 9 * HOUR, 30 * HOUR]))
-      : drawWindows(random, span, 0.1, 5 * MINUTE, 3 * HOUR),
+export function drawValidators(
+  random: Random,
+  span: Span,
+  rhythm: Rhythm,
+  validatorCount: number,
+  isCalm: boolean,
+): ValidatorHistory {
+  const { startAt, days } = span;
+  const changeAt = startAt + (days / 2) * DAY;
+  const watchedCount = Math.min(WATCHED, validatorCount);
+  const numbers = Array.from({ length: validatorCount }, (_, number) => number);
+  const silences = numbers.map((number) =>
+    isCalm
+      ? []
+      : number < watchedCount
+        ? drawWindows(
+            random,
+            span,
+            0.7,
+            5 * MINUTE,
+            random.pick([40 * MINUTE, 4 * HOUR, 9 * HOUR, 30 * HOUR]),
+          )
+        : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
   );
   // Many at once, now and then.
-  for (const window of drawWindows(random, span, 0.15, 80 * MINUTE, 4 * HOUR))
-    for (let index = 0; index < VALIDATORS; index += 1) if (random.chance(0.3)) silences[index]?.push(window);
-  const quiet = silences.map(merged);
-  const spreads = drawSpreads(random, span);
+  for (const window of isCalm ? [] : drawWindows(random, span, 0.15, 80 * MINUTE, 8 * HOUR))
+    for (const own of silences) if (random.chance(0.3)) own.push(window);
+  const spreads = drawSpreads(random, span, validatorCount);
   const traffic = new Map(
-    Array.from({ length: WATCHED }, (_, validator) => [validator, drawTraffic(random, span)] as const),
+    Array.from({ length: watchedCount }, (_, validator) => [validator, drawTraffic(random, span)] as const),
   );
-
-  /** The first report of a validator's rhythm at a moment or after it, or the last one up to it. */
-  const onRhythm = (validator: number, at: number, round: (reports: number) => number): number => {
-    const rhythm = rhythms[validator] ?? MINUTE;
-    const first = startAt + (phases[validator] ?? 0);
-    return first + round((at - first) / rhythm) * rhythm;
+  const bounds = (validator: number, at: number) => boundsOf(rhythm, validator, at, changeAt);
+  // Those that join later are never silent: their reports come last.
+  const reports = [...numbers, ...numbers.slice(0, JOINED)].map((_, place) =>
+    drawReports(random, span, (at) => bounds(place, at), merged(silences[place] ?? [])),
+  );
+  const reportsOf = (validator: number): Reports => {
+    const own = reports[validator];
+    if (!own) throw new RangeError(`There is no validator ${validator}`);
+    return own;
   };
-  const silenceAt = (validator: number, at: number) => windowAt(quiet[validator] ?? [], at);
 
   return {
+    rhythm,
+    changeAt: rhythm === "change" ? changeAt : null,
+    validatorCount,
+    watchedCount,
+    bounds,
     spreads,
     traffic,
+    lastSeen(validator, at) {
+      const { madeAt, arrivedAt } = reportsOf(validator);
+      return madeAt[lastIndex(arrivedAt, at)] ?? startAt - DAY;
+    },
+    arrivalAfter(validator, at) {
+      const { madeAt, arrivedAt } = reportsOf(validator);
+      return arrivedAt[lastIndex(madeAt, at) + 1] ?? Number.POSITIVE_INFINITY;
+    },
     lastReport(validator, at) {
-      let last = onRhythm(validator, at, Math.floor);
-      for (let window = silenceAt(validator, last); window; window = silenceAt(validator, last))
-        last = onRhythm(validator, window.from - 1, Math.floor);
-      return last;
+      const { madeAt } = reportsOf(validator);
+      return madeAt[lastIndex(madeAt, at)] ?? startAt - DAY;
     },
     nextReport(validator, at) {
-      let next = onRhythm(validator, at, (reports) => Math.floor(reports) + 1);
-      for (let window = silenceAt(validator, next); window; window = silenceAt(validator, next))
-        next = onRhythm(validator, window.to, Math.ceil);
-      return next;
+      const { madeAt } = reportsOf(validator);
+      return madeAt[lastIndex(madeAt, at) + 1] ?? Number.POSITIVE_INFINITY;
     },
     versionOf: (validator, at) =>
       spreads.findLast(({ upgrades }) => (upgrades.get(validator) ?? Number.POSITIVE_INFINITY) <= at)

@@ -45,7 +45,7 @@ export const drawFaults = <Kind extends string>(
   kinds: readonly Kind[],
 ): FaultWindow<Kind>[] => windows.map((window) => ({ ...window, kind: random.pick(kinds) }));
 
-/** The last of these, in the order of their beginnings, that has begun at a moment; the first where none has. */
+/** The last of these, in the order of their beginnings, that has begun at a moment; the first if none has. */
 function lastBegun<Each>(
   all: readonly Each[],
   beginning: (each: Each) => number,

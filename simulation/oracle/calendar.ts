@@ -23,9 +23,8 @@ export const judgeCalendar: Judge = function* ({ history, calendar, ballots }, e
       const cast = ballots.filter(
         (ballot) => ballot.title === title && ballot.at < Math.min(at, voteBefore),
       ).length;
-      const isOpen = openedAt < at && at < closesAt && (at < voteBefore || cast >= NEEDED);
-      const isDoubtful = at > voteBefore && cast < NEEDED && at < closesAt;
-      if (isDoubtful) continue;
+      const ends = effectiveAt ?? voteBefore;
+      const isOpen = openedAt < at && at < Math.min(closesAt, ends) && (at < voteBefore || cast >= NEEDED);
       // One that opened and was never seen open has none.
       const wasSeen = evidence.isClean(openedAt, at);
       if (isOpen && wasSeen && count === 0) yield `No event: ${where}`;

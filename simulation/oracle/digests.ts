@@ -23,7 +23,7 @@ function berlin(at: number): { readonly date: string; readonly time: string; rea
   };
 }
 
-/** When a digest is due: once on each of its days, an hour later where the night skips its time. */
+/** When a digest is due: once on each of its days, an hour later if the night skips its time. */
 function slotsOf({ every, time }: DigestWatch, from: number, to: number): number[] {
   const found = new Map<string, number>();
   const [hour = "", minute = ""] = time.split(":");
@@ -54,7 +54,7 @@ const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evi
     return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate }];
   });
 
-/** A digest comes once for each of its days, at its hour or late, and begins where the last one ended. */
+/** A digest comes once for each of its days, at its hour or late, and begins at the end of the last one. */
 export const judgeDigests: Judge = function* ({ history, community }, evidence) {
   const { startAt, endAt } = history;
   for (const watch of community.digests) {

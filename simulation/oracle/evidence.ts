@@ -41,7 +41,7 @@ export interface Case {
   readonly ballots: readonly Ballot[];
   readonly calendar: readonly CalendarPage[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
-  /** The name of the network that all of it is about, where the bot says it. */
+  /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
   /** When no process was there. */
   readonly down: readonly Window[];

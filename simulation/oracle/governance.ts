@@ -1,6 +1,6 @@
-import { HOUR, MINUTE } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { VOTER_REMINDERS } from "../community.js";
-import type { Motion } from "../history/motions.js";
+import { type Motion, NEEDED } from "../history/motions.js";
 import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
 
 /** Each vote request is announced once, reminded of in time, and closed once; a person hears of the one that they watch. */
@@ -12,7 +12,9 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       const own = evidence.in(channelId).filter(({ text }) => text.includes(title));
       const where = `${title} of ${iso(at)} in ${channelId}`;
       const known = only?.since ?? at;
-      const opened = own.filter(({ content }) => /^Vote request: |new vote requests/.test(content)).length;
+      const opened = own.filter(({ content }) =>
+        /(^|> )Vote request: |new vote requests/.test(content),
+      ).length;
       if (opened > (only ? 0 : 1)) yield `Opened ${opened} times: ${where}`;
       const isKnown = evidence.isClean(at, closesAt);
       if (!only && opened === 0 && isKnown) yield `Not opened: ${where}`;
@@ -38,6 +40,25 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         if (told === 0 && isDue) yield `Not told that enough voted ${way}: ${where}`;
       }
 
+      const overdue = count("Overdue");
+      const ends = motion.effectiveAt ?? motion.voteBefore;
+      if (overdue > (motion.isStuck ? 1 : 0)) yield `Told ${overdue} times that it is overdue: ${where}`;
+      const mustTell =
+        motion.isStuck && isKnown && known < ends - DAY / 2 && evidence.isClean(ends + HOUR, closesAt);
+      if (overdue === 0 && mustTell && evidence.isClean(ends - HOUR, ends))
+        yield `Not told that it is overdue: ${where}`;
+      const isShort = motion.voteBefore - at < 2 * DAY;
+      const marked = own.filter(
+        ({ content }) => content.startsWith(`Vote request: ${title}`) && content.includes("Short vote"),
+      ).length;
+      if (
+        !only &&
+        opened === 1 &&
+        marked !== Number(isShort) &&
+        own.some(({ content }) => content.startsWith(`Vote request: ${title}`))
+      )
+        yield `${isShort ? "Not marked" : "Marked"} as a short vote: ${where}`;
+
       const due = dueRemindersOf(motion, before);
       // Where nobody could be asked who has voted, the person's reminders of a missing vote say only that it is open.
       const unnamed = only ? dueRemindersOf(motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
@@ -53,14 +74,24 @@ export interface Reminder {
 
 /** The reminders of a motion, in the order in which they are due. */
 export const dueRemindersOf = (
-  { voteBefore, effectiveAt }: Motion,
+  { at, voteBefore, effectiveAt, votes }: Motion,
   before: readonly number[],
-): readonly Reminder[] =>
-  [voteBefore, effectiveAt]
-    .flatMap((deadline) =>
-      deadline === null ? [] : before.map((ms) => ({ deadline, dueAt: deadline - ms })),
-    )
+): readonly Reminder[] => {
+  // The requester has voted with the request itself.
+  const cast = 1 + votes.filter((vote) => vote.at < voteBefore).length;
+  const isOver = (dueAt: number) => effectiveAt !== null && cast < NEEDED && dueAt >= voteBefore;
+  return [voteBefore, effectiveAt]
+    .flatMap((deadline) => {
+      if (deadline === null) return [];
+      const window = deadline - at;
+      const fitting = before.filter((ms) => ms < window);
+      const isShort = window <= Math.max(...before);
+      const times = !isShort ? before : fitting.length > 1 ? fitting : [window / 2, window / 8];
+      return times.map((ms) => ({ deadline, dueAt: deadline - ms }));
+    })
+    .filter(({ dueAt }) => !isOver(dueAt))
     .sort((a, b) => a.dueAt - b.dueAt);
+};
 
 interface Reminded {
   readonly where: string;

@@ -6,11 +6,11 @@ import { judgeGovernance } from "./governance.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgePrices } from "./prices.js";
 import { judgeTraffic } from "./traffic.js";
-import { judgeHolds, judgeSilences } from "./validators.js";
+import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 
-/** Every message says which network it is about, where that is not the first one. */
+/** Every message says which network it is about, if that is not the first one. */
 const judgeLabels: Judge = function* ({ community, label }, evidence) {
   if (label === undefined) return;
   const channels = new Set([
@@ -29,6 +29,9 @@ const judgeLabels: Judge = function* ({ community, label }, evidence) {
 const JUDGES: readonly Judge[] = [
   judgeLabels,
   judgeSilences,
+  judgeFalseAlarms,
+  judgeCalm,
+  judgeChanges,
   judgeHolds,
   judgeAnswers,
   judgeVersions,

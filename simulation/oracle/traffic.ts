@@ -7,7 +7,7 @@ const SEEN_MS = 75 * MINUTE;
 const LIMITS = [20, 10] as const;
 const ROSE = 5;
 
-/** The steps at which little traffic left is told of, with the limit that each tells, where all of them are seen. */
+/** The steps at which little traffic left is told of, with the limit that each tells, if all of them are seen. */
 function tellings(steps: readonly TrafficStep[]): Map<TrafficStep, number> {
   const found = new Map<TrafficStep, number>();
   let told: number | undefined;

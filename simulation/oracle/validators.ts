@@ -14,8 +14,8 @@ import {
 } from "./evidence.js";
 
 const LAG_MS = 20 * MINUTE;
-/** A validator that is well reports more often than this, in ms. */
-const LEAST_SILENCE = 15 * MINUTE;
+/** A report reaches the explorer this late at the most, in ms. */
+const LATE_MS = 12 * MINUTE;
 /** A silence is told of again when it has lasted so long, in ms. */
 const WORSE_MS = [6 * HOUR, DAY] as const;
 
@@ -27,6 +27,9 @@ export interface Silence {
   readonly next: number;
   /** When the explorer first told of the report that ended it. */
   readonly seenAgainAt: number;
+  /** A shorter silence must not be told of, and a longer one must be, in ms. */
+  readonly leastMs: number;
+  readonly mostMs: number;
   readonly where: string;
   /** Messages of its own, and those of many that it was one of. */
   readonly cards: readonly Told[];
@@ -60,7 +63,13 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
     for (let since = history.lastReport(validator, startAt + DAY / 4); since < endAt; ) {
       const next = history.nextReport(validator, since);
       const silentMs = next - since;
-      if (silentMs > LEAST_SILENCE) {
+      const { least, most } = history.bounds(validator, since);
+      // Those that go silent together may report in different rhythms.
+      const slowest = Math.max(...[0, 1, 2].map((each) => history.bounds(each, since).most));
+      // Before the network's change, and just after it, nobody knows the new rhythm.
+      const isChanging =
+        history.changeAt !== null && since < history.changeAt + 8 * HOUR && next > history.changeAt - HOUR;
+      if (silentMs > most + MINUTE && !isChanging) {
         const stamp = `<t:${secondOf(since)}:f>`;
         const cards = own.filter(
           ({ content }) => content.includes(`${name} went silent`) && content.includes(stamp),
@@ -75,11 +84,14 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
         );
         const within = many.filter(({ content }) => {
           const told = Number(/<t:(\d+):t>/.exec(content)?.[1]) * 1_000;
-          return Math.abs(told - since) <= 16 * MINUTE;
+          return Math.abs(told - since) <= Math.max(16 * MINUTE, slowest + MINUTE);
         });
         const where = `${name} in ${channelId}, silent from ${iso(since)} for ${Math.round(silentMs / MINUTE)} min (after ${afterMs / MINUTE})`;
-        const seenAgainAt = windowAt(lags, next)?.to ?? next;
-        yield { watch, since, next, seenAgainAt, where, cards, within };
+        const arrival = history.arrivalAfter(validator, since);
+        const seenAgainAt = windowAt(lags, arrival)?.to ?? arrival;
+        const leastMs = Math.max(afterMs, 2 * least);
+        const mostMs = Math.max(afterMs, 2.5 * most);
+        yield { watch, since, next, seenAgainAt, leastMs, mostMs, where, cards, within };
       }
       since = next;
     }
@@ -93,21 +105,22 @@ const levelsIn = (silentMs: number, afterMs: number): number =>
 /** Each silence is told once, once it is sure, and so is its end; what becomes worse is told again, once for each limit. */
 export const judgeSilences: Judge = function* (of, evidence) {
   const { history, answers, down } = of;
-  for (const { watch, since, next, seenAgainAt, where, cards, within } of silencesOf(of, evidence)) {
-    const { channelId, validator, afterMs, roleId } = watch;
+  for (const silence of silencesOf(of, evidence)) {
+    const { watch, since, next, seenAgainAt, leastMs, mostMs, where, cards, within } = silence;
+    const { channelId, validator, roleId } = watch;
     const own = evidence.in(channelId);
     const name = `Node ${validator}`;
     const told = cards.length + (cards.length > 0 ? 0 : within.length);
     const slack = evidence.overlapsJump(since, seenAgainAt + HOUR) ? JUMP_MS : 0;
     if (told > 1) yield `Told ${told} times: ${where}`;
-    if (told > 0 && seenAgainAt - since <= afterMs - slack) yield `Told too early: ${where}`;
+    if (told > 0 && seenAgainAt - since <= leastMs - slack) yield `Told too early: ${where}`;
     // Two readings in a row must agree; a process that has just begun, or taken over, reads at once.
-    const confirmedAt = since + afterMs + POLL_MS - slack;
+    const confirmedAt = since + leastMs + POLL_MS - slack;
     const begins = down.flatMap(({ from, to }) => (windowAt(history.doubles, from) ? [from, to] : [to]));
-    const hasBegun = begins.some((at) => at > since + afterMs - slack && at < confirmedAt + MINUTE);
+    const hasBegun = begins.some((at) => at > since + leastMs - slack && at < confirmedAt + MINUTE);
     if (!hasBegun && cards.some(({ at }) => at < confirmedAt - 10_000))
       yield `Told before it was confirmed: ${where}`;
-    if (told === 0 && evidence.isClean(since + afterMs, next)) yield `Not told: ${where}`;
+    if (told === 0 && evidence.isClean(since + mostMs, next)) yield `Not told: ${where}`;
     const isPinged = ({ content }: Told) => roleId !== null && content.includes(`<@&${roleId}>`);
     if (roleId !== null && within.length === 0 && cards.some((card) => !isPinged(card)))
       yield `Without a ping: ${where}`;
@@ -120,7 +133,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
       backs.length === 0 &&
       cards.length === 1 &&
       within.length === 0 &&
-      evidence.isClean(next, next + 8 * HOUR)
+      evidence.isClean(next + LATE_MS, next + 8 * HOUR)
     )
       yield `Not told that it is back: ${where}`;
     const isAnswered = answers.some((each) => each.validator === validator && each.since === since);
@@ -129,21 +142,74 @@ export const judgeSilences: Judge = function* (of, evidence) {
       ({ content, text }) =>
         content.includes(`Still silent: ${name}`) && text.includes(`<t:${secondOf(since)}:`),
     ).length;
-    if (again > levelsIn(seenAgainAt - since + slack, afterMs)) yield `Worse ${again} times: ${where}`;
+    if (again > levelsIn(seenAgainAt - since + slack, leastMs)) yield `Worse ${again} times: ${where}`;
     const [card] = cards;
     // What was told of late may have been told at its level.
     const isLate = card === undefined || card.at > since + 6 * HOUR - JUMP_MS;
     const mustBe = WORSE_MS.filter(
       (limit) =>
-        limit > afterMs && evidence.isClean(since + limit + JUMP_MS, next) && next - since > limit + HOUR,
+        limit > mostMs && evidence.isClean(since + limit + JUMP_MS, next) && next - since > limit + HOUR,
     ).length;
     if (!isLate && again < Math.min(mustBe, 1)) yield `Not told that it is worse: ${where}`;
+  }
+};
+
+/** Nobody is called silent who is well: each alert is about a gap that is longer than two reports. */
+export const judgeFalseAlarms: Judge = function* ({ history, community }, evidence) {
+  const { changeAt } = history;
+  for (const channelId of new Set(community.validators.map((each) => each.channelId)))
+    for (const { content, at } of evidence.in(channelId)) {
+      const [, name, stamp] = /Node (\d+) went silent: last seen <t:(\d+):f>/.exec(content) ?? [];
+      if (stamp === undefined) continue;
+      const [validator, since] = [Number(name), Number(stamp) * 1_000];
+      const made = history.nextReport(validator, since - 1);
+      const next = history.nextReport(validator, made);
+      const { least } = history.bounds(validator, since);
+      const isAroundChange = changeAt !== null && at > changeAt - HOUR && at < changeAt + DAY / 2;
+      const silentMs = Math.min(next, at) - since;
+      if (silentMs < 2 * least - JUMP_MS)
+        yield `Called silent ${isAroundChange ? "at the change of rhythm" : "though well"}: Node ${name} at ${iso(at)} in ${channelId}, last report ${iso(since)}`;
+    }
+};
+
+/** Where nothing goes wrong, nothing is told. */
+export const judgeCalm: Judge = function* ({ history, community }, evidence) {
+  if (!history.isCalm) return;
+  for (const channelId of new Set(community.validators.map((each) => each.channelId)))
+    for (const { content, at } of evidence.in(channelId))
+      if (/silent|Back:|on hold|No validator has reported/.test(content) && history.changeAt === null)
+        yield `Told although all is well: ${content} at ${iso(at)}`;
+};
+
+/** A change of the whole network's rhythm is one message in each channel, and no flood. */
+export const judgeChanges: Judge = function* ({ history, community }, evidence) {
+  const { changeAt } = history;
+  for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
+    const told = evidence
+      .in(channelId)
+      .filter(({ content }) => content.includes("No validator has reported"));
+    const allowed = changeAt === null ? 0 : 1;
+    // A clock that is set back or ahead may look like a network that has stopped.
+    const isSure = told.every(({ at }) => !evidence.overlapsJump(at - 2 * HOUR, at));
+    if (told.length > allowed && isSure)
+      yield `Told ${told.length} times, and not ${allowed}, of a change of rhythm: ${channelId}`;
+    if (changeAt === null) continue;
+    const flood = evidence
+      .in(channelId)
+      .filter(
+        ({ content, at }) =>
+          /validators went silent/.test(content) && at > changeAt && at < changeAt + 3 * HOUR,
+      );
+    if (flood.length > 0 && evidence.isClean(changeAt - 3 * HOUR, changeAt + 3 * HOUR, 6 * HOUR))
+      yield `Told that many went silent at the change of rhythm: ${channelId}`;
   }
 };
 
 /** While the explorer itself is behind, each channel is told so once. */
 export const judgeHolds: Judge = function* ({ history, community, down }, evidence) {
   const { lags, explorerFaults, discordFaults, jumps } = history;
+  // With nothing else to judge by, a report of the network's own interval is waited for.
+  const unsureMs = history.evidence === "none" ? history.bounds(2, history.endAt).most : 10 * MINUTE;
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
     const holds = evidence.in(channelId).filter(({ content }) => content.includes("alerts are on hold"));
     for (const lag of lags) {
@@ -153,7 +219,7 @@ export const judgeHolds: Judge = function* ({ history, community, down }, eviden
       const others = [...explorerFaults, ...discordFaults, ...jumps, ...down].filter(
         ({ from, to }) => to + RECOVERY_MS > lag.from && from < lag.to,
       );
-      if (own === 0 && others.length === 0 && lag.to - lag.from > LAG_MS + 4 * POLL_MS)
+      if (own === 0 && others.length === 0 && lag.to - lag.from > LAG_MS + unsureMs + 4 * POLL_MS)
         yield `Not told to be on hold: ${where}`;
     }
     if (jumps.length === 0 && holds.length > lags.length)

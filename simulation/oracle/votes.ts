@@ -6,7 +6,7 @@ import { dueRemindersOf, REMINDED_MS } from "./governance.js";
 /** Votes are read so long before a ping at the most, in ms, with the time that sending takes. */
 const FRESH_MS = 90_000;
 
-/** Each vote is told once, but for the requester's own. */
+/** Each vote is told once, except for the requester's own. */
 export const judgeVotes: Judge = function* ({ history, community, ballots }, evidence) {
   for (const { channelId, votes } of community.governance) {
     const told = evidence.in(channelId).filter(({ title }) => /^(Vote|\d+ votes) on /.test(title));

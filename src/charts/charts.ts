@@ -5,7 +5,7 @@ import type { Log } from "../log.js";
 import { singleFlight } from "../util/single-flight.js";
 import type { Bar } from "./draw.js";
 
-/** Charts as PNG files; undefined where one could not be drawn, which costs no answer the rest. */
+/** Charts as PNG files; undefined if one could not be drawn, which costs no answer the rest. */
 export interface Charts {
   /** Prices over a span that ends now (epoch ms, taken to the next sample's time). */
   price(samples: readonly PriceSample[], span: Span, now: number): Promise<Buffer | undefined>;
@@ -21,43 +21,43 @@ export type DrawingQueue = <T>(draw: () => Promise<T>) => Promise<T>;
 
 /** One drawing at a time, with turns of the event loop between: the memory of a canvas is only given back then. */
 export function createDrawingQueue(): DrawingQueue {
-  let last: Promise<unknown> = Promise.resolve();
+  let lastDrawing: Promise<unknown> = Promise.resolve();
   return (draw) => {
-    const drawn = last.then(async () => {
+    const thisDrawing = lastDrawing.then(async () => {
       await nextTurn();
       return draw();
     });
-    last = drawn;
-    return drawn;
+    lastDrawing = thisDrawing;
+    return thisDrawing;
   };
 }
 
 /** Draws charts, of one network alone, and keeps the latest. The canvas is loaded with the first one. */
 export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = createDrawingQueue()): Charts {
-  const kept = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
-  const drawn = (key: string, draw: () => Promise<Buffer>) => {
+  const keptPictures = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
+  const drawOnce = (key: string, draw: () => Promise<Buffer>) => {
     const attempt = async () => {
       try {
         return await draw();
       } catch (err) {
-        log.error({ err }, "A chart could not be drawn; its answer goes without");
-        kept.delete(key);
+        log.error({ err }, "A chart could not be drawn; answering without it");
+        keptPictures.delete(key);
         return undefined;
       }
     };
-    return singleFlight(kept, key, () => inTurn(attempt), true);
+    return singleFlight(keptPictures, key, () => inTurn(attempt), true);
   };
 
   return {
     price(samples, span, now) {
-      const end = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
-      return drawn(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${end}`, async () => {
+      const lastMark = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
+      return drawOnce(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${lastMark}`, async () => {
         const { drawPrices } = await import("./draw.js");
-        return drawPrices(samples, span, end);
+        return drawPrices(samples, span, lastMark);
       });
     },
     bars: (key, bars) =>
-      drawn(`bars ${key}`, async () => {
+      drawOnce(`bars ${key}`, async () => {
         const { drawBars } = await import("./draw.js");
         return drawBars(bars);
       }),

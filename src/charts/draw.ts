@@ -17,7 +17,7 @@ import {
 } from "chart.js";
 import { gapOf, type PriceSample, SPANS, type Span } from "../ledger/prices.js";
 
-/** How much of something there is. */
+/** One bar of a bar chart. */
 export interface Bar {
   readonly label: string;
   readonly count: number;
@@ -46,7 +46,7 @@ const HEIGHT = 400;
 const BAR_HEIGHT = 54;
 const LABEL = 28;
 
-/** A card of its own colour reads the same on Discord's dark and light themes. */
+/** A card with its own background looks the same on Discord's dark and light themes. */
 const COLOURS = {
   card: "#1e2030",
   grid: "#3b3f58",
@@ -99,7 +99,7 @@ const shared = {
   plugins: { legend: { display: false }, tooltip: { enabled: false } },
 } as const;
 
-/** Where the marks of the time axis stand, in units before now. */
+/** Marks of the time axis, in units before now. */
 const MARKS: Readonly<Record<Span, { readonly unit: string; readonly ms: number; readonly every: number }>> =
   {
     "1d": { unit: "h", ms: 3_600_000, every: 6 },
@@ -107,7 +107,7 @@ const MARKS: Readonly<Record<Span, { readonly unit: string; readonly ms: number;
     "30d": { unit: "d", ms: 86_400_000, every: 5 },
   };
 
-/** Prices as a line that is broken where nothing is known. The time is relative: readers live in many zones. */
+/** Draws prices as a line with gaps. Times are relative, because readers live in many time zones. */
 export function drawPrices(samples: readonly PriceSample[], span: Span, end: number): Promise<Buffer> {
   const { unit, ms, every } = MARKS[span];
   return draw<"line">(HEIGHT, {

@@ -1,61 +1,42 @@
-import type { REST } from "discord.js";
-import type { Renderer } from "../discord/message.js";
-import type { Pacer } from "../discord/pacer.js";
 import { isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
-import type { Log } from "../log.js";
+import { LeaseLost } from "../storage/lease.js";
+import { StateError, type Write } from "../storage/store.js";
 import {
   type Announced,
   announcedId,
+  announcements,
   type Delivery,
   newsId,
   type Subscription,
-} from "../storage/catalogue.js";
-import { type Lease, LeaseLost } from "../storage/lease.js";
-import type { State } from "../storage/state.js";
-import { StateError, type Write } from "../storage/store.js";
-import { DAY, MINUTE } from "../util/units.js";
+  watchers,
+} from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import type { Feed } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
-import type { Subscriptions } from "./subscriptions.js";
 
-/** A claim lasts this long: the send is aborted then, and nobody else touches it before. */
+/** Duration of a claim in ms. The request is aborted when it ends, and no other process touches the delivery before. */
 const CLAIM_MS = 8_000;
-/** Temporary errors are retried with backoff for a day. */
-const GIVE_UP_MS = DAY;
 /** News waits this long for the thread of its announcement, in ms. */
 const THREAD_MS = 10_000;
-/** How often a paused channel is looked at again, in ms. */
+/** Interval at which a paused channel is checked again, in ms. */
 const PAUSED_MS = 8_000;
-const RETRY_MS = { first: 1_000, most: 15 * MINUTE };
 
-/** Called with what came of a delivery, and how old it was then, in ms. */
-export type OnDelivered = (feed: string, outcome: "delivered" | "given-up" | "paused", ageMs: number) => void;
-
-interface DeliverDeps {
-  readonly state: State;
-  readonly lease: Lease;
-  readonly rest: REST;
-  readonly renderer: Renderer;
-  readonly pacer: Pacer;
-  /** The feed that a delivery is of, as far as it is concerned. */
+interface DeliverContext extends DeliveryContext {
+  /** Returns the feed of a delivery. */
   readonly feedOf: (delivery: Delivery) => Feed | undefined;
-  readonly subscriptions: Subscriptions;
   readonly sender: ReturnType<typeof createSender>;
-  /** Writes what was learnt of a delivery, or that it is done. @throws {LeaseLost} */
-  readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<void>;
-  /** The deliveries that wait for a channel. */
+  /** Writes a delivery's new state, or deletes it. Returns false if an expectation among `more` did not hold. @throws {LeaseLost} */
+  readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<boolean>;
+  /** Returns the pending deliveries of a channel. */
   readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
   readonly stopping: AbortSignal;
-  readonly log: Log;
-  readonly now: () => number;
-  /** What time it is at Discord, epoch ms. */
-  readonly discordTime: () => number;
-  readonly onDelivered: OnDelivered;
+  /** Called with recorded messages that upkeep looks after (ids of announcements). */
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
-/** What is still to be done about a message once it stands. */
+/** Returns the steps that remain after a message was sent. */
 function followUps(
   { thread, publish, forum }: Subscription,
   beginsOne: boolean,
@@ -65,7 +46,7 @@ function followUps(
 }
 
 /** One delivery from its claim to its record, and what each failure means. */
-export function createDeliver(deps: DeliverDeps) {
+export function createDeliver(context: DeliverContext) {
   const {
     state,
     lease,
@@ -74,15 +55,16 @@ export function createDeliver(deps: DeliverDeps) {
     pacer,
     feedOf,
     subscriptions,
+    janitor,
     sender,
     commit,
     waitingFor,
     stopping,
     log,
     now,
-  } = deps;
-  const { discordTime, onDelivered, onRecorded } = deps;
-  const { announced } = state;
+  } = context;
+  const { discordTime, onDelivered, onRecorded } = context;
+  const announced = state.open(announcements);
 
   /** The documents that a message leaves: one for each subject that it begins, or one while more is to be done about it. */
   const documentsOf = (
@@ -93,10 +75,10 @@ export function createDeliver(deps: DeliverDeps) {
   ) => {
     if (drill) return [];
     const subjects = feed.subjectsOf(event);
-    const begins = feed.begins(event) && subjects.length > 0;
-    const beginsOne = begins && subjects.length === 1;
+    const beginsSubject = feed.begins(event) && subjects.length > 0;
+    const beginsOne = beginsSubject && subjects.length === 1;
     const todo = sent.gone ? [] : followUps(subscription, beginsOne);
-    const place = {
+    const commonFields = {
       feed: feed.definition.name,
       channelId,
       messageId: sent.messageId,
@@ -104,26 +86,36 @@ export function createDeliver(deps: DeliverDeps) {
       at: now(),
     };
     const message = {
-      ...place,
+      ...commonFields,
       ...(sent.threadId ? { threadId: sent.threadId } : {}),
       ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
       ...(sent.gone ? { gone: true } : {}),
     };
     const withTodo = todo.length > 0 ? { todo } : {};
     const eventId = feed.idOf(event);
-    const kept = begins ? subjects : todo.length > 0 ? [subjects[0] ?? eventId] : [];
-    const writes = kept.map((subject, index) => {
+    const recordedSubjects = beginsSubject ? subjects : todo.length > 0 ? [subjects[0] ?? eventId] : [];
+    const writes = recordedSubjects.map((subject, index) => {
       // One message for several subjects: what is to be done about it is done once.
-      const document: Announced = { ...message, subject, news: !begins, ...(index === 0 ? withTodo : {}) };
-      const id = begins
+      const document: Announced = {
+        ...message,
+        subject,
+        news: !beginsSubject,
+        ...(index === 0 ? withTodo : {}),
+      };
+      const id = beginsSubject
         ? announcedId(message.feed, subject, channelId)
         : newsId(message.feed, subject, channelId, eventId);
       return announced.put(id, document);
     });
-    const own = sent.gone ? undefined : feed.lastsAs?.(event);
-    if (own === undefined) return writes;
-    const lasting: Announced = { ...place, subject: own, news: false, revision: sent.revision ?? 0 };
-    return [...writes, announced.put(announcedId(place.feed, own, channelId), lasting)];
+    const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
+    if (ownMessageName === undefined) return writes;
+    const lasting: Announced = {
+      ...commonFields,
+      subject: ownMessageName,
+      news: false,
+      revision: sent.revision ?? 0,
+    };
+    return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
   };
 
   /** Records a delivery that has arrived. */
@@ -135,15 +127,19 @@ export function createDeliver(deps: DeliverDeps) {
     sent: Arrived,
   ) => {
     const { channelId } = delivery;
-    if ((await subscriptions.recipients(delivery)).length === 0) {
-      // Removed meanwhile: nothing is kept of it.
-      await commit(id, undefined);
-      return;
-    }
     const writes = documentsOf(feed, delivery, subscription, sent);
     const well = subscriptions.healthWrite(channelId, { deliveredAt: now() });
-    await commit(id, undefined, delivery.drill ? [] : [...writes, well]);
-    // A forum's drill does not stand among its open posts.
+    for (;;) {
+      const [recipient] = await subscriptions.recipients(delivery);
+      const unchanged = recipient && (await subscriptions.unchanged(recipient));
+      if (!unchanged) {
+        // The subscription was removed while the message was sent, so the message is not recorded.
+        await commit(id, undefined);
+        return;
+      }
+      if (await commit(id, undefined, delivery.drill ? [] : [...writes, well, unchanged])) break;
+    }
+    // Archive a drill in a forum, so that it is not among the open posts.
     if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
     if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
     onDelivered(delivery.feed, "delivered", now() - delivery.at);
@@ -157,8 +153,8 @@ export function createDeliver(deps: DeliverDeps) {
 
   const dropChannel = async (channelId: string) => {
     for (const id of [...(await waitingFor(channelId)).keys()]) await commit(id, undefined);
-    await subscriptions.removeChannel(channelId);
-    log.info({ channel: channelId }, "A subscribed channel was deleted; its subscription is removed");
+    await janitor.removeChannel(channelId);
+    log.info({ channel: channelId }, "A subscribed channel was deleted; removed its subscriptions");
   };
 
   /** Pauses a channel that is closed to the bot: the delivery waits, with what is behind it, until it is resumed or a day has passed. */
@@ -168,22 +164,26 @@ export function createDeliver(deps: DeliverDeps) {
     { guildId, userId, channelId }: Subscription,
     error: unknown,
   ) => {
-    const left =
+    const hasLeftServer =
       problemOf(error) === "no-access" &&
       guildId !== null &&
       !(await isMember(rest, guildId).catch(() => true));
     // A person hears of it with their next command.
-    const person = userId === null ? undefined : await state.people.get(userId);
-    const hear = userId && person ? [state.people.put(userId, { channelId, refusedAt: now() })] : [];
+    const person = userId === null ? undefined : await state.open(watchers).get(userId);
+    const hear = userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
     await commit(id, waiting, hear);
     onDelivered(waiting.feed, "paused", now() - waiting.at);
-    await complain(waiting.channelId, left ? "the bot is no longer in the server" : wordsFor(error), {
-      paused: true,
-      ...(left ? { goneSince: now() } : {}),
-    });
+    await complain(
+      waiting.channelId,
+      hasLeftServer ? "the bot is no longer in the server" : wordsFor(error),
+      {
+        paused: true,
+        ...(hasLeftServer ? { goneSince: now() } : {}),
+      },
+    );
   };
 
-  /** What a failure means: wait and try again, pause the subscription, or forget the channel. */
+  /** Writes the result of a failed delivery. */
   const fail = async (
     id: string,
     feed: Feed,
@@ -192,46 +192,45 @@ export function createDeliver(deps: DeliverDeps) {
     error: unknown,
     { sending, known }: { sending: boolean; known: Announced | undefined },
   ) => {
-    const { channelId, event } = delivery;
+    const { channelId, event, at, attempts } = delivery;
     const problem = problemOf(error);
     log.warn({ err: error, delivery: id, channel: channelId, problem }, "A delivery failed");
     const { claim, ...unclaimed } = delivery;
-    const later = (ms: number) => ({ ...unclaimed, attempts: delivery.attempts + 1, notBefore: now() + ms });
-    if (problem === "deleted-by-somebody" && sending) {
-      await record(id, feed, delivery, subscription, { messageId: "", in: channelId, gone: true });
-      return;
-    }
-    const closedToUs = problem === "channel-deleted" || problem === "permanent" || problem === "no-access";
+    const retryLater = (ms: number) => ({ ...unclaimed, attempts: attempts + 1, notBefore: now() + ms });
     const [subject] = feed.subjectsOf(event);
-    if (closedToUs && known?.threadId && subject !== undefined) {
-      // Its thread was deleted or locked: the news stands alone, and the subscription is well.
-      const place = announcedId(delivery.feed, subject, channelId);
-      await commit(id, unclaimed, [announced.put(place, { ...known, gone: true })]);
-      return;
+    const hasThread = known?.threadId !== undefined && subject !== undefined;
+    const result = resultOf({ problem, isSending: sending, hasThread, ageMs: now() - at });
+    switch (result) {
+      case "arrived":
+        await record(id, feed, delivery, subscription, { messageId: "", in: channelId, gone: true });
+        return;
+      case "stand-alone":
+        if (known && subject !== undefined)
+          await commit(id, unclaimed, [
+            announced.put(announcedId(delivery.feed, subject, channelId), { ...known, gone: true }),
+          ]);
+        return;
+      case "drop-channel":
+        await commit(id, undefined);
+        await dropChannel(channelId);
+        return;
+      case "give-up":
+        await commit(id, undefined);
+        onDelivered(delivery.feed, "given-up", now() - at);
+        log.error({ err: error, delivery: id, channel: channelId }, "Gave up a delivery");
+        await complain(channelId, problem === "invalid" ? wordsFor(error) : "given up after a day of trying");
+        return;
+      case "pause":
+        await pause(id, retryLater(PAUSED_MS), subscription, error);
+        return;
+      case "retry": {
+        const nextAttempt = retryLater(retryAfterOf(error) ?? backoffMs(attempts, Math.random()));
+        // If it may have arrived, the claim stays, so that the next attempt looks for it first.
+        const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
+        await commit(id, isDoubtful ? { ...nextAttempt, claim } : nextAttempt);
+        await complain(channelId, wordsFor(error));
+      }
     }
-    if (problem === "channel-deleted") {
-      await commit(id, undefined);
-      await dropChannel(channelId);
-      return;
-    }
-    if (problem === "invalid" || now() - delivery.at > GIVE_UP_MS) {
-      await commit(id, undefined);
-      onDelivered(delivery.feed, "given-up", now() - delivery.at);
-      log.error({ err: error, delivery: id, channel: channelId }, "A delivery is given up");
-      await complain(channelId, problem === "invalid" ? wordsFor(error) : "given up after a day of trying");
-      return;
-    }
-    if (closedToUs) {
-      await pause(id, later(PAUSED_MS), subscription, error);
-      return;
-    }
-    const backoff =
-      Math.min(RETRY_MS.first * 2 ** delivery.attempts, RETRY_MS.most) * (0.75 + Math.random() / 2);
-    const next = later(retryAfterOf(error) ?? backoff);
-    // Not known to have failed, or not looked up yet: the claim stays, so that it is looked up first.
-    const doubtful = claim !== undefined && (problem === "unknown" || !sending);
-    await commit(id, doubtful ? { ...next, claim } : next);
-    await complain(channelId, wordsFor(error));
   };
 
   return async (id: string, delivery: Delivery): Promise<void> => {
@@ -249,8 +248,8 @@ export function createDeliver(deps: DeliverDeps) {
       await commit(id, { ...delivery, notBefore: now() + PAUSED_MS });
       return;
     }
-    let current = delivery;
-    let known: Announced | undefined;
+    let currentDelivery = delivery;
+    let knownAnnouncement: Announced | undefined;
     let sending = false;
     try {
       const arrived = delivery.claim && (await sender.find(id, feed, delivery, subscription));
@@ -258,8 +257,8 @@ export function createDeliver(deps: DeliverDeps) {
         await record(id, feed, delivery, subscription, arrived);
         return;
       }
-      known = await sender.announcedFor(feed, delivery);
-      if (known?.todo?.includes("thread") && now() - known.at < THREAD_MS) {
+      knownAnnouncement = await sender.announcedFor(feed, delivery);
+      if (knownAnnouncement?.todo?.includes("thread") && now() - knownAnnouncement.at < THREAD_MS) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;
       }
@@ -275,17 +274,17 @@ export function createDeliver(deps: DeliverDeps) {
         return;
       }
       const deadline = now() + CLAIM_MS;
-      current = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
-      await commit(id, current);
+      currentDelivery = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
+      await commit(id, currentDelivery);
       sending = true;
       const loudness = feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
-      const message = { rendered, known, loudness, roleIds };
-      const sent = await sender.send(id, current, subscription, message, deadline);
-      await record(id, feed, current, subscription, sent);
+      const message = { rendered, known: knownAnnouncement, loudness, roleIds };
+      const sentMessage = await sender.send(id, currentDelivery, subscription, message, deadline);
+      await record(id, feed, currentDelivery, subscription, sentMessage);
     } catch (error) {
-      // What the state does not take says nothing of the delivery.
+      // A failed commit says nothing about the delivery.
       if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
-      await fail(id, feed, current, subscription, error, { sending, known });
+      await fail(id, feed, currentDelivery, subscription, error, { sending, known: knownAnnouncement });
     }
   };
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type MessagePayload, type Renderer, withoutPictures } from "../discord/message.js";
 import type { View } from "../screens/view.js";
-import { deliveryId, type Subscription } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import { md } from "../text/markdown.js";
+import { deliveryId, requestedDrills, type Subscription } from "./collections.js";
 import type { Feed } from "./feed.js";
 
 /** The event's id of a drill. */
@@ -19,8 +19,8 @@ const event = z.object({
 type DrillEvent = z.infer<typeof event>;
 
 /**
- * A feed as far as its drills go: messages as they stand in their events. They begin something, and so they ping as the feed's
- * own do; they have no subject, and so nothing is kept of them.
+ * Returns a feed for its drills. A drill's event holds the whole message. It pings like an announcement, but has no subject, so
+ * that it is not recorded.
  */
 export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   definition,
@@ -45,8 +45,8 @@ const marked = (view: View): View => ({
 });
 
 /**
- * Has a drill sent to whoever is told by a subscription: by whichever process sends its announcements, within a second or two.
- * @param viewFor the message, with the mark that one of its links carries
+ * Requests a drill. The process that sends announcements picks it up within a second or two.
+ * @param viewFor returns the message with this mark in one of its links
  */
 export async function requestDrill(
   state: State,
@@ -60,5 +60,5 @@ export async function requestDrill(
   // The state holds text, and no pictures.
   const payload = { ...withoutPictures(renderer.message(view)), files: [] };
   const drill = { feed, channelId, subject, at: now, event: { id, title: view.title.toString(), payload } };
-  await state.commit([state.drills.put(id, drill)]);
+  await state.commit([state.open(requestedDrills).put(id, drill)]);
 }

@@ -1,30 +1,24 @@
-import type { REST } from "discord.js";
+import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod";
-import type { Charts } from "../charts/charts.js";
-import type { PollSettings } from "../config.js";
 import type { Directory, Kind } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { PermissionName } from "../discord/permissions.js";
-import type { ExplorerTrouble } from "../explorer/index.js";
-import type { Explorer, ExplorerService } from "../explorer/service.js";
-import type { UnforeseenAnswer } from "../ledger/unforeseen.js";
-import type { Log } from "../log.js";
+import type { Explorer } from "../explorer/service.js";
+import type { ScreenName } from "../screens/addresses.js";
 import type { View } from "../screens/view.js";
-import type { Subscription } from "../storage/catalogue.js";
-import type { LeasedState } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
-import type { Write } from "../storage/store.js";
 import type { Markdown } from "../text/markdown.js";
+import type { Subscription } from "./collections.js";
 
-/** What a subscription of a feed switches on and off. The slash option, its default and the words in lists derive from it. */
+/** A topic of a feed. The slash option, its default and the words in lists derive from it. */
 export interface Topic {
   /** Of the slash option (Discord: 100 characters, with the default behind it). */
   readonly description: string;
   readonly byDefault: boolean;
-  /** Whether every subscription has it. */
+  /** True if every subscription has it. */
   readonly isFixed?: boolean;
-  /** What the bot must be allowed for it, besides what it needs to announce anything. */
+  /** Permissions that the bot needs for it, besides those for any announcement. */
   readonly needs?: readonly PermissionName[];
   /** In a list of what a channel is subscribed to, such as "outages". */
   readonly words: (subscription: Subscription) => string;
@@ -35,56 +29,60 @@ export interface FeedOption<Value = unknown> {
   readonly description: string;
   /** The longest text that may be typed. */
   readonly maxLength: number;
-  /** What is offered, where nothing else may be typed: words by what they stand for. */
+  /** The only allowed values, with their labels. */
   readonly choices?: Readonly<Record<string, string>>;
-  /** Whether a new subscription must say it. */
+  /** True if a new subscription must set it. */
   readonly isRequired?: boolean;
   readonly byDefault: Value;
+  /** A default that earlier versions stored without anybody choosing it. It counts as not chosen. */
+  readonly formerDefault?: Value;
   readonly schema: z.ZodType<Value>;
-  /** What a person typed; undefined where it cannot be read. */
+  /** Parses what a person typed. Returns `undefined` if it cannot be read. */
   parse(text: string): Value | undefined;
   /** The sentence that the person gets then. */
   readonly problem: string;
 }
 
-/** Where things have their names. */
-export interface Named {
+/** Sources of names. */
+export interface NameSources {
   readonly names: Names;
   readonly directory: Directory;
 }
 
-/** What each subscription of a feed is about, where that is one of many things. */
+/** The subjects that subscriptions of a feed can have. */
 export interface SubjectChoice {
-  /** The slash option that names it, and what it is completed with; missing where the other options say it. */
+  /** The slash option that names it, and what it is completed with; missing if the other options say it. */
   readonly option?: { readonly name: string; readonly description: string; readonly kinds: readonly Kind[] };
-  /** What the other options say, and what they are where it is given. */
+  /** Converts between a subject and the options that imply it. */
   of?(settings: Readonly<Record<string, unknown>>): string;
   settings?(subject: string): Readonly<Record<string, unknown>> | undefined;
-  /** The subject as it is kept: a thing may have several ids. @throws {PersonError} where there is no such thing */
+  /** The subject as it is kept: a thing may have several ids. @throws {PersonError} if there is no such thing */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
-  /** What it is called, as text that may be a stranger's. */
-  nameOf(subject: string, named: Named): string;
+  /** Returns the subject's name. It may be untrusted text. */
+  nameOf(subject: string, named: NameSources): string;
 }
 
-/** How a person may watch something of a feed for themselves, in private. */
+/** A private watch that a feed offers. */
 export interface WatchChoice {
   /** Of the subcommand of /watch. */
   readonly name: string;
   readonly description: string;
   readonly subject: SubjectChoice;
-  /** Whether a subscription's subject is of this kind; missing where the feed has no other watch. */
+  /** True if a subscription's subject belongs to this watch. Missing if the feed has only one watch. */
   owns?(subject: string): boolean;
-  /** What a button that leads to it offers besides: another subject, or the feed's first option as it would be typed. */
+  /** The screen with a "Watch" button for it, and the subject that the screen's id leads to. */
+  readonly screen?: { readonly name: ScreenName; subjectOf(id: string): string };
+  /** Returns the choices of the menu under the offer: other subjects, or values of the feed's first option. */
   offered?(
     subject: string,
   ): readonly { readonly label: string; readonly id: string; readonly set?: string }[];
-  /** What such a watch is set to, where the person chooses nothing of it. */
+  /** Settings of a watch for which the person chose nothing. */
   readonly settings?: Readonly<Record<string, unknown>> & {
     readonly topics: Readonly<Record<string, boolean>>;
   };
 }
 
-/** What a feed answers a person with who subscribes. */
+/** What a feed needs to answer a person who subscribes. */
 export interface AnswerDeps {
   /** The explorer, for that person. */
   readonly explorer: Explorer;
@@ -94,39 +92,39 @@ export interface AnswerDeps {
   readonly now: number;
 }
 
-/** What a feed is to those who subscribe: known without a connection to anything. */
+/** The static part of a feed, which needs no connection. */
 export interface FeedDefinition {
-  /** Also the name of its subcommand of /subscribe, and of its part of the state: it is for ever. */
+  /** The name of the feed, of its subcommand of /subscribe and of its part of the state. It can never change. */
   readonly name: string;
   /** Of the subcommand. */
   readonly description: string;
-  /** What begins a message, such as "outage". */
+  /** Name of a message that begins a subject, such as "outage". */
   readonly thing: string;
   readonly topics: Readonly<Record<string, Topic>>;
   readonly options: Readonly<Record<string, FeedOption>>;
-  /** Whether its options are changed by subscribing again alone, and not by /subscribe edit (Discord: 25 options). */
+  /** True if options change only by subscribing again, not by /subscribe edit (Discord: 25 options). */
   readonly isChangedAnew?: boolean;
-  /** Whether its messages never ping: then no role can be chosen for them. */
+  /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;
-  /** Whether a message may have a thread: not where it is about several things, and nothing follows. */
+  /** True if a message may open a thread. False for messages about several subjects. */
   readonly threads: boolean;
-  /** Names of forum tags that suit it, where a forum demands one. */
+  /** Names of forum tags that suit it, if a forum demands one. */
   readonly tagName: RegExp;
   /** A message as it would be announced now, for a drill. */
   sample(deps: AnswerDeps, subscription: Subscription, mark: string): Promise<View>;
-  /** Where each subscription is about one thing. */
+  /** Present if each subscription has a subject. */
   readonly subject?: SubjectChoice;
-  /** What people may watch of it. */
+  /** The private watches that it offers. */
   readonly watches?: readonly WatchChoice[];
-  /** What a new subscriber should know of what began before, and is not announced. */
+  /** Tells a new subscriber about open subjects, which are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
-  /** When what it tells of was last read, for the list of subscriptions; missing where each says for itself. */
+  /** When what it tells of was last read, for the list of subscriptions; missing if each says for itself. */
   lastRead?(state: State): Promise<Markdown>;
-  /** How what a subscription is about stands, and what was last told of it; undefined where it is about no one thing. */
+  /** Returns the current state of a subscription's subject and the last news. `undefined` without a subject. */
   nowOf?(state: State, subscription: Subscription): Promise<Markdown | undefined>;
 }
 
-/** Whom a message notifies by name. */
+/** People and roles that a message notifies. */
 export interface Mentions {
   readonly userIds: readonly string[];
   readonly roleIds: readonly string[];
@@ -135,7 +133,7 @@ export interface Mentions {
 /** An event's message, and what it shows of its subject. */
 export interface Rendered {
   readonly payload: MessagePayload;
-  /** Whom it notifies besides its subscriptions' own roles. */
+  /** People and roles to notify besides the subscriptions' own roles. */
   readonly mentions?: Mentions;
   /** Of the thread or the forum's post that it begins. */
   readonly title: string;
@@ -146,7 +144,7 @@ export interface Rendered {
 export interface SubjectState {
   /** Goes up with whatever its message shows. */
   readonly revision: number;
-  /** When it ended, epoch ms; null where it has not. */
+  /** When it ended, epoch ms; null if it has not. */
   readonly endedAt: number | null;
 }
 
@@ -156,136 +154,76 @@ export interface SubjectState {
  */
 export interface Feed<Event = unknown> {
   readonly definition: FeedDefinition;
-  /** An event from JSON; undefined where it is none. */
+  /** An event from JSON; undefined if it is none. */
   readEvent(json: unknown): Event | undefined;
   /** The same event always has the same id. */
   idOf(event: Event): string;
   /** One of the definition's topics. */
   topicOf(event: Event): string;
   /**
-   * What it is about, as far as anything follows that is about the same; an event about several begins one message for all of
-   * them, which is never edited.
+   * Returns the subjects that later events may follow up on. An event with several subjects begins one message for all of them,
+   * which is never edited.
    */
   subjectsOf(event: Event): readonly string[];
-  /** Whether it begins a message that later news of its subjects refers to. */
+  /** True if it begins a message that later news of its subjects refers to. */
   begins(event: Event): boolean;
-  /** Names the event's own message, where that is kept up to date though it begins nothing (see LastingMessages). */
+  /** Names the event's own message if that is kept up to date although it begins no subject (LastingMessages). */
   lastsAs?(event: Event): string | undefined;
-  /** Whether a subscription to its topic wants it. */
+  /** True if a subscription to its topic wants it. */
   wants(subscription: Subscription, event: Event): boolean;
-  /** The one channel that it is for; missing where it is for every subscription that wants it. */
+  /** The one channel that it is for; missing if it is for every subscription that wants it. */
   channelOf?(event: Event): string;
-  /** How loud it is; missing where what begins a message pings, and later news does not. */
+  /** Returns its loudness. By default, a message that begins a subject pings and later news does not. */
   loudnessOf?(event: Event): Loudness;
   /**
-   * @param mark stands in one of the message's links, so that the message is recognized
+   * Renders the event's message.
+   * @param mark goes into one of the message's links, so that the message can be recognized
    * @param recipients the subscriptions that it is for
-   * @returns undefined where nothing is left to be told
+   * @returns `undefined` if there is nothing left to tell
    */
   render(event: Event, mark: string, recipients: readonly Subscription[]): Promise<Rendered | undefined>;
-  /** How the messages about its subjects are kept up to date; missing where each stands as it was sent. */
+  /** Keeps messages up to date. Missing if messages are never edited. */
   readonly lasting?: LastingMessages;
 }
 
-/** How loud a message is: with the subscription's role, as any message, or without a sound (Discord: SUPPRESS_NOTIFICATIONS). */
+/**
+ * Loudness of a message: with the subscription's role, like any message, or without a sound (Discord: SUPPRESS_NOTIFICATIONS).
+ */
 export type Loudness = "ping" | "normal" | "silent";
 
 /** Messages about subjects that change. A subject may be another thing in another channel. */
 export interface LastingMessages {
-  /** Undefined where nothing is known of it any more. */
+  /** Returns `undefined` if the feed no longer knows the subject. */
   stateOf(subject: string, channelId: string): Promise<SubjectState | undefined>;
-  /** The message that began a subject as it should stand now, for the subscriptions of its channel. */
+  /** Returns the current content of the message that began a subject. */
   current(
     subject: string,
     mark: string,
     channelId: string,
     recipients: readonly Subscription[],
   ): Promise<MessagePayload>;
-  /** What a thread about it is called. */
+  /** Returns the title of a thread about the subject. */
   titleOf(subject: string, channelId: string): Promise<string>;
   /** The id of the event that begins a subject's message. */
   beginningOf(subject: string): string;
 }
 
-/** How a read went: as far as it can bring news, in part, or not at all. */
-export type PollOutcome = "done" | "partial" | "failed";
-
-/** How the bot itself is doing on one network: what its operator should know. */
-export interface SelfReport {
-  /** What ails the explorer, with since when, by the steady clock, ms; undefined before anything is heard of it. */
-  troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
-  /** What the explorer answered otherwise than documented in the last day. */
-  unforeseen(): readonly UnforeseenAnswer[];
-  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. @param but a feed left out */
-  waitingMs(but?: string): Promise<number>;
-}
-
-/** What a feed is built from, anew with each lease. */
-export interface FeedDeps {
-  readonly self: SelfReport;
-  readonly explorer: ExplorerService;
-  readonly state: LeasedState;
-  readonly renderer: Renderer;
-  readonly directory: Directory;
-  readonly names: Names;
-  readonly charts: Charts;
-  /** For a feed's own requests to Discord. */
-  readonly rest: REST;
-  readonly log: Log;
-  readonly now: () => number;
-}
-
-/** Where a feed publishes its events, and finds out who is subscribed. */
-export interface Publisher {
-  /** All of them, also those that nothing is sent to for now. */
-  subscriptions(): Promise<readonly Subscription[]>;
-  /** Whether something would be sent now: not while it is paused, or its channel is. */
-  isHeard(subscription: Subscription): Promise<boolean>;
-  /**
-   * The writes that make events' deliveries due, for the subscriptions that want them.
-   * @returns also what makes them be sent, to be called once the writes are committed
-   */
-  prepare(events: readonly unknown[]): Promise<{
-    readonly writes: readonly Write[];
-    readonly release: () => void;
-  }>;
-  /** The revisions of these subjects went up; without any, nobody says of which. */
-  touch(subjects?: readonly string[]): void;
-}
-
-/** A feed at work: how its events are shown, and how they are found. */
-export interface RunningFeed {
-  readonly feed: Feed;
-  /** Reads once, and publishes what is new. */
-  poll(publisher: Publisher): Promise<PollOutcome>;
-  /** What else it keeps in order at Discord: at the pace of its polls, beside them. */
-  keep?(publisher: Publisher): Promise<void>;
-}
-
-/** A feed as src/feeds/index.ts lists it. */
-export interface FeedModule {
-  readonly definition: FeedDefinition;
-  /** Whether a monitor is told that all is well only while it is read in time (HEARTBEAT_URL). */
-  readonly isVital?: boolean;
-  /** How often it reads, in ms. */
-  pollMs(settings: PollSettings): number;
-  create(deps: FeedDeps, pollMs: number): RunningFeed;
-}
-
-/** A subscription's value of an option; its default where it has none that can be read. */
+/** Returns the value of a subscription's option, or the default if the option was not chosen or cannot be read. */
 export function optionOf<Value>(subscription: Subscription, name: string, option: FeedOption<Value>): Value {
   const result = option.schema.safeParse(subscription[name]);
-  return result.success ? result.data : option.byDefault;
+  if (!result.success) return option.byDefault;
+  const isFormer = isDeepStrictEqual(result.data, option.formerDefault);
+  return isFormer && !subscription.chosen?.includes(name) ? option.byDefault : result.data;
 }
 
-/** Whether a subscription has a topic on: one that is newer than the subscription stands at its default. */
+/** True if a subscription has a topic on. A topic that is newer than the subscription has its default. */
 export const hasTopic = (
   { topics }: Pick<Subscription, "topics">,
   definition: FeedDefinition,
   name: string,
 ): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
 
-/** What the bot must be allowed for what a subscription has on. */
+/** Returns the permissions that a subscription's topics need. */
 export const needsOf = (
   subscription: Pick<Subscription, "topics">,
   definition: FeedDefinition,
@@ -294,7 +232,7 @@ export const needsOf = (
     hasTopic(subscription, definition, name) ? needs : [],
   );
 
-/** What a subscription tells of, topic by topic, in words. */
+/** Returns the topics of a subscription in words. */
 export const toldBy = (subscription: Subscription, definition: FeedDefinition): string[] =>
   Object.entries(definition.topics)
     .filter(([name]) => hasTopic(subscription, definition, name))
@@ -302,7 +240,7 @@ export const toldBy = (subscription: Subscription, definition: FeedDefinition): 
 
 type DefaultSettings = Pick<Subscription, "topics" | "roleId" | "thread" | "publish">;
 
-/** What a subscription is set to where nobody says otherwise. */
+/** Returns the settings of a subscription for which nothing was chosen. */
 export const defaultsOf = ({ topics, options }: FeedDefinition): DefaultSettings => ({
   topics: Object.fromEntries(Object.entries(topics).map(([name, { byDefault }]) => [name, byDefault])),
   ...Object.fromEntries(Object.entries(options).map(([name, { byDefault }]) => [name, byDefault])),

@@ -1,48 +1,34 @@
-import type { REST } from "discord.js";
-import type { Renderer } from "../discord/message.js";
-import type { Pacer } from "../discord/pacer.js";
-import type { Log } from "../log.js";
-import { type Delivery, deliveryId, type Subscription } from "../storage/catalogue.js";
-import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
+import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
-import { ageOf, believed } from "../util/clock.js";
+import { ageOf } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
-import { DAY, HOUR, MINUTE } from "../util/units.js";
-import { createDeliver, type OnDelivered } from "./deliver.js";
+import { DAY, MINUTE } from "../util/units.js";
+import {
+  type Delivery,
+  deliveryId,
+  pendingDeliveries,
+  requestedDrills,
+  type Subscription,
+} from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+import { dueAt } from "./decisions.js";
+import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf } from "./drill.js";
 import { type Feed, hasTopic } from "./feed.js";
 import { createSender } from "./send.js";
-import type { Subscriptions } from "./subscriptions.js";
 import { createWaiting } from "./waiting.js";
 
-/** How far the clocks of two processes may be apart. */
-const CLOCK_SKEW_MS = 2_000;
-/** Nothing waits longer than this, in ms: a moment further ahead is from a clock that was wrong. */
-const MAX_WAIT_MS = 2 * HOUR;
-/** When a channel has been served, the queue is looked at again after so many ms. */
+/** Delay before the queue is checked again after a channel was served, in ms. */
 const AGAIN_MS = 250;
-/** A state that cannot be written is left alone for so many ms: nothing can be sent without it. */
+/** Pause after the state could not be written, in ms. */
 const STATE_REST_MS = 5_000;
-/** A drill that nobody took up for so long is dropped, in ms. */
+/** Maximum age of a requested drill, in ms. */
 const MAX_DRILL_MS = 10 * MINUTE;
 /** A server that the bot has left keeps its subscriptions for this long. */
 const LEFT_MS = 30 * DAY;
 
-interface OutboxDeps {
-  readonly state: LeasedState;
-  readonly lease: Lease;
-  /** Without retries inside: what to do about a failure is decided here. */
-  readonly rest: REST;
-  readonly renderer: Renderer;
-  readonly pacer: Pacer;
-  readonly subscriptions: Subscriptions;
-  readonly feeds: ReadonlyMap<string, Feed>;
-  readonly log: Log;
-  readonly now: () => number;
-  /** What time it is at Discord, epoch ms. */
-  readonly discordTime: () => number;
-  readonly onDelivered: OnDelivered;
-  /** Messages were recorded that are to be looked after (ids in "announced"). */
+interface OutboxContext extends DeliveryContext {
+  /** Called with recorded messages that upkeep looks after (ids of announcements). */
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
@@ -55,28 +41,28 @@ export interface Outbox {
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
   /** Takes up the drills that were asked for. */
   takeUpDrills(): Promise<void>;
-  /** Reads what waits anew: a commit may have been written, or not. */
+  /** Reads the stored deliveries again, after a commit with an unknown result. */
   reread(): void;
   /** Sends what is due, soon. */
   wake(): void;
-  /** Whether nothing waits to be sent at this moment. */
+  /** True if no delivery is being sent. */
   idle(): boolean;
-  /** For how long the oldest announcement that could be sent has waited, ms; 0 where none waits. @param but a feed left out */
+  /** For how long the oldest announcement that could be sent has waited, ms; 0 if none waits. @param but a feed left out */
   waitingMs(but?: string): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The outbox over a state: deliveries are written with what caused them, and sent by whoever holds the lease. */
-export function createOutbox(deps: OutboxDeps): Outbox {
-  const { state, lease, subscriptions, feeds, log, now, onDelivered, onRecorded } = deps;
-  const { outbox } = state;
+/** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
+export function createOutbox(context: OutboxContext): Outbox {
+  const { state, lease, subscriptions, janitor, feeds, log, now, onDelivered, onRecorded } = context;
+  const outbox = state.open(pendingDeliveries);
   const stopping = new AbortController();
   /** Channels that are being served, each by one loop. */
   const serving = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
   let orders = now();
-  /** Nothing is sent before this, by the steady clock. */
+  /** Time before which nothing is sent (steady clock). */
   let restUntil = 0;
 
   const feedOf = ({ feed: name, drill }: Pick<Delivery, "feed" | "drill">): Feed | undefined => {
@@ -84,80 +70,82 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return feed && drill ? drillOf(feed) : feed;
   };
 
-  /** What waits, with its events as their feeds read them. One that its feed cannot read affects no other. */
-  const read = async () => {
-    const waiting = createWaiting();
-    const written: (readonly [id: string, delivery: Delivery])[] = [];
-    for await (const each of outbox.entries()) written.push(each);
-    for (const [id, delivery] of written.sort(([, a], [, b]) => a.order - b.order)) {
+  /** Reads the pending deliveries. An event that its feed cannot parse affects no other delivery. */
+  const readPending = async () => {
+    const waitingDeliveries = createWaiting();
+    const storedDeliveries: (readonly [id: string, delivery: Delivery])[] = [];
+    for await (const each of outbox.entries()) storedDeliveries.push(each);
+    for (const [id, delivery] of storedDeliveries.sort(([, a], [, b]) => a.order - b.order)) {
       orders = Math.max(orders, delivery.order);
       const event = feedOf(delivery)?.readEvent(delivery.event);
       if (event === undefined)
         await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
-      else waiting.hold(id, { ...delivery, event });
+      else waitingDeliveries.hold(id, { ...delivery, event });
     }
-    return waiting;
+    return waitingDeliveries;
   };
-  let load = lazy(read);
+  let loadWaiting = lazy(readPending);
   const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
-    await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]);
-    const waiting = await load();
-    if (next) waiting.hold(id, next);
-    else waiting.release(id);
+    if (!(await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]))) return false;
+    const waitingDeliveries = await loadWaiting();
+    if (next) waitingDeliveries.hold(id, next);
+    else waitingDeliveries.release(id);
+    return true;
   };
-  const waitingFor = async (channelId: string) => (await load()).of(channelId);
+  const waitingFor = async (channelId: string) => (await loadWaiting()).of(channelId);
 
-  const shared = { ...deps, stopping: stopping.signal };
-  const sender = createSender(shared);
-  const deliver = createDeliver({ ...shared, feedOf, sender, commit, waitingFor, onDelivered, onRecorded });
+  const sharedDeps = { ...context, stopping: stopping.signal };
+  const sender = createSender(sharedDeps);
+  const deliver = createDeliver({
+    ...sharedDeps,
+    feedOf,
+    sender,
+    commit,
+    waitingFor,
+    onDelivered,
+    onRecorded,
+  });
 
-  /** When a delivery may be worked on: a claim of another process is its own until its deadline. */
-  const dueAt = ({ notBefore, claim }: Delivery): number =>
-    Math.max(
-      believed(notBefore, now(), MAX_WAIT_MS),
-      claim && claim.epoch !== lease.epoch ? believed(claim.deadline + CLOCK_SKEW_MS, now(), MAX_WAIT_MS) : 0,
-    );
-
-  /** Serves one channel, in the order of what happened, until nothing is due there. */
+  /** Serves one channel in the order of events, until no delivery is due. */
   const serve = async (channelId: string) => {
     for (;;) {
       if (stopping.signal.aborted) return;
       const [next] = await waitingFor(channelId);
-      if (!next || dueAt(next[1]) > now()) return;
+      if (!next || dueAt(next[1], lease.epoch, now()) > now()) return;
       await deliver(...next);
     }
   };
 
   const start = async () => {
     clearTimeout(timer);
-    const rest = restUntil - performance.now();
-    if (rest > 0) {
-      timer = setTimeout(wake, rest);
+    const remainingMs = restUntil - performance.now();
+    if (remainingMs > 0) {
+      timer = setTimeout(wake, remainingMs);
       return;
     }
-    let soonest = Number.POSITIVE_INFINITY;
-    for (const delivery of (await load()).first()) {
+    let soonestAt = Number.POSITIVE_INFINITY;
+    for (const delivery of (await loadWaiting()).first()) {
       const { channelId } = delivery;
-      const due = dueAt(delivery);
-      if (due > now()) soonest = Math.min(soonest, due);
+      const dueTime = dueAt(delivery, lease.epoch, now());
+      if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
       else if (!serving.has(channelId)) {
         // Side by side: a channel that is slow, limited or forbidden holds up no other.
-        const work = serve(channelId)
+        const channelWork = serve(channelId)
           .catch((err: unknown) => {
             if (err instanceof LeaseLost || stopping.signal.aborted) return;
             if (err instanceof StateError) restUntil = performance.now() + STATE_REST_MS;
-            // What ails the state, its store says.
-            else log.error({ err, channel: channelId }, "A channel could not be served; it is tried again");
+            // The store logs its own errors.
+            else log.error({ err, channel: channelId }, "Deliveries to a channel failed; retrying");
           })
           .finally(() => {
             serving.delete(channelId);
             if (!stopping.signal.aborted) soon ??= setTimeout(wake, AGAIN_MS);
           });
-        serving.set(channelId, work);
+        serving.set(channelId, channelWork);
       }
     }
     timer =
-      soonest === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, Math.max(50, soonest - now()));
+      soonestAt === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, Math.max(50, soonestAt - now()));
   };
 
   function wake(): void {
@@ -165,27 +153,35 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     soon = undefined;
     if (stopping.signal.aborted) return;
     start().catch((err: unknown) => {
-      if (!(err instanceof StateError)) log.error({ err }, "The outbox could not be read; trying again");
+      if (!(err instanceof StateError)) log.error({ err }, "The outbox cannot be read; retrying");
       soon ??= setTimeout(wake, 2_000);
     });
   }
 
   /** The subscriptions to a feed that may be sent something; those of servers that the bot left long ago are removed. */
   const listening = async (feed: Feed) => {
-    const own = (await subscriptions.all()).filter((each) => each.feed === feed.definition.name);
-    const doing = await Promise.all(own.map(({ channelId }) => subscriptions.health(channelId)));
-    const left = own.filter((_, index) => now() - (doing[index]?.goneSince ?? now()) > LEFT_MS);
-    for (const each of left) await subscriptions.removeChannel(each.channelId);
-    return own.filter((each, index) => !each.isPaused && !doing[index]?.paused && !left.includes(each));
+    const feedSubscriptions = (await subscriptions.all()).filter(
+      (each) => each.feed === feed.definition.name,
+    );
+    const doing = await Promise.all(
+      feedSubscriptions.map(({ channelId }) => subscriptions.health(channelId)),
+    );
+    const abandonedSubscriptions = feedSubscriptions.filter(
+      (_, index) => now() - (doing[index]?.goneSince ?? now()) > LEFT_MS,
+    );
+    for (const each of abandonedSubscriptions) await janitor.removeChannel(each.channelId);
+    return feedSubscriptions.filter(
+      (each, index) => !each.isPaused && !doing[index]?.paused && !abandonedSubscriptions.includes(each),
+    );
   };
 
   /** Deliveries by their ids: the writes that make them due, and what has them sent once that is committed. */
   const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
-    const waiting = await load();
+    const waitingDeliveries = await loadWaiting();
     return {
       writes: [...deliveries].map(([id, delivery]) => outbox.add(id, delivery)),
       release: () => {
-        for (const [id, delivery] of deliveries) waiting.hold(id, delivery);
+        for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
         if (deliveries.size > 0) wake();
       },
     };
@@ -203,7 +199,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const byChannel = new Map<string, Subscription[]>();
       for (const each of listeners)
         byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
-      await load();
+      await loadWaiting();
       for (const event of events) {
         const only = feed.channelOf?.(event);
         for (const subscription of only === undefined ? listeners : (byChannel.get(only) ?? [])) {
@@ -211,7 +207,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
           const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
           if (!isOn || !feed.wants(subscription, event)) continue;
           const id = deliveryId(name, feed.idOf(event), channelId);
-          // For the channel, where several of its subscriptions want the same.
+          // For the channel, if several of its subscriptions want the same.
           const isShared = deliveries.has(id);
           deliveries.set(
             id,
@@ -222,26 +218,28 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return prepared(deliveries);
     },
     async takeUpDrills() {
-      for (const [id, { at, ...drill }] of await state.drills.list()) {
-        const of = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
-        const isLate = of.event === undefined || ageOf(at, now()) > MAX_DRILL_MS;
-        const delivery = { ...newDelivery(of), drill: true };
+      for (const [id, { at, ...drill }] of await state.open(requestedDrills).list()) {
+        const drillFields = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
+        const isLate = drillFields.event === undefined || ageOf(at, now()) > MAX_DRILL_MS;
+        const delivery = { ...newDelivery(drillFields), drill: true };
         const { writes, release } = await prepared(
-          new Map(isLate ? [] : [[deliveryId(of.feed, drillEventId(id), of.channelId), delivery]]),
+          new Map(
+            isLate ? [] : [[deliveryId(drillFields.feed, drillEventId(id), drillFields.channelId), delivery]],
+          ),
         );
-        await state.commit([state.drills.delete(id), ...writes]);
+        await state.commit([state.open(requestedDrills).delete(id), ...writes]);
         release();
       }
     },
     reread() {
-      load = lazy(read);
+      loadWaiting = lazy(readPending);
       wake();
     },
     wake,
     idle: () => serving.size === 0,
     async waitingMs(but) {
       let oldestMs = 0;
-      for (const { feed, channelId, at, drill } of (await load()).first()) {
+      for (const { feed, channelId, at, drill } of (await loadWaiting()).first()) {
         const waitedMs = drill || feed === but ? 0 : ageOf(at, now());
         // Of few is it looked up: most arrive at once.
         if (

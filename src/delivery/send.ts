@@ -1,18 +1,22 @@
-import type { REST } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
-import { type Renderer, withoutPictures } from "../discord/message.js";
-import type { Pacer } from "../discord/pacer.js";
+import { withoutPictures } from "../discord/message.js";
 import { findByMark, findPostByMark, type Post, postMessage, postToForum } from "../discord/post.js";
-import { type Announced, announcedId, type Delivery, type Subscription } from "../storage/catalogue.js";
-import { type Lease, LeaseLost } from "../storage/lease.js";
-import type { State } from "../storage/state.js";
+import { LeaseLost } from "../storage/lease.js";
 import { withDeadline } from "../util/timeouts.js";
+import {
+  type Announced,
+  announcedId,
+  announcements,
+  type Delivery,
+  type Subscription,
+} from "./collections.js";
+import type { DeliveryContext } from "./context.js";
 import type { Feed, Loudness, Rendered } from "./feed.js";
 
 /** A message that arrived, and where. */
 export interface Sent {
   readonly messageId: string;
-  /** The channel or thread that it stands in. */
+  /** The channel or thread of the message. */
   readonly in: string;
   readonly threadId?: string;
   readonly revision?: number;
@@ -24,17 +28,8 @@ const LOOK_BACK_MS = 15_000;
 /** Whose turn a request for a subscription takes: its server's. */
 export const lineOf = ({ guildId, channelId }: Subscription): string => guildId ?? channelId;
 
-interface SenderDeps {
-  readonly state: State;
-  /** Without retries inside: what to do about a failure is decided by the caller. */
-  readonly rest: REST;
-  readonly lease: Lease;
-  readonly renderer: Renderer;
-  readonly pacer: Pacer;
+interface SenderContext extends DeliveryContext {
   readonly stopping: AbortSignal;
-  readonly now: () => number;
-  /** What time it is at Discord, epoch ms. */
-  readonly discordTime: () => number;
 }
 
 /** Sends the messages of deliveries, and looks whether one that was interrupted arrived. */
@@ -47,19 +42,21 @@ export function createSender({
   stopping,
   now,
   discordTime,
-}: SenderDeps) {
-  /** The message that a delivery is later news of, where it still stands. */
+}: SenderContext) {
+  /** Returns the message that a delivery follows up on, if it still exists. */
   const announcedFor = async (
     feed: Feed,
     { event, channelId }: Pick<Delivery, "event" | "channelId">,
   ): Promise<Announced | undefined> => {
     const [subject] = feed.subjectsOf(event);
     if (feed.begins(event) || subject === undefined) return undefined;
-    const before = await state.announced.get(announcedId(feed.definition.name, subject, channelId));
-    return before?.gone ? undefined : before;
+    const firstAnnouncement = await state
+      .open(announcements)
+      .get(announcedId(feed.definition.name, subject, channelId));
+    return firstAnnouncement?.gone ? undefined : firstAnnouncement;
   };
 
-  /** Sends a claimed delivery: the id of its message. Nothing that takes time stands between the claim and the request. */
+  /** Sends a claimed delivery and returns its message. No slow step may come between the claim and the request. */
   const send = async (
     id: string,
     { channelId }: Delivery,
@@ -77,9 +74,9 @@ export function createSender({
     },
     deadline: number,
   ): Promise<Sent> => {
-    const left = Math.min(deadline, lease.validUntil()) - now();
+    const remainingMs = Math.min(deadline, lease.validUntil()) - now();
     // Checked by the clock just before: a process that was frozen meanwhile must not send.
-    if (left <= 0) throw new LeaseLost("The lease ended before the message was sent");
+    if (remainingMs <= 0) throw new LeaseLost("The lease ended before the message was sent");
     const post: Post = {
       payload,
       nonce: renderer.mark(id),
@@ -100,10 +97,10 @@ export function createSender({
         );
         return { messageId: threadId, in: threadId, threadId, revision };
       }
-      const place = known?.threadId ?? channelId;
-      return { messageId: await postMessage(rest, place, what, signal), in: place, revision };
+      const placeId = known?.threadId ?? channelId;
+      return { messageId: await postMessage(rest, placeId, what, signal), in: placeId, revision };
     };
-    return withDeadline(left, stopping, async (signal) => {
+    return withDeadline(remainingMs, stopping, async (signal) => {
       try {
         return await attempt(post, signal);
       } catch (error) {
@@ -114,28 +111,31 @@ export function createSender({
     });
   };
 
-  /** Looks whether an interrupted send arrived. Without Read Message History nothing is found: rather twice than never. */
+  /**
+   * Looks for the message of an interrupted send. Without Read Message History it finds none, because a duplicate is better than
+   * a lost message.
+   */
   const find = async (
     id: string,
     feed: Feed,
     { event, channelId, claim }: Delivery,
     subscription: Subscription,
   ): Promise<Sent | undefined> => {
-    const since = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
+    const searchSince = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
     const thread = (await announcedFor(feed, { event, channelId }))?.threadId;
     const line = lineOf(subscription);
     await pacer.turn(line);
     if (subscription.forum && !thread) {
       const postId =
         subscription.guildId &&
-        (await findPostByMark(rest, channelId, subscription.guildId, renderer.mark(id), since, () =>
+        (await findPostByMark(rest, channelId, subscription.guildId, renderer.mark(id), searchSince, () =>
           pacer.turn(line),
         ));
       return postId ? { messageId: postId, in: postId, threadId: postId } : undefined;
     }
-    const place = thread ?? channelId;
-    const messageId = await findByMark(rest, place, renderer.mark(id), since);
-    return messageId === undefined ? undefined : { messageId, in: place };
+    const placeId = thread ?? channelId;
+    const messageId = await findByMark(rest, placeId, renderer.mark(id), searchSince);
+    return messageId === undefined ? undefined : { messageId, in: placeId };
   };
 
   return { send, find, announcedFor };

@@ -1,6 +1,6 @@
 import { DAY, HOUR } from "../util/units.js";
 
-/** How long an alert can be kept quiet: in words, and in ms. */
+/** Durations of a snooze. */
 export const SNOOZES = {
   "1h": { words: "1 hour", ms: HOUR },
   "8h": { words: "8 hours", ms: 8 * HOUR },

@@ -1,129 +1,143 @@
-import { type Health, type Subscription, subscriptionId } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import {
+  channelHealths,
+  type Health,
+  type Subscription,
+  subscriptionDocuments,
+  subscriptionId,
+} from "./collections.js";
 import { defaultsOf, type FeedDefinition } from "./feed.js";
 
-/** Which subscription: a channel's to one feed, and to one subject of it where the feed has subjects to choose. */
+/** Identifies a subscription: a channel, a feed, and a subject if the feed offers several. */
 export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject">;
 
-/** All subscriptions, and how their channels are doing: those from commands in the state, and the environment's. */
+/** All subscriptions of a network and the health of their channels. The janitor removes subscriptions. */
 export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
-  /** Whom a delivery is for; with no subject of its own, all subscriptions of its channel to its feed. */
+  /** Returns the recipients of a delivery. Without a subject, these are all subscriptions of its channel to its feed. */
   recipients(delivery: SubscriptionKey): Promise<readonly Subscription[]>;
+  /** Returns the writes that save a subscription. @param replaced a subscription that it replaces */
+  writes(subscription: Subscription, replaced?: Subscription): readonly Write[];
   /**
-   * Keeps a subscription as it is from now on.
-   * @param replaces one that it takes the place of
-   * @param more what belongs to it
+   * Changes a stored subscription, on top of what others have changed meanwhile. Returns the new one; `undefined` if it was
+   * removed.
    */
-  put(subscription: Subscription, replaces?: Subscription, more?: readonly Write[]): Promise<void>;
-  /** Forgets a subscription and which messages it was sent. */
-  remove(key: SubscriptionKey): Promise<void>;
-  /** Forgets all of a channel. */
-  removeChannel(channelId: string): Promise<void>;
+  change(
+    key: SubscriptionKey,
+    change: (subscription: Subscription) => Subscription,
+  ): Promise<Subscription | undefined>;
   health(channelId: string): Promise<Health>;
+  /**
+   * Returns an expectation that fails a commit if the subscription has changed meanwhile, or `undefined` if it was removed. It
+   * keeps a delivery from being recorded for a subscription that the janitor has just removed.
+   */
+  unchanged(key: SubscriptionKey): Promise<Write | undefined>;
+  /** Returns all known healths by channel id. */
+  healths(): Promise<ReadonlyMap<string, Health>>;
   healthWrite(channelId: string, health: Health): Write;
   setHealth(channelId: string, health: Health): Promise<void>;
-  /** Whether it is set in the environment, and not to be removed by a command. */
+  /** True if the environment sets the subscription, so that no command can remove it. */
   isFixed(key: SubscriptionKey): boolean;
+  /** Returns the variable that sets the subscription, or `undefined` if a command does. */
+  variableOf(key: SubscriptionKey): string | undefined;
 }
 
-/** A subscription that the environment makes: its channel, and what it is subscribed to. */
+/** A subscription that is set in the environment. */
 export interface FixedSubscription {
   readonly channelId: string;
+  /** The variable that sets it, such as OPERATOR_CHANNEL_ID. */
+  readonly variable: string;
   readonly feed: FeedDefinition;
 }
 
-const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
+/** Returns a subscription's id. */
+export const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
+const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => ({
+  ...defaultsOf(feed),
+  channelId,
+  feed: feed.name,
+  subject: null,
+  guildId: null,
+  userId: null,
+  forum: false,
+  tagId: null,
+  since: 0,
+});
+
 /**
- * The stored subscriptions, and those that the environment makes beside them.
- * @param environment looked at anew each time: whose it is may be known only once the state has been read
+ * Creates the subscriptions of a network: stored ones, and those of the environment.
+ * @param environment read on each call, because the oldest network is known only once the state has been read
  */
 export function createSubscriptions(
   state: State,
   environment: () => readonly FixedSubscription[] = () => [],
 ): Subscriptions {
-  const { subscriptions: stored, health: healths, announced } = state;
+  const stored = state.open(subscriptionDocuments);
+  const healths = state.open(channelHealths);
   const fixed = (): ReadonlyMap<string, Subscription> =>
     new Map(
-      environment().map(({ channelId, feed }) => {
-        const subscription: Subscription = {
-          ...defaultsOf(feed),
-          channelId,
-          feed: feed.name,
-          subject: null,
-          guildId: null,
-          userId: null,
-          forum: false,
-          tagId: null,
-          since: 0,
-        };
-        return [idOf(subscription), subscription];
-      }),
+      environment().map((each) => [
+        subscriptionId(each.channelId, each.feed.name, null),
+        toSubscription(each),
+      ]),
     );
 
-  // Edited by a command, the environment's keeps what was chosen.
-  const withFixed = (own: Subscription | undefined, id: string): Subscription | undefined => {
-    const base = fixed().get(id);
-    return base ? { ...base, ...own } : own;
-  };
-
-  /** The deletion of what a channel was sent, of one feed or of all. */
-  const forgetMessages = async (channelId: string, feed?: string): Promise<Write[]> => {
-    const own: string[] = [];
-    for await (const [id, each] of announced.entries())
-      if (each.channelId === channelId && (feed === undefined || each.feed === feed)) own.push(id);
-    return own.map((id) => announced.delete(id));
-  };
+  // A command may change the settings of a subscription from the environment.
+  const merged = (base: Subscription | undefined, own: Subscription | undefined): Subscription | undefined =>
+    base ? { ...base, ...own } : own;
 
   const all = async () => {
-    const own = await stored.list();
-    return [...new Set([...fixed().keys(), ...own.keys()])].flatMap((id) => withFixed(own.get(id), id) ?? []);
+    const storedSubscriptions = await stored.list();
+    const bases = fixed();
+    return [...new Set([...bases.keys(), ...storedSubscriptions.keys()])].flatMap(
+      (id) => merged(bases.get(id), storedSubscriptions.get(id)) ?? [],
+    );
   };
 
-  const get = async (key: SubscriptionKey) => withFixed(await stored.get(idOf(key)), idOf(key));
+  const get = async (key: SubscriptionKey) => merged(fixed().get(idOf(key)), await stored.get(idOf(key)));
 
   return {
     all,
     get,
     async recipients(key) {
-      const exact = await get(key);
-      if (exact || key.subject !== null) return exact ? [exact] : [];
+      const exactMatch = await get(key);
+      if (exactMatch || key.subject !== null) return exactMatch ? [exactMatch] : [];
       return (await all()).filter((each) => each.channelId === key.channelId && each.feed === key.feed);
     },
-    async put(subscription, replaces, more = []) {
-      await state.commit([
-        ...(replaces && idOf(replaces) !== idOf(subscription) ? [stored.delete(idOf(replaces))] : []),
-        stored.put(idOf(subscription), subscription),
-        ...more,
-      ]);
+    writes(subscription, replaced) {
+      const id = idOf(subscription);
+      const isMoved = replaced !== undefined && idOf(replaced) !== id;
+      return [...(isMoved ? [stored.delete(idOf(replaced))] : []), stored.put(id, subscription)];
     },
-    async remove(key) {
-      const { channelId, feed } = key;
-      const others = (await all()).filter((each) => each.channelId === channelId && idOf(each) !== idOf(key));
-      const sameFeed = others.some((each) => each.feed === feed);
-      await state.commit([
-        stored.delete(idOf(key)),
-        ...(others.length === 0 ? [healths.delete(channelId)] : []),
-        ...(sameFeed ? [] : await forgetMessages(channelId, feed)),
-      ]);
-    },
-    async removeChannel(channelId) {
-      const own = [...(await stored.list())].filter(([, each]) => each.channelId === channelId);
-      await state.commit([
-        ...own.map(([id]) => stored.delete(id)),
-        healths.delete(channelId),
-        ...(await forgetMessages(channelId)),
-      ]);
+    async change(key, change) {
+      for (;;) {
+        const storedSubscription = await stored.get(idOf(key));
+        const current = merged(fixed().get(idOf(key)), storedSubscription);
+        if (!current) return undefined;
+        const next = change(current);
+        const expected = stored.expect(idOf(key), storedSubscription);
+        if (await state.commit([expected, stored.put(idOf(key), next)])) return next;
+      }
     },
     health: async (channelId) => (await healths.get(channelId)) ?? {},
+    async unchanged(key) {
+      const storedSubscription = await stored.get(idOf(key));
+      return storedSubscription || fixed().has(idOf(key))
+        ? stored.expect(idOf(key), storedSubscription)
+        : undefined;
+    },
+    healths: () => healths.list(),
     healthWrite: (channelId, health) => healths.put(channelId, health),
     async setHealth(channelId, health) {
       await state.commit([healths.put(channelId, health)]);
     },
     isFixed: (key) => fixed().has(idOf(key)),
+    variableOf: (key) =>
+      environment().find(({ channelId, feed }) => subscriptionId(channelId, feed.name, null) === idOf(key))
+        ?.variable,
   };
 }

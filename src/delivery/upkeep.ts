@@ -1,48 +1,37 @@
-import { DiscordAPIError, type REST } from "discord.js";
+import { DiscordAPIError } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
-import type { MessagePayload, Renderer } from "../discord/message.js";
-import type { Pacer } from "../discord/pacer.js";
+import type { MessagePayload } from "../discord/message.js";
 import { crosspost, editMessage, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
-import type { Log } from "../log.js";
-import { type Announced, deliveryId } from "../storage/catalogue.js";
-import type { Lease, LeasedState } from "../storage/lease.js";
-import { ageOf, believed } from "../util/clock.js";
+import { ageOf } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
-import type { Feed, LastingMessages, SubjectState } from "./feed.js";
+import { type Announced, announcements, deliveryId, type Subscription } from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+import { nextStep } from "./decisions.js";
+import type { LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
-/** A message is edited at most this often, in ms, but for the end of its subject. */
-const EVERY_MS = 5 * MINUTE;
-/** What follows a message is tried for this long. */
+/** Retry limit of follow-up steps, in ms. */
 const FOLLOW_UP_MS = DAY;
-/** A message is forgotten so many ms after its subject has ended: nothing about it changes any more. */
-const KEPT_MS = 30 * DAY;
+/** Channels that are served side by side: more would hold thousands of messages in memory, and Discord takes 50 requests a second. */
+const MAX_CHANNELS = 50;
+/** For edits, subscriptions may be as old as this, in ms. */
+const KNOWN_MS = 5_000;
 /** Messages forgotten in one commit. */
 const BATCH = 1_000;
-/** Nothing waits longer than this, in ms: a moment further ahead is from a clock that was wrong. */
-const MAX_WAIT_MS = 2 * HOUR;
 
-interface UpkeepDeps {
-  readonly state: LeasedState;
-  readonly lease: Lease;
-  readonly rest: REST;
-  readonly renderer: Renderer;
-  readonly pacer: Pacer;
-  readonly feeds: ReadonlyMap<string, Feed>;
-  readonly subscriptions: Pick<Subscriptions, "recipients">;
+interface UpkeepContext
+  extends Omit<DeliveryContext, "subscriptions" | "janitor" | "discordTime" | "onDelivered"> {
+  readonly subscriptions: Pick<Subscriptions, "all">;
   /** Edits give way to new messages. */
   readonly mayEdit: () => boolean;
-  readonly log: Log;
-  readonly now: () => number;
 }
 
 /**
- * Looks after messages that were delivered: their threads, their publishing, and what they show of their subjects. What is due
- * is known: a run in which nothing is due reads nothing.
+ * Maintains delivered messages: threads, publishing and edits. It knows what is due, so that a run without work reads nothing.
  */
 export interface Upkeep {
-  /** The revisions of a feed's subjects went up; without subjects, nobody says of which. */
+  /** Marks a feed's subjects as changed; without subjects, all of them. */
   touch(feed: string, subjects?: readonly string[]): void;
   /** These messages were recorded (ids in "announced"). */
   note(ids: readonly string[]): void;
@@ -57,19 +46,41 @@ interface Chore {
   readonly work: () => Promise<void>;
 }
 
-/** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
-export function createUpkeep(deps: UpkeepDeps): Upkeep {
-  const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = deps;
-  const { announced } = state;
+/** Subscriptions by their channel and feed. */
+async function indexed(all: Promise<readonly Subscription[]>): Promise<ReadonlyMap<string, Subscription[]>> {
+  const index = new Map<string, Subscription[]>();
+  for (const each of await all) {
+    const name = `${each.channelId}/${each.feed}`;
+    const ownSubscriptions = index.get(name);
+    if (ownSubscriptions) ownSubscriptions.push(each);
+    else index.set(name, [each]);
+  }
+  return index;
+}
 
-  /** What is written of a message that could not be edited. */
+/** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
+export function createUpkeep(context: UpkeepContext): Upkeep {
+  const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = context;
+  const announced = state.open(announcements);
+
+  /** Subscriptions by channel and feed, read at most every few seconds: a thousand edits may be due together. */
+  let knownSubscriptions:
+    | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
+    | undefined;
+  const byChannel = () => {
+    if (!knownSubscriptions || ageOf(knownSubscriptions.at, now()) >= KNOWN_MS)
+      knownSubscriptions = { at: now(), index: indexed(subscriptions.all()) };
+    return knownSubscriptions.index;
+  };
+
+  /** Returns the document of a message that could not be edited. */
   const afterFailure = (document: Announced, error: unknown): Announced => {
     const problem = problemOf(error);
     // Discord limits edits of messages over an hour old, and means to wait that long.
-    const old = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
+    const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
     // Without a revision it is left as it is from now on.
     const { revision, ...left } = document;
-    if (old) return { ...document, notBefore: now() + HOUR };
+    if (isOldMessage) return { ...document, notBefore: now() + HOUR };
     if (problem === "refused-for-now")
       return { ...document, notBefore: now() + Math.max(retryAfterOf(error) ?? 0, 5_000) };
     if (problem === "unknown") return { ...document, notBefore: now() + 30_000 };
@@ -88,10 +99,12 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     }
   };
 
-  /** A message as it should stand now. */
+  /** Returns the current content of a message. */
   const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
-    const recipients = await subscriptions.recipients({ channelId, feed, subject: null });
+    const ownSubscriptions = (await byChannel()).get(`${channelId}/${feed}`) ?? [];
+    const wholeFeed = ownSubscriptions.filter((each) => each.subject === null);
+    const recipients = wholeFeed.length > 0 ? wholeFeed : ownSubscriptions;
     return lasting.current(subject, mark, channelId, recipients);
   };
 
@@ -105,19 +118,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const payload = await currentOf(document, feed);
     await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
-    let next: Announced = { ...document, revision, editedAt: now() };
+    let nextDocument: Announced = { ...document, revision, editedAt: now() };
     try {
       await editWhereItStands(document, payload);
       if (endedAt !== null && document.threadId) await setArchived(rest, document.threadId, true);
     } catch (error) {
-      next = afterFailure(document, error);
+      nextDocument = afterFailure(document, error);
       log.debug(
         { err: error, channel: channelId, message: messageId },
         "An announcement could not be edited",
       );
     }
-    // Not where it was forgotten meanwhile.
-    await state.commit([announced.expect(id, document), announced.put(id, next)]);
+    // Not if it was forgotten meanwhile.
+    await state.commit([announced.expect(id, document), announced.put(id, nextDocument)]);
   };
 
   /** Shows for the last time what a message is about. */
@@ -139,7 +152,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const { subject, channelId, messageId } = document;
     const [step, ...left] = document.todo ?? [];
     const { todo, ...done } = document;
-    let next: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
+    let nextDocument: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
     await pacer.turn(channelId, "edit");
     try {
       if (step === "publish") await crosspost(rest, channelId, messageId);
@@ -150,29 +163,29 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
           messageId,
           renderer.title(await lasting.titleOf(subject, channelId)),
         );
-        next = { ...next, threadId: messageId };
+        nextDocument = { ...nextDocument, threadId: messageId };
       }
     } catch (error) {
       const problem = problemOf(error);
-      const again =
+      const willRetry =
         (problem === "refused-for-now" || problem === "unknown") && now() - document.at < FOLLOW_UP_MS;
       log.warn(
-        { err: error, channel: channelId, message: messageId, step, again },
-        "A thread or a crosspost could not be made",
+        { err: error, channel: channelId, message: messageId, step, again: willRetry },
+        "A thread or a crosspost could not be created",
       );
-      if (again) next = { ...document, notBefore: now() + (retryAfterOf(error) ?? MINUTE) };
+      if (willRetry) nextDocument = { ...document, notBefore: now() + (retryAfterOf(error) ?? MINUTE) };
     }
     await state.commit([
       announced.expect(id, document),
-      document.news && !next.todo ? announced.delete(id) : announced.put(id, next),
+      document.news && !nextDocument.todo ? announced.delete(id) : announced.put(id, nextDocument),
     ]);
   };
 
   /** Messages to look at, and when: epoch ms. Edits take turns by channel. */
-  const waiting = new Map<string, number>();
+  const dueTimes = new Map<string, number>();
   /** Messages by their subjects, as far as those have not ended; and the subjects that have. */
   const live = new Map<string, Set<string>>();
-  const ended = new Set<string>();
+  const endedSubjects = new Set<string>();
   let looksAtAll = true;
   let lookedAt = 0;
 
@@ -181,41 +194,39 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const name = `${feed}/${subject}`;
     if (state && state.endedAt !== null) {
       live.delete(name);
-      ended.add(name);
+      endedSubjects.add(name);
       return;
     }
     const ids = live.get(name) ?? new Set();
     live.set(name, ids.add(id));
   };
 
-  /** What is to be done about a message: a chore, when to look again (epoch ms), to forget it, or nothing. */
+  /** Returns the next step for a message: a chore, the time of the next check (epoch ms), "forget", or nothing. */
   const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
     const feed = feeds.get(document.feed);
     if (!feed) return undefined;
     const { lasting } = feed;
-    const stands = document.revision !== undefined;
-    const state = await lasting?.stateOf(document.subject, document.channelId);
-    const endedAt = state?.endedAt ?? null;
-    if (endedAt !== null && endedAt < now() - KEPT_MS) return "forget";
-    // What nobody knows of any more is shown as over, once, and forgotten. An old message's subject is forgotten by itself, and
-    // the message stays as it was last shown.
-    if (lasting && !state && !document.todo)
-      return stands && ageOf(document.at, now()) < KEPT_MS
-        ? { channelId: document.channelId, final: true, work: () => retire(id, document, lasting) }
-        : "forget";
-    if (stands) follow(id, document, state);
-    const subject = stands ? state : undefined;
-    const isBehind = subject !== undefined && subject.revision > (document.revision ?? 0);
-    if (!document.todo && !isBehind) return undefined;
-    const { channelId } = document;
-    const final = stands && endedAt !== null;
-    const notBefore = believed(document.notBefore ?? 0, now(), MAX_WAIT_MS);
-    if (notBefore > now()) return notBefore;
-    if (document.todo) return { channelId, final, work: () => followUp(id, document, lasting) };
-    const left = final ? 0 : EVERY_MS - ageOf(document.editedAt ?? 0, now());
-    if (left > 0) return now() + left;
-    if (!lasting || !subject || !mayEdit()) return now();
-    return { channelId, final, work: () => edit(id, document, lasting, subject) };
+    const { channelId, subject: name } = document;
+    const subject = await lasting?.stateOf(name, channelId);
+    const message = { document, isLasting: lasting !== undefined, subject, mayEdit: mayEdit() };
+    const step = nextStep(message, now());
+    const isEditable = document.revision !== undefined;
+    if (isEditable && step.kind !== "forget" && step.kind !== "retire") follow(id, document, subject);
+    const final = isEditable && subject?.endedAt != null;
+    switch (step.kind) {
+      case "none":
+        return undefined;
+      case "forget":
+        return "forget";
+      case "wait":
+        return step.until;
+      case "follow-up":
+        return { channelId, final, work: () => followUp(id, document, lasting) };
+      case "retire":
+        return lasting && { channelId, final: true, work: () => retire(id, document, lasting) };
+      case "edit":
+        return lasting && subject && { channelId, final, work: () => edit(id, document, lasting, subject) };
+    }
   };
 
   /** The messages to look at now: all of them, or those that are due. Whatever ends it early, those left are due again. */
@@ -224,9 +235,9 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     if (looksAtAll || ageOf(lookedAt, now()) > DAY) {
       // Before they are read: whatever is recorded or touched meanwhile may not be among them, and must not be forgotten.
       looksAtAll = false;
-      waiting.clear();
+      dueTimes.clear();
       live.clear();
-      ended.clear();
+      endedSubjects.clear();
       try {
         yield* announced.entries();
         lookedAt = now();
@@ -236,8 +247,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       }
       return;
     }
-    const ids = [...waiting].filter(([, at]) => at <= now()).map(([id]) => id);
-    for (const id of ids) waiting.delete(id);
+    const ids = [...dueTimes].filter(([, at]) => at <= now()).map(([id]) => id);
+    for (const id of ids) dueTimes.delete(id);
     try {
       for (const id of ids) {
         const document = await announced.get(id);
@@ -245,7 +256,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       }
       isDone = true;
     } finally {
-      if (!isDone) for (const id of ids) waiting.set(id, 0);
+      if (!isDone) for (const id of ids) dueTimes.set(id, 0);
     }
   }
 
@@ -259,38 +270,46 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       if (!subjects) looksAtAll = true;
       for (const subject of subjects ?? []) {
         const name = `${feed}/${subject}`;
-        // One that had ended is stated anew: its messages are no longer at hand.
-        if (ended.has(name)) looksAtAll = true;
-        for (const id of live.get(name) ?? []) waiting.set(id, 0);
+        // A subject that had ended has changed. Its messages are no longer indexed.
+        if (endedSubjects.has(name)) looksAtAll = true;
+        for (const id of live.get(name) ?? []) dueTimes.set(id, 0);
       }
     },
     note(ids) {
-      for (const id of ids) waiting.set(id, 0);
+      for (const id of ids) dueTimes.set(id, 0);
     },
     async run() {
       /** By channel: side by side, and one after another within each. A message may come twice (see Collection). */
       const chores = new Map<string, Map<string, Chore>>();
-      const old = new Set<string>();
+      const forgottenIds = new Set<string>();
       for await (const [id, document] of due()) {
         const chore = await choreOf(id, document);
         if (chore === undefined) continue;
-        if (chore === "forget") old.add(id);
-        else if (typeof chore === "number") waiting.set(id, chore);
+        if (chore === "forget") forgottenIds.add(id);
+        else if (typeof chore === "number") dueTimes.set(id, chore);
         else {
-          // Whatever becomes of it, it is looked at again: it may have more to be done.
-          waiting.set(id, 0);
-          const own = chores.get(chore.channelId) ?? new Map<string, Chore>();
-          chores.set(chore.channelId, own.set(id, chore));
+          // Whatever becomes of it, it is checked again: it may have more to be done.
+          dueTimes.set(id, 0);
+          const channelChores = chores.get(chore.channelId) ?? new Map<string, Chore>();
+          chores.set(chore.channelId, channelChores.set(id, chore));
         }
       }
       const finals = (own: ReadonlyMap<string, Chore>) =>
         [...own.values()].sort((a, b) => Number(b.final) - Number(a.final));
-      const channels = [...chores.values()].map(async (own) => {
-        for (const { work } of finals(own)) await work();
-      });
-      const ends = await Promise.allSettled([...channels, forget([...old])]);
-      const failed = ends.find(({ status }) => status === "rejected");
-      if (failed?.status === "rejected") throw failed.reason;
+      knownSubscriptions = undefined;
+      const channels = [...chores.values()];
+      const failures: unknown[] = [];
+      const serve = async () => {
+        for (let channelChores = channels.shift(); channelChores; channelChores = channels.shift())
+          try {
+            for (const { work } of finals(channelChores)) await work();
+          } catch (error) {
+            failures.push(error);
+          }
+      };
+      await Promise.all(Array.from({ length: MAX_CHANNELS }, serve));
+      await forget([...forgottenIds]);
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -1,6 +1,4 @@
-import type { Delivery } from "../storage/catalogue.js";
-
-/** The deliveries that wait, by channel, each channel's in the order of what happened. */
+/** The deliveries that wait, by channel, each channel's in the order of events. */
 export interface Waiting {
   /** Holds one behind the others of its channel, or in its place what is newly known of it. */
   hold(id: string, delivery: Delivery): void;
@@ -13,30 +11,32 @@ export interface Waiting {
 
 const NONE: ReadonlyMap<string, Delivery> = new Map();
 
-/** Nothing waits yet. */
+/** Creates an empty queue. */
 export function createWaiting(): Waiting {
   const channels = new Map<string, Map<string, Delivery>>();
   const channelOf = new Map<string, string>();
   return {
     hold(id, delivery) {
       const { channelId } = delivery;
-      const own = channels.get(channelId) ?? new Map<string, Delivery>();
-      channels.set(channelId, own.set(id, delivery));
+      const channelDeliveries = channels.get(channelId) ?? new Map<string, Delivery>();
+      channels.set(channelId, channelDeliveries.set(id, delivery));
       channelOf.set(id, channelId);
     },
     release(id) {
       const channelId = channelOf.get(id) ?? "";
-      const own = channels.get(channelId);
-      own?.delete(id);
-      if (own?.size === 0) channels.delete(channelId);
+      const channelDeliveries = channels.get(channelId);
+      channelDeliveries?.delete(id);
+      if (channelDeliveries?.size === 0) channels.delete(channelId);
       channelOf.delete(id);
     },
     of: (channelId) => channels.get(channelId) ?? NONE,
     *first() {
-      for (const own of channels.values()) {
-        const [delivery] = own.values();
+      for (const channelDeliveries of channels.values()) {
+        const [delivery] = channelDeliveries.values();
         if (delivery) yield delivery;
       }
     },
   };
 }
+
+import type { Delivery } from "./collections.js";

@@ -3,52 +3,59 @@ import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
-import { identityOf } from "../ledger/vote-requests.js";
-import { isOpen, type VoteState, votableUntil } from "../ledger/vote-rules.js";
+import { estimateRhythm } from "../ledger/network-rhythm.js";
+import { isVotable, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
+import { identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { isOpen, neededFor } from "../ledger/vote-rules.js";
 import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
-import type { Entry } from "../storage/catalogue.js";
 import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
 import { MINUTE } from "../util/units.js";
+import { knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
 
 interface Listed {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly NamedEntry[];
   /** Vote requests as they were listed, for what they are about to be read. */
   readonly requests?: readonly VoteRequestListItem[];
-  /** Whether every page was read; a row that cannot be read is no reason to have none. */
+  /** True if every page was read, even if single rows could not be parsed. */
   readonly whole: boolean;
 }
 
 type Source = (explorer: Explorer, ended: () => boolean, names: Names) => Promise<Listed>;
 
-/** What a vote request is to completion. */
+/** Returns a vote request's entry for completion. */
 export function proposalEntry(
-  request: NamedRequest & VoteState,
+  request: NamedRequest & Standable,
   id: string,
   names: Names,
   now: number,
-): Entry {
-  const votable = votableUntil(request);
-  const until = votable === null ? "" : `, until ${new Date(votable).toISOString().slice(0, 10)}`;
+): NamedEntry {
+  const standing = standingOf(request, neededFor(request, undefined), now);
+  const { phase, next } = standing;
+  const date =
+    next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   return {
     id,
     name: names.voteRequest(request),
-    active: isOpen(request, now),
-    note: `${request.status ?? "status not known"}${until}`,
+    active: isOpen(request, now) && isVotable(standing),
+    note: `${PHASE_WORDS[phase] ?? request.status ?? "status not known"}${date}`,
   };
 }
 
-/** A validator's entry; none where its row has no id. */
-export const validatorEntry = (row: ValidatorSummary): Entry[] => {
+/** A validator's entry; none if its row has no id. */
+export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
   const { validator: id, validatorName: name, active, version, lastActiveAt } = row;
   return id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }];
 };
 
-/** How each kind is read, and how often, in ms: every page is a request. Tokens have no list: those met are kept. */
+/**
+ * Sources of each kind and their intervals in ms. Every page is a request. Tokens have no list, so those that people look at are
+ * kept.
+ */
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
   validator: {
     everyMs: 30 * MINUTE,
@@ -66,7 +73,9 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       const { data, problem } = await readPages("voteRequests", (page) => explorer.voteRequests(page), ended);
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
-        return identity === null ? [] : [proposalEntry({ ...row, identity }, identity, names, Date.now())];
+        return identity === null
+          ? []
+          : [proposalEntry({ ...row, ...tallyIn(row), identity }, identity, names, Date.now())];
       });
       return { whole: problem === undefined, entries, requests: data };
     },
@@ -91,17 +100,17 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   party: {
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
-      const active = await readPages("parties", (page) => explorer.parties(page), ended);
+      const activeParties = await readPages("parties", (page) => explorer.parties(page), ended);
       // The largest that have not been active lately are one page more, and none is reason to do without the rest.
       const top = await explorer.topParties({ page: 0, size: 100 }).then(
         ({ data }) => data.content,
         () => [],
       );
-      const entries = [...active.data, ...top].flatMap(({ partyAddress: id, partyName: name }) =>
+      const entries = [...activeParties.data, ...top].flatMap(({ partyAddress: id, partyName: name }) =>
         id === null ? [] : [{ id, name, active: null }],
       );
-      const whole = active.problem === undefined && active.data.length > 0;
-      return { whole, entries: distinct(entries, ({ id }) => id) };
+      const isComplete = activeParties.problem === undefined && activeParties.data.length > 0;
+      return { whole: isComplete, entries: distinct(entries, ({ id }) => id) };
     },
   },
 };
@@ -109,31 +118,32 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
 /** Pages of votes that tell who the super validators are. */
 const MAX_VOTE_PAGES = 3;
 
-/** How often the kept lists are looked at, in ms. */
+/** Interval at which the stored lists are checked, in ms. */
 export const DIRECTORY_MS = MINUTE;
 
 /** Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process has met. */
 async function loadDirectory(directory: Directory, state: State, now: () => number): Promise<void> {
-  const times = await state.directoryTimes.list();
+  const storedTimes = await state.open(nameListTimes).list();
   for (const kind of KINDS) {
-    const known = times.get(kind);
-    const changedAt = known && (known.changedAt ?? known.readAt);
+    const knownTime = storedTimes.get(kind);
+    const changedAt = knownTime && (knownTime.changedAt ?? knownTime.readAt);
     const own = directory.changedAt(kind) ?? 0;
     // One of ours from the future was stamped by a clock that was ahead: any other is newer.
     const isOurs = ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
     if (changedAt === undefined || changedAt === own || isOurs) continue;
-    const kept = await state.directory.get(kind);
-    if (kept) await directory.replace(kind, kept.entries, kept.readAt, kept.changedAt);
+    const storedList = await state.open(nameLists).get(kind);
+    if (storedList)
+      await directory.replace(kind, storedList.entries, storedList.readAt, storedList.changedAt);
   }
-  const tokens = await state.tokens.list();
+  const tokens = await state.open(knownTokens).list();
   if (directory.readAt("token") === undefined || tokens.size > directory.entries("token").length) {
     await directory.replace("token", [...tokens.values()], 0);
   }
 }
 
 /**
- * A function that takes over what the state holds; whoever wants that while it is under way shares it. From now on, tokens that
- * are met are kept. It fails with a StateError.
+ * Creates a function that loads stored names into the directory. Concurrent calls share one load. From then on, new tokens are
+ * stored. It throws StateError.
  */
 export function createDirectoryLoader(
   directory: Directory,
@@ -144,8 +154,8 @@ export function createDirectoryLoader(
   directory.onAdded = (kind, entry) => {
     if (kind !== "token") return;
     state
-      .commit([state.tokens.add(entry.id, entry)])
-      .catch((err: unknown) => log.warn({ err }, "A token's name could not be kept"));
+      .commit([state.open(knownTokens).add(entry.id, entry)])
+      .catch((err: unknown) => log.warn({ err }, "A token's name could not be stored"));
   };
   const flights = new Map<"lists", Promise<void>>();
   return () => singleFlight(flights, "lists", () => loadDirectory(directory, state, now), false);
@@ -163,7 +173,7 @@ interface FillDeps {
   readonly now?: () => number;
 }
 
-/** A list that could not be taken over is read again after so many ms: it may be fifty requests. */
+/** Retry interval of a list that could not be loaded, in ms. A list may take fifty requests. */
 const RETRY_MS = 10 * MINUTE;
 /** Details of vote requests that are read in one run, so that a long list is learnt in turns. */
 const MAX_DETAILS = 20;
@@ -190,30 +200,32 @@ export function createDirectoryFiller({
     if (kind === "token" || readAt === undefined || changedAt === undefined) return;
     if (changedAt <= (keptAt.get(kind) ?? readAt)) return;
     await state.commit([
-      state.directory.put(kind, { readAt, changedAt, entries: directory.entries(kind) }),
-      state.directoryTimes.put(kind, { readAt, changedAt }),
+      state.open(nameLists).put(kind, { readAt, changedAt, entries: directory.entries(kind) }),
+      state.open(nameListTimes).put(kind, { readAt, changedAt }),
     ]);
     keptAt.set(kind, changedAt);
   };
 
   return async (): Promise<void> => {
-    // Who held the lease before may have read them a minute ago.
+    // The previous lease holder may have read them a minute ago.
     await load();
     for (const kind of KINDS) {
       const source = SOURCES[kind];
       if (!source || !isDue(kind, source.everyMs)) continue;
       const readAt = now();
       triedAt.set(kind, readAt);
-      const listed = await source.read(explorer, () => ended.aborted, names);
-      const { entries, whole } = listed;
+      const listedRows = await source.read(explorer, () => ended.aborted, names);
+      const { entries, whole } = listedRows;
       if (ended.aborted) return;
-      requests = listed.requests ?? requests;
+      requests = listedRows.requests ?? requests;
       // An empty or a broken list is no news: what is known stays, and it is read again soon.
       if (!whole || entries.length === 0) continue;
       await directory.replace(kind, entries, readAt);
+      const reportedAt = kind === "validator" ? entries.flatMap(({ seenAt }) => seenAt ?? []) : [];
       await state.commit([
-        state.directory.put(kind, { readAt, entries }),
-        state.directoryTimes.put(kind, { readAt }),
+        state.open(nameLists).put(kind, { readAt, entries }),
+        state.open(nameListTimes).put(kind, { readAt }),
+        ...(await estimateRhythm(state, reportedAt, readAt)),
       ]);
     }
     await names.read(names.unknown(requests).slice(0, MAX_DETAILS));

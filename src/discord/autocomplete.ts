@@ -1,18 +1,18 @@
+import type { NamedEntry } from "../directory/collections.js";
 import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
-import type { Entry } from "../storage/catalogue.js";
 import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
 
-/** What is offered while somebody types. */
+/** A choice that completion offers. */
 export interface OfferedChoice {
   readonly name: string;
   readonly value: string;
 }
 
-const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
+const SIGNS: Readonly<Record<Kind, (entry: NamedEntry) => string>> = {
   validator: ({ active }) => (active === null ? "⚪" : active ? "🟢" : "🔴"),
   proposal: ({ active }) => (active ? "🗳️" : "▫️"),
   party: () => "👤",
@@ -20,18 +20,18 @@ const SIGNS: Readonly<Record<Kind, (entry: Entry) => string>> = {
   voter: () => "🗳️",
 };
 
-/** Whose things are offered: how their ids are written, and the network's name where that is to be said. */
+/** Whose things are offered: how their ids are written, and the network's name if that is to be said. */
 interface Offering {
   readonly links: Links;
   readonly renderer: Pick<Renderer, "title">;
 }
 
 function toChoice({ kind, entry }: Match, { links, renderer }: Offering): OfferedChoice {
-  const sign = SIGNS[kind](entry);
-  // What tells namesakes apart stands last, and the network's name behind it.
-  const room = LIMITS.choiceText - sign.length - 1 - renderer.title("").length;
+  const kindSign = SIGNS[kind](entry);
+  // The part that distinguishes namesakes comes last, followed by the network's name.
+  const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
   const label = clean(entryLabel(entry, room)).replace(/\s+/g, " ");
-  return { name: renderer.title(`${sign} ${label}`), value: links.choiceValue(entry.id) };
+  return { name: renderer.title(`${kindSign} ${label}`), value: links.choiceValue(entry.id) };
 }
 
 /**
@@ -48,9 +48,9 @@ export function toChoices(
   const matches = directory.search(kinds, text, LIMITS.choices);
   if (matches.length > 0) return matches.map((match) => toChoice(match, offering));
   const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
-  const words = reading
+  const statusWords = reading
     ? "The names are still being read; a whole id works already"
     : "Nothing known by that name; a whole id works too";
   const value = packId(text || "?");
-  return value.length <= LIMITS.choiceText ? [{ name: words, value }] : [];
+  return value.length <= LIMITS.choiceText ? [{ name: statusWords, value }] : [];
 }

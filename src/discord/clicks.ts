@@ -10,24 +10,18 @@ import {
   TextInputStyle,
 } from "discord.js";
 import { MAX_SCREENS } from "../explorer/paging.js";
-import {
-  type ActionName,
-  type Address,
-  isActionName,
-  isScreen,
-  type ScreenAddress,
-  withParameter,
-} from "../screens/addresses.js";
+import { type Address, isScreen, type ScreenAddress, wireIn, withParameter } from "../screens/addresses.js";
 import { StateError } from "../storage/store.js";
+import { perObject } from "../util/per-object.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
 import { LIMITS } from "./limits.js";
-import { type Links, networkIn, placeIn, SLOT } from "./links.js";
+import { type LinkParts, type Links, partsOf, SLOT } from "./links.js";
 
 const OLDER_VERSION =
   "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
 const JUMP_INPUT = "page";
-/** How long opening a dialog may wait for the state, in ms: it can only be the first answer (Discord: 3 s). */
+/** Maximum wait for the state before a dialog opens, in ms. A dialog cannot be deferred (Discord: 3 s). */
 const DIALOG_MS = 2_000;
 
 /** Something that was clicked, chosen or filled in, and that follows a link. */
@@ -36,54 +30,55 @@ export type Click = ButtonInteraction | StringSelectMenuInteraction | ModalSubmi
 /** A link as a click follows it. */
 export interface Followed {
   readonly to: Address;
-  /** Where its way back leads. */
+  /** Destination of its back button. */
   readonly back: ScreenAddress | undefined;
   readonly refresh: boolean;
 }
 
-interface Clicked {
-  readonly link: string;
+/** A click on a button, as far as its audience depends on it. */
+export interface Press {
+  readonly isMenu: boolean;
+  /** The parameters of the link as text, such as `since=5&on=news`. */
+  readonly query: string;
+}
+
+/** A click, taken apart. */
+export interface ReadClick extends Press {
   readonly slot: string;
-  /** What was typed into the dialog for a page number. */
+  readonly parts: LinkParts;
+  /** The page number that was typed into the dialog. */
   readonly page?: string;
 }
 
-function clickedOn(click: Click): Clicked {
-  if (click.isStringSelectMenu()) return { link: click.values[0] ?? "", slot: click.customId };
-  const clicked = { link: click.customId.slice(1), slot: click.customId.charAt(0) };
-  return click.isModalSubmit()
-    ? { link: clicked.link, slot: SLOT.jump, page: click.fields.getTextInputValue(JUMP_INPUT) }
-    : clicked;
+function textOf(click: Click): string {
+  return click.isStringSelectMenu() ? (click.values[0] ?? "") : click.customId.slice(1);
 }
 
-/** The action that a click is for, as far as its link's name tells; undefined where it opens a screen. */
-export function actionIn(
-  click: Click,
-): { readonly name: ActionName; readonly isOfNews: boolean } | undefined {
-  const { place: name, query } = placeIn(clickedOn(click).link);
-  if (name === undefined || !isActionName(name)) return undefined;
-  return { name, isOfNews: query.split("&").includes("on=news") };
-}
+/** Returns a click's parts. They are read once for each click. */
+export const readClick = perObject((click: Click): ReadClick => {
+  const linkParts = partsOf(textOf(click));
+  const press = { parts: linkParts, query: linkParts.query, isMenu: click.isStringSelectMenu() };
+  if (click.isModalSubmit())
+    return { ...press, slot: SLOT.jump, page: click.fields.getTextInputValue(JUMP_INPUT) };
+  return { ...press, slot: press.isMenu ? click.customId : click.customId.charAt(0) };
+});
 
-/** What stands for the network that a click's link is of; undefined where it names none. */
-export const networkOf = (click: Click): string | undefined => networkIn(clickedOn(click).link);
-
-/** Whether a button opens the dialog for a page number. */
+/** True if a button opens the dialog for a page number. */
 export const opensDialog = (click: Click): click is ButtonInteraction =>
   click.isButton() && click.customId.startsWith(SLOT.jump);
 
-/** Only whose answer it is may change it; a message without an owner, such as an announcement, nobody may. */
+/** True if the person may change the message. A message without an owner, such as an announcement, cannot be changed. */
 export const mayUpdate = (message: Message, userId: string): boolean =>
   message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
 
-/** Whether somebody may answer for an alert in a server: as holder of the role that it pings, or as who may manage the server. */
+/** True if a person may answer for an alert: as a holder of its role, or with Manage Server. */
 export function mayAnswer({ member, memberPermissions }: Click, roleId: string | null): boolean {
   if (memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   if (!member || roleId === null) return false;
   return Array.isArray(member.roles) ? member.roles.includes(roleId) : member.roles.cache.has(roleId);
 }
 
-/** How many pages a message's list has, as its page button says ("3 / 12"). */
+/** Returns the number of pages from the label of the page button ("3 / 12"). */
 function pagesOn(message: Message | null): number {
   const buttons = (message?.components ?? []).flatMap((row) =>
     row.type === ComponentType.ActionRow ? row.components : [],
@@ -104,10 +99,10 @@ const linksOn = (message: Message): string[] =>
       : [],
   );
 
-/** Whether two addresses are the same thing on another page, or in another order. */
+/** True if two addresses show the same thing on different pages or in different orders. */
 function isSameThing(a: Address, b: Address): boolean {
   const idOf = ({ parameters }: Address) => ("id" in parameters ? parameters.id : undefined);
-  return a.screen === b.screen && idOf(a) === idOf(b);
+  return wireIn(a) === wireIn(b) && idOf(a) === idOf(b);
 }
 
 /** Back leads to the message that was clicked; within one screen's pages it stays what it was. */
@@ -121,41 +116,41 @@ async function backFrom(
   const onMessage = linksOn(message);
   const linkIn = async (wanted: string) => {
     const link = onMessage.find((id) => id.startsWith(wanted));
-    const found = link === undefined ? undefined : await links.decode(link.slice(1));
-    return found && isScreen(found) ? found : undefined;
+    const foundAddress = link === undefined ? undefined : await links.decode(link.slice(1));
+    return foundAddress && isScreen(foundAddress) ? foundAddress : undefined;
   };
-  const current = await linkIn(SLOT.refresh);
-  return current && isSameThing(current, to) ? linkIn(SLOT.back) : current;
+  const currentScreen = await linkIn(SLOT.refresh);
+  return currentScreen && isSameThing(currentScreen, to) ? linkIn(SLOT.back) : currentScreen;
 }
 
-/** Where a click leads. @throws {PersonError} where its link no longer opens, or no page has the number that was typed */
+/** Resolves a click to its destination. @throws {PersonError} if the link is invalid, or the page number is out of range */
 export async function followed(click: Click, links: Links): Promise<Followed> {
   const { message } = click;
-  const { link, slot, page } = clickedOn(click);
-  const linked = await links.decode(link);
+  const { parts, slot, page } = readClick(click);
+  const linked = await links.resolve(parts);
   if (!linked) throw new PersonError(OLDER_VERSION);
   const pages = pagesOn(message);
-  const to = page === undefined ? linked : withParameter(linked, "page", page.trim());
-  if (!to || Number(page ?? 1) > pages)
+  const destination = page === undefined ? linked : withParameter(linked, "page", page.trim());
+  if (!destination || Number(page ?? 1) > pages)
     throw new PersonError(`Type a page number: a whole number from 1 to ${pages}.`);
-  const back = message ? await backFrom(message, slot, to, links) : undefined;
-  return { to, back, refresh: slot === SLOT.refresh };
+  const back = message ? await backFrom(message, slot, destination, links) : undefined;
+  return { to: destination, back, refresh: slot === SLOT.refresh };
 }
 
 /**
  * Opens the dialog for a page number. It can only be the first answer: there is no deferring it.
- * @throws {PersonError} where the link no longer opens
- * @throws {StateError} where the state does not answer in time
+ * @throws {PersonError} if the link no longer opens
+ * @throws {StateError} if the state does not answer in time
  */
 export async function showPageDialog(
   button: ButtonInteraction,
   linksOf: () => Promise<Links>,
 ): Promise<void> {
-  const read = async () => {
+  const readLink = async () => {
     const links = await linksOf();
-    return { links, linked: await links.decode(button.customId.slice(1)) };
+    return { links, linked: await links.resolve(readClick(button).parts) };
   };
-  const { links, linked } = await withTimeout(read(), DIALOG_MS, () => {
+  const { links, linked } = await withTimeout(readLink(), DIALOG_MS, () => {
     throw new StateError("The state does not answer in time");
   });
   if (!linked) throw new PersonError(OLDER_VERSION);

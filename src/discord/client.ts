@@ -14,8 +14,8 @@ import type { Redis } from "../storage/redis.js";
 import { createIdentifyThrottler } from "./identify.js";
 
 /**
- * A Discord client for slash commands: no intents, mentions nobody, and keeps next to nothing in memory.
- * @param identify where processes that share a token agree on who identifies when
+ * Creates a Discord client for slash commands: without intents and mentions, and with almost no caches.
+ * @param identify coordinates identifies between processes that share a token
  */
 export function createDiscordClient(
   { apiUrl, shards }: Config["discord"],
@@ -36,7 +36,7 @@ export function createDiscordClient(
     }),
     // All that is sent is in Discord's own spelling already.
     jsonTransformer: (sent) => sent,
-    // Nothing is kept that would have to be swept.
+    // Caches are empty, so there is nothing to sweep.
     sweepers: {},
     // discord.js looks them up by their classes' names, which a bundler may change.
     makeCache: Options.cacheWithLimits({

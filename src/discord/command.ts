@@ -11,7 +11,7 @@ import type { MessagePayload } from "./message.js";
 /** A command as it is registered. */
 export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
-/** What commands belong together in /help, in its order. */
+/** Groups of commands in /help, in its order. */
 export const COMMAND_GROUPS = [
   "Network",
   "Validators",
@@ -28,11 +28,11 @@ export interface ReadingCommand {
   readonly group: CommandGroup;
   /** By subcommand; under "" for a command without any. Options are named as the screen's parameters, or mapped. */
   readonly opens: Readonly<Record<string, ScreenName>>;
-  /** By subcommand, what opens where nothing is chosen. */
+  /** Screens for a subcommand without options. */
   readonly bare?: Readonly<Record<string, ScreenName>>;
-  /** The option that holds the screen's id, where it has a name that says more. */
+  /** The option that holds the screen's id, if it has a name that says more. */
   readonly idOption?: string;
-  /** What that option is completed with, and may be named by. */
+  /** Kinds of things that this option is completed with and can be named by. */
   readonly suggests?: readonly Kind[];
 }
 
@@ -46,7 +46,7 @@ export interface ActingCommand<Services> {
   readonly ofPastNetworks?: readonly string[];
   /** By option, what it is completed with. */
   readonly suggests?: Readonly<Record<string, readonly Kind[]>>;
-  /** What is offered for its other options that are completed. */
+  /** Returns the choices of its other completed options. */
   complete?(interaction: AutocompleteInteraction, services: Services): Promise<readonly OfferedChoice[]>;
   /** @throws {PersonError} with a sentence for the person */
   run(interaction: ChatInputCommandInteraction, services: Services): Promise<MessagePayload>;
@@ -54,14 +54,14 @@ export interface ActingCommand<Services> {
 
 export type Command<Services> = ReadingCommand | ActingCommand<Services>;
 
-/** What is said to a command that this version does not have. */
+/** Answer to a command that this version does not have. */
 export const OTHER_VERSION = "This command is from another version of the bot. Try again in a minute.";
 
 /** The option that every reading command has. */
 export const PRIVATE_OPTION = "private";
 
-/** The option that every command has where the bot serves several networks. */
+/** The option that every command has if the bot serves several networks. */
 export const NETWORK_OPTION = "network";
 
-/** What stands for no network in that option, where a choice is taken back. */
+/** The option's value that removes a choice. */
 export const NO_NETWORK = "-";

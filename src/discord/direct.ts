@@ -10,11 +10,11 @@ const SEND_MS = 8_000;
 const REFUSED =
   "Discord does not let me write to you. Allow direct messages from this server's members (the server's menu → Privacy Settings), or add me to your account, and try again.";
 
-/** Whether Discord says that a person takes no direct messages of the bot. */
+/** True if Discord says that a person accepts no direct messages from the bot. */
 const isUnwilling = (error: unknown): boolean =>
   hasCode(error, DISCORD.cannotWriteToPerson) || hasCode(error, DISCORD.noMutualServer);
 
-/** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} where Discord does not let the bot */
+/** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} if Discord does not let the bot */
 export async function openDirectMessages(rest: REST, userId: string): Promise<string> {
   try {
     const channel = (await rest.post(Routes.userChannels(), {
@@ -31,7 +31,7 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
   }
 }
 
-/** Writes to a person. @throws {PersonError} where they take no direct messages */
+/** Writes to a person. @throws {PersonError} if they take no direct messages */
 export async function writeDirectly(
   rest: REST,
   channelId: string,

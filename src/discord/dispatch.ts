@@ -9,7 +9,7 @@ import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
 import {
-  type ActionAddress,
+  type ButtonAddress,
   isScreen,
   namedAddress,
   parseAddress,
@@ -20,10 +20,10 @@ import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
-import { type Action, type Actions, targetOf } from "./action.js";
-import { createAge } from "./age.js";
 import { toChoices } from "./autocomplete.js";
-import { actionIn, type Click, followed, mayUpdate, opensDialog, showPageDialog } from "./clicks.js";
+import { type ButtonHandler, targetOf } from "./buttons.js";
+import { type Click, followed, mayUpdate, opensDialog, readClick, showPageDialog } from "./clicks.js";
+import { createAge } from "./clock.js";
 import {
   type Command,
   NETWORK_OPTION,
@@ -36,33 +36,33 @@ import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
 import { withMentions } from "./mentions.js";
 import type { MessagePayload, Renderer } from "./message.js";
-import { type Answerable, answer, type Target } from "./reply.js";
+import { type Answerable, type AnswerTarget, answer } from "./reply.js";
 
 /** Called with each interaction: its name (few, for the metrics), how it went, and how long that took, in ms. */
 export type OnInteraction = (name: string, outcome: string, ms: number) => void;
 
-/** What answers are made of: one network's part of the bot. */
+/** The parts of a network that answers need. */
 interface AnswerServices {
   readonly explorer: ExplorerService;
   readonly screens: ScreenServices;
   readonly links: Links;
   readonly renderer: Renderer;
-  /** The network's name, where that is to be said. */
+  /** The network's name, if that is to be said. */
   readonly label: string | undefined;
 }
 
 interface DispatchDeps<Services extends AnswerServices> {
   readonly commands: readonly Command<Services>[];
   /**
-   * The network that an interaction is about.
-   * @param isSure whether nothing else will do: by default, the usual one stands for what cannot be found out in time
-   * @throws {PersonError} where it is not served
-   * @throws {StateError} where it must be known, and is not
+   * Returns the network of an interaction.
+   * @param isSure false if the default network is acceptable when the choice cannot be read in time
+   * @throws {PersonError} if it is not served
+   * @throws {StateError} if it must be known and cannot be read
    */
   readonly networkOf: (interaction: Interaction, isSure?: boolean) => Promise<Services>;
-  /** What buttons do besides opening screens, on one network. */
-  readonly actionsOf: (services: Services) => Actions;
-  /** Says what a person is to be told beside the answer to their command, where there is something. */
+  /** All buttons that do something other than opening a screen. */
+  readonly buttons: readonly ButtonHandler<Services>[];
+  /** Says what a person is to be told beside the answer to their command, if there is something. */
   readonly afterword: (userId: string, say: (word: string) => Promise<void>) => Promise<void>;
   /** Discord's id of each command by how it is called, once they are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ interface DispatchDeps<Services extends AnswerServices> {
 /** Discord wants an answer within 3 s: what is older than this when it comes in is not begun, in ms. */
 const STALE_MS = 2_500;
 
-/** What was typed, by the names that the screen has for it. */
+/** Returns the typed options by the names of the screen's parameters. */
 function givenIn(
   interaction: ChatInputCommandInteraction,
   idOption: string | undefined,
@@ -86,7 +86,8 @@ function givenIn(
 
 /** Takes each interaction to the screen it wants, and the screen back to the person. The one error boundary. */
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
-  const { commands, networkOf, actionsOf, afterword, commandPaths, onInteraction, log } = deps;
+  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
+  const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const open = async (
@@ -109,17 +110,17 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   /** @returns how it went, in a word */
   const reply = async (
     interaction: Answerable,
-    target: Target,
+    target: AnswerTarget,
     services: Promise<Services>,
     makeAnswer: (services: Services) => Promise<MessagePayload>,
   ): Promise<string> => {
     let outcome = "answered";
     let label: string | undefined;
-    const work = services.then((own) => {
+    const answerWork = services.then((own) => {
       label = own.label;
       return makeAnswer(own);
     });
-    await answer(interaction, target, work, (error) => {
+    await answer(interaction, target, answerWork, (error) => {
       outcome = kindOf(error);
       const sentence = withMentions(explain(error, log, interaction.id), commandPaths());
       return label === undefined ? sentence : `${sentence}\n-# ${escapeText(label)}`;
@@ -127,7 +128,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return outcome;
   };
 
-  /** The screen that a reading command opens. @throws {PersonError} where there is none for what was typed */
+  /** The screen that a reading command opens. @throws {PersonError} if there is none for what was typed */
   const addressOf = async (
     interaction: ChatInputCommandInteraction,
     links: Links,
@@ -140,21 +141,21 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
     const isName = given.id !== undefined && !isWholeId(readId(given.id));
-    const to = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
-    if (!to || !isScreen(to))
+    const screenAddress = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
+    if (!screenAddress || !isScreen(screenAddress))
       throw new PersonError("That is no id that the explorer could know. Copy it whole, and try again.");
-    return to;
+    return screenAddress;
   };
 
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
     const outcome = await run(interaction);
     // It is no part of the answer, and costs none.
-    const say = async (word: string) => {
+    const sayPrivately = async (word: string) => {
       const content = withMentions(word, commandPaths());
       const flags = MessageFlags.Ephemeral;
       await interaction.followUp({ content, flags, allowedMentions: { parse: [] } });
     };
-    await afterword(interaction.user.id, say).catch((err: unknown) =>
+    await afterword(interaction.user.id, sayPrivately).catch((err: unknown) =>
       log.debug(
         { err, interaction: interaction.id },
         "A person could not be told that they cannot be written to",
@@ -165,37 +166,37 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const run = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
-    // What changes something is changed where the person means it, or not at all.
+    // Commands that write need to know the network for certain.
     if (definition && "run" in definition)
       return reply(interaction, "private", networkOf(interaction, true), (own) =>
         definition.run(interaction, own),
       );
-    const given = givenIn(interaction, definition?.idOption);
-    const target = given[PRIVATE_OPTION] === "true" ? "private" : "public";
+    const givenParameters = givenIn(interaction, definition?.idOption);
+    const target = givenParameters[PRIVATE_OPTION] === "true" ? "private" : "public";
     return reply(interaction, target, networkOf(interaction), async (own) =>
-      open(interaction, own, await addressOf(interaction, own.links, definition, given)),
+      open(interaction, own, await addressOf(interaction, own.links, definition, givenParameters)),
     );
   };
 
-  const act = (
+  const press = (
     services: Services,
-    { screen, parameters }: ActionAddress,
+    { button, parameters }: ButtonAddress,
     click: Click,
   ): Promise<MessagePayload> => {
-    // An address's name and parameters belong together (Address); the lookup loses that.
-    const action = actionsOf(services)[screen] as Action<typeof screen>;
-    return action(parameters as never, click);
+    const handler = handlers.get(button.wire);
+    if (!handler) throw new PersonError(OTHER_VERSION);
+    return handler.handle(parameters, click, services);
   };
 
-  /** A link was followed, from a message: its owner sees that message change, anybody else gets a copy. */
+  /** Opens a screen in the person's own message, or in a copy of another message. Or runs a button's handler. */
   const follow = async (click: Click): Promise<string> => {
-    const action = actionIn(click);
+    const clicked = readClick(click);
+    const handler = handlers.get(clicked.parts.wire);
     const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
-    const own = isOwn ? "update" : "private";
-    const target = action ? targetOf(action.name, click, isOwn, action.isOfNews) : own;
+    const target = targetOf(handler ?? { audience: "owner" }, clicked, isOwn);
     return reply(click, target, networkOf(click), async (services) => {
       const { to, ...from } = await followed(click, services.links);
-      return isScreen(to) ? open(click, services, to, from) : act(services, to, click);
+      return isScreen(to) ? open(click, services, to, from) : press(services, to, click);
     });
   };
 
@@ -218,10 +219,12 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const { name, value: typed } = interaction.options.getFocused(true);
     const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
     const services = await networkOf(interaction);
-    const others =
+    const otherChoices =
       definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
     await interaction.respond(
-      kinds ? toChoices(services.screens.directory, kinds, typed, services) : [...((await others) ?? [])],
+      kinds
+        ? toChoices(services.screens.directory, kinds, typed, services)
+        : [...((await otherChoices) ?? [])],
     );
     return "answered";
   };
@@ -249,7 +252,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const attempt = async (interaction: Interaction): Promise<string> => {
     const { id } = interaction;
     if (ageOf(interaction.createdTimestamp) > STALE_MS) {
-      log.warn({ interaction: id }, "An interaction came too late to be answered");
+      log.warn({ interaction: id }, "An interaction arrived too late to be answered");
       return "expired";
     }
     try {

@@ -32,7 +32,7 @@ export function explain(error: unknown, log: Pick<Log, "error">, interaction: st
   return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${interaction}\``;
 }
 
-/** What went wrong, in a word for the metrics. */
+/** Returns the kind of an error, for the metrics. */
 export function kindOf(error: unknown): string {
   if (error instanceof PersonError) return error.kind;
   if (error instanceof ExplorerError) return error.problem;
@@ -63,10 +63,10 @@ export const DISCORD = {
   cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,
 } as const;
 
-/** Whether an error says that an interaction can no longer be answered. */
+/** True if an interaction can no longer be answered. */
 export const isTooLate = (error: unknown): boolean =>
   hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.unknownWebhook);
 
-/** Whether an error is Discord's answer with this JSON error code (`DISCORD`). */
+/** True if an error is Discord's answer with this JSON error code (`DISCORD`). */
 export const hasCode = (error: unknown, code: number): boolean =>
   error instanceof DiscordAPIError && error.code === code;

@@ -13,10 +13,8 @@ export function gatewayOf(client: Client): { ready: number; all: number } {
 export function watchGateway(client: Client, log: Log): void {
   client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
   client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
-  client.on(Events.ShardError, (err, shard) =>
-    log.warn({ err, shard }, "A connection to the gateway failed"),
-  );
-  client.on(Events.ShardReconnecting, (shard) => log.info({ shard }, "A shard connects again"));
+  client.on(Events.ShardError, (err, shard) => log.warn({ err, shard }, "A gateway connection failed"));
+  client.on(Events.ShardReconnecting, (shard) => log.info({ shard }, "A shard is reconnecting"));
   const connected = (shard: number) => log.info({ shard }, "A shard is connected");
   client.on(Events.ShardReady, connected);
   client.on(Events.ShardResume, connected);
@@ -31,27 +29,27 @@ export function explainClose(code: number): string {
   return `Discord closed the connection for good (${code}, ${GatewayCloseCodes[code] ?? "unknown"}): is there a newer version of the bot?`;
 }
 
-/** Each try at the gateway counts: at 1,000 a day Discord resets the token. So many ms after one that it ended for good. */
+/** Delay after the gateway closed for good, in ms. Each attempt counts, and Discord resets the token at 1,000 a day. */
 const AFTER_CLOSE_MS = 10 * 60_000;
 
 /**
  * Logs in, however long Discord cannot be reached, or does not want the shards.
- * @throws {ConfigError} where it refuses the token
+ * @throws {ConfigError} if it refuses the token
  */
 export async function logIn(client: Client, token: string, log: Log, stopped: AbortSignal): Promise<void> {
-  let closed: number | undefined;
+  let closedWith: number | undefined;
   const note = ({ code }: { code: number }) => {
-    closed = code;
+    closedWith = code;
   };
   client.on(Events.ShardDisconnect, note);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      closed = undefined;
+      closedWith = undefined;
       // Set by a login that failed, and never reset by discord.js: the next one's shards would go on identifying.
       Reflect.set(client.ws, "destroyed", false);
       await client.login(token);
       client.off(Events.ShardDisconnect, note);
-      if (closed !== undefined) throw new ConfigError([explainClose(closed)]);
+      if (closedWith !== undefined) throw new ConfigError([explainClose(closedWith)]);
       return;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
@@ -60,13 +58,13 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
           "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",
         ]);
       }
-      const retryInMs = closed === undefined ? Math.min(1_000 * 2 ** attempt, 60_000) : AFTER_CLOSE_MS;
-      if (closed === undefined)
-        log.warn({ err: error, retryInMs }, "Discord cannot be reached; trying again");
+      const retryInMs = closedWith === undefined ? Math.min(1_000 * 2 ** attempt, 60_000) : AFTER_CLOSE_MS;
+      if (closedWith === undefined)
+        log.warn({ err: error, retryInMs }, "Discord cannot be reached; retrying");
       else
         log.error(
-          { reason: explainClose(closed), retryInMs },
-          "Discord ended the connection for good; trying again later",
+          { reason: explainClose(closedWith), retryInMs },
+          "Discord closed the connection for good; retrying later",
         );
       await delay(retryInMs, undefined, { signal: stopped });
     }

@@ -4,12 +4,12 @@ import { commandMention, md } from "../text/markdown.js";
 import { COMMAND_GROUPS, type CommandDefinition, type CommandGroup } from "./command.js";
 
 /** A command, as far as help needs it. */
-interface Described {
+interface DescribedCommand {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
 }
 
-/** How a command is called, each of its subcommands by itself: "validator list". */
+/** Returns a command's paths, one for each subcommand: "validator list". */
 function pathsOf({ name, options = [] }: CommandDefinition): string[] {
   const subcommands = options.filter(({ type }) => type === ApplicationCommandOptionType.Subcommand);
   return subcommands.length === 0 ? [name] : subcommands.map((each) => `${name} ${each.name}`);
@@ -30,19 +30,19 @@ export const commandPaths = (
     }),
   );
 
-/** Whether somebody with these permissions is offered a command (Discord: null outside of servers). */
+/** True if a person with these permissions can see a command (Discord: null outside of servers). */
 const isOffered = (
   { default_member_permissions: needed }: CommandDefinition,
   permissions: bigint | null,
 ): boolean => !needed || (permissions !== null && (permissions & BigInt(needed)) === BigInt(needed));
 
 /**
- * The commands that somebody can use, group by group.
+ * Returns the commands that a person can use, by group.
  * @param paths Discord's ids, without which a mention cannot be clicked
- * @param permissions what the person may do in the channel; null outside of servers
+ * @param permissions the person's permissions in the channel; null outside of servers
  */
 export const commandHelp = (
-  commands: readonly Described[],
+  commands: readonly DescribedCommand[],
   paths: ReadonlyMap<string, string>,
   permissions: bigint | null,
 ): CommandHelp[] =>

@@ -6,7 +6,7 @@ import { withTimeout } from "../util/timeouts.js";
 /** Discord: one identify in 5 s for each of `max_concurrency` buckets. A little more, for clocks that differ. */
 const SLOT_MS = 5_250;
 const RETRY_EVERY_MS = 250;
-/** Nobody waits for an identify as for an answer: Redis gets so many ms to connect, and to answer. */
+/** Time for Redis to connect and to answer, in ms. An identify is not urgent. */
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 2_000;
 
@@ -19,12 +19,14 @@ export function createIdentifyThrottler(
   key: string,
   maxConcurrency: number,
 ): IIdentifyThrottler {
-  const own = new SimpleIdentifyThrottler(maxConcurrency);
-  const take = async (slot: string): Promise<boolean | undefined> => {
+  const localThrottler = new SimpleIdentifyThrottler(maxConcurrency);
+  const takeSlot = async (slot: string): Promise<boolean | undefined> => {
     try {
       const late = () => undefined;
-      const set = redis.client.set(slot, "1", { NX: true, PX: SLOT_MS }).then((answer) => answer !== null);
-      return await withTimeout(set, ANSWER_MS, late);
+      const slotTaken = redis.client
+        .set(slot, "1", { NX: true, PX: SLOT_MS })
+        .then((answer) => answer !== null);
+      return await withTimeout(slotTaken, ANSWER_MS, late);
     } catch {
       return undefined;
     }
@@ -33,8 +35,8 @@ export function createIdentifyThrottler(
     async waitForIdentify(shardId, signal) {
       await redis.connected(CONNECT_MS);
       for (;;) {
-        const taken = await take(`${key}:${shardId % maxConcurrency}`);
-        if (taken === undefined) return own.waitForIdentify(shardId, signal);
+        const taken = await takeSlot(`${key}:${shardId % maxConcurrency}`);
+        if (taken === undefined) return localThrottler.waitForIdentify(shardId, signal);
         if (taken) return;
         await delay(RETRY_EVERY_MS, undefined, { signal });
       }

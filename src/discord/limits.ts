@@ -1,4 +1,4 @@
-/** What Discord allows, by its API documentation; lengths are counted in UTF-16 units here, which never is too little. */
+/** Discord's documented limits. Lengths are counted in UTF-16 units, which never allows too much. */
 export const LIMITS = {
   content: 2_000,
   title: 256,

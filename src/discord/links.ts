@@ -1,4 +1,4 @@
-import { type Address, givenParameters, parseAddress, placeAt, wireOf } from "../screens/addresses.js";
+import { type Address, addressAt, givenParameters, wireIn } from "../screens/addresses.js";
 import { type IdKeys, keyOf } from "../storage/id-keys.js";
 import { KEY_MARK, packId, WHOLE_MARK } from "../text/ids.js";
 import { LIMITS } from "./limits.js";
@@ -20,21 +20,23 @@ export interface Links {
    * @param max how many characters it may take
    */
   encode(address: Address, max: number): string;
-  /** An address from its text, of whichever network; undefined where it does not parse, or holds a key that nobody remembers. */
+  /** Parses an address of any network. Returns `undefined` if it is invalid or contains an unknown key. */
   decode(text: string): Promise<Address | undefined>;
-  /** A link's custom_id; a mark stands last in it, as a parameter that no screen has. */
+  /** The same for text that was taken apart already. */
+  resolve(parts: LinkParts): Promise<Address | undefined>;
+  /** Returns a link's custom_id. A mark comes last, as a parameter that screens ignore. */
   customId(slot: string, address: Address, mark?: string): string;
-  /** An id as a choice's value: packed as in an address, or its key where it does not fit. */
+  /** An id as a choice's value: packed as in an address, or its key if it does not fit. */
   choiceValue(id: string): string;
-  /** An id from a choice's value; undefined for a key that nobody remembers. */
+  /** Returns the id of a choice's value, or `undefined` if its key is unknown. */
   readChoice(value: string): Promise<string | undefined>;
-  /** The same for ids that the explorer knows nothing of: their keys are not kept. */
+  /** The same for ids that the explorer does not know. Their keys are not stored. */
   readonly unkept: Pick<Links, "encode" | "customId">;
 }
 
 /** Only what separates is escaped, so an address stays readable and short. */
 const escapeValue = (text: string) => text.replace(/[%&=]/g, encodeURIComponent);
-/** The same for an id that stands before the query. */
+/** Escapes an id that is written before the query. */
 const escapePlaced = (text: string) => text.replace(/[%&=?]/g, encodeURIComponent);
 
 function unescapeValue(value: string): string | undefined {
@@ -45,12 +47,12 @@ function unescapeValue(value: string): string | undefined {
   }
 }
 
-/** An address's text in its parts. */
-interface Parts {
-  /** What stands for the network that it is of; undefined where it names none. */
+/** A link's text, taken apart. */
+export interface LinkParts {
+  /** The code of the link's network; `undefined` for the oldest one. */
   readonly network: string | undefined;
   readonly wire: string;
-  /** An id that stands before the query, as it is written. */
+  /** An id before the query, as it is written. */
   readonly id: string | undefined;
   readonly query: string;
 }
@@ -59,25 +61,16 @@ interface Parts {
  * An address that names its network is written `te~validator/<id>?page=2`: its id needs no name, and so it is no longer than one
  * that names none, `validator?id=<id>&page=2`.
  */
-function partsOf(text: string): Parts {
+export function partsOf(text: string): LinkParts {
   const [, network, named] = /^([a-z][a-z\d])~(.*)$/s.exec(text) ?? [];
   const [place = "", query = ""] = (named ?? text).split(/\?(.*)/s);
   const [wire = "", id] = network === undefined ? [place] : place.split(/\/(.*)/s);
   return { network, wire, id, query };
 }
 
-/** What stands for the network that a link is of; undefined where it names none. */
-export const networkIn = (text: string): string | undefined => partsOf(text).network;
-
-/** The screen or the action that a link is for, as far as its name tells, and its query. */
-export function placeIn(text: string) {
-  const { wire, query } = partsOf(text);
-  return { place: placeAt(wire), query };
-}
-
 /**
- * Links whose long ids travel as keys of this store.
- * @param network what stands for their network; undefined where they name none
+ * Creates links. Long ids are replaced by keys of this store.
+ * @param network returns the code of the links' network, or `undefined` for the oldest one
  */
 export function createLinks(keys: IdKeys, network: () => string | undefined = () => undefined): Links {
   const unkept = { ...keys, remember: keys.hold };
@@ -98,24 +91,24 @@ function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "
 
   const write = (address: Address, max: number): string => {
     const code = network();
-    const given = givenParameters(address);
+    const givenPairs = givenParameters(address);
     const join = (idText?: string) => {
       const isPlaced = code !== undefined && idText !== undefined;
-      const query = given
+      const query = givenPairs
         .filter(([name]) => name !== "id" || !isPlaced)
         .map(([name, value]) => `${name}=${escapeValue(name === "id" ? (idText ?? value) : value)}`)
         .join("&");
-      const wire = `${code === undefined ? "" : `${code}~`}${wireOf(address.screen)}`;
-      const place = isPlaced ? `${wire}/${escapePlaced(idText)}` : wire;
-      return query ? `${place}?${query}` : place;
+      const wire = `${code === undefined ? "" : `${code}~`}${wireIn(address)}`;
+      const placeText = isPlaced ? `${wire}/${escapePlaced(idText)}` : wire;
+      return query ? `${placeText}?${query}` : placeText;
     };
-    const id = given.find(([name]) => name === "id")?.[1];
+    const id = givenPairs.find(([name]) => name === "id")?.[1];
     return id === undefined ? join() : join(packed(id, (text) => join(text).length <= max));
   };
 
   const encode = (address: Address, max: number): string => {
-    const known = encoded.get(address);
-    if (known !== undefined && known.length <= max) return known;
+    const knownText = encoded.get(address);
+    if (knownText !== undefined && knownText.length <= max) return knownText;
     const text = write(address, max);
     encoded.set(address, text);
     return text;
@@ -127,22 +120,22 @@ function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "
     return id === undefined ? undefined : `${WHOLE_MARK}${id}`;
   };
 
+  const resolve = async ({ wire, id, query }: LinkParts): Promise<Address | undefined> => {
+    const givenParameters: Record<string, string> = {};
+    for (const pair of [...(id === undefined ? [] : [`id=${id}`]), ...(query ? query.split("&") : [])]) {
+      const [name = "", value = ""] = pair.split("=");
+      const plain = unescapeValue(value);
+      const readValue = plain === undefined ? undefined : await readChoice(plain);
+      if (readValue === undefined) return undefined;
+      givenParameters[name] = readValue;
+    }
+    return addressAt(wire, givenParameters);
+  };
+
   return {
     encode,
-    async decode(text) {
-      const { wire, id, query } = partsOf(text);
-      const place = placeAt(wire);
-      if (!place) return undefined;
-      const given: Record<string, string> = {};
-      for (const pair of [...(id === undefined ? [] : [`id=${id}`]), ...(query ? query.split("&") : [])]) {
-        const [name = "", value = ""] = pair.split("=");
-        const plain = unescapeValue(value);
-        const read = plain === undefined ? undefined : await readChoice(plain);
-        if (read === undefined) return undefined;
-        given[name] = read;
-      }
-      return parseAddress(place, given);
-    },
+    decode: (text) => resolve(partsOf(text)),
+    resolve,
     customId(slot, address, mark = "") {
       const room = mark ? mark.length + "&m=".length : 0;
       const text = slot + encode(address, LIMITS.customId - slot.length - room);

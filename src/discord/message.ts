@@ -11,7 +11,7 @@ import {
   ComponentType,
 } from "discord-api-types/v10";
 import type { ExplorerProblem } from "../explorer/errors.js";
-import { type ScreenAddress, withParameter } from "../screens/addresses.js";
+import { type ScreenAddress, withParameter, wordsOf } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
 import { DEFAULT_COIN, withCoin } from "../text/coin.js";
 import { escapeText, type Markdown, md, timestamp } from "../text/markdown.js";
@@ -20,9 +20,8 @@ import { perObject } from "../util/per-object.js";
 import { LIMITS } from "./limits.js";
 import { LINK_SLOTS, type Links, MENU_SLOTS, PAGER_SLOTS, SLOT } from "./links.js";
 import { withMentions } from "./mentions.js";
-import { SCREEN_WORDS } from "./screen-words.js";
 
-/** What a thread may be called at the most (Discord: 100 characters). */
+/** Maximum length of a thread's name (Discord: 100 characters). */
 const MAX_THREAD_NAME = 100;
 
 const COLOURS: Readonly<Record<Tone, number>> = {
@@ -32,12 +31,9 @@ const COLOURS: Readonly<Record<Tone, number>> = {
   warning: 0xe0a021,
 };
 
-/**
- * A message's content, for a reply, an edit or a post. It mentions nobody, and states its attachments: its own files
- * and none that were there before.
- */
+/** The content of a message, for a reply, an edit or a post. It pings no one. `attachments` lists its own files only. */
 export interface MessagePayload {
-  /** For a phone's notification, which shows nothing of an embed. */
+  /** The text of the notification on a phone, which does not show embeds. */
   readonly content?: string;
   readonly embeds: APIEmbed[];
   readonly components: APIActionRowComponent<APIComponentInMessageActionRow>[];
@@ -52,28 +48,28 @@ export interface Renderer {
   screen(view: View, here: ScreenAddress, back: ScreenAddress | undefined): MessagePayload;
   /** A message that is no screen: it only has links. */
   message(view: View): MessagePayload;
-  /** What something of that title is called outside of messages: a thread, an event in a calendar, a choice. */
+  /** Returns the title for use outside of messages: in threads, calendar events and choices. */
   title(text: string): string;
-  /** What makes a delivery's message recognizable by one of its links; also its nonce (Discord: 25 characters). */
+  /** Returns the mark that identifies a delivery's message in one of its links. It is also the nonce (Discord: 25 characters). */
   mark(deliveryId: string): string;
 }
 
-/** What a renderer may know besides how addresses are written. */
+/** Options of a renderer. */
 interface RendererOptions {
   /** Discord's id of each command by how it is called, once they are registered. */
   readonly commands?: () => ReadonlyMap<string, string>;
-  /** The address of a thing's page in the web explorer, where one is set. */
+  /** The address of a thing's page in the web explorer, if one is set. */
   readonly pageOf?: (thing: ExplorerPage) => string | undefined;
-  /** The network's name, where that is to be said. */
+  /** The network's name, if that is to be said. */
   readonly label?: string | undefined;
-  /** What the coin's unit is called. */
+  /** Name of the coin's unit. */
   readonly coin?: string | undefined;
   /** Tells one network's messages from another's in the same channel. */
   readonly salt?: () => string | undefined;
 }
 
-/** What stands in a message's text besides the view's own words. */
-interface Words {
+/** Parts of a message's text besides the view's own words. */
+interface MessageWords {
   readonly commands: ReadonlyMap<string, string>;
   readonly coin: string;
   readonly label: string | undefined;
@@ -108,17 +104,17 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   };
 }
 
-/** What a file is called: two networks' files of one thing are told apart. */
+/** Returns a file's name. Files of different networks have different names. */
 const fileName = (name: string, label: string | undefined): string =>
   label === undefined ? name : `${label.replace(/[^\w-]+/g, "-")}-${name}`;
 
 /** A title with the network's name, which is never what is cut. */
 function withLabel(title: string, label: string | undefined, most: number, shorten = cutEscaped): string {
-  const end = label === undefined ? "" : ` · ${label}`;
-  return `${shorten(title, most - end.length)}${end}`;
+  const labelSuffix = label === undefined ? "" : ` · ${label}`;
+  return `${shorten(title, most - labelSuffix.length)}${labelSuffix}`;
 }
 
-function toMessage(view: View, components: Row[], words: Words): MessagePayload {
+function toMessage(view: View, components: ButtonRow[], words: MessageWords): MessagePayload {
   const { coin, label } = words;
   return {
     ...(view.notification
@@ -161,9 +157,9 @@ function plain(text: string, most: number): string {
 function fitLines(lines: readonly string[], most: number): string {
   let text = "";
   for (const line of lines) {
-    const next = text ? `${text}\n${line}` : line;
-    if (next.length > most - 2) return text ? `${text}\n…` : cut(line, most);
-    text = next;
+    const nextText = text ? `${text}\n${line}` : line;
+    if (nextText.length > most - 2) return text ? `${text}\n…` : cut(line, most);
+    text = nextText;
   }
   return text;
 }
@@ -178,41 +174,44 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   withheld: "the explorer does not give it to this bot",
 };
 
-/** How old the data is, in one line of small print that keeps itself up to date in the reader's client. */
+/** Returns the age of the data as one line of small print, which Discord keeps up to date. */
 function ageOf(view: View): Markdown | undefined {
   if (view.readings.length === 0) return undefined;
-  const oldest = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
+  const oldestReading = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
   const problem = view.readings.find((reading) => reading.problem)?.problem;
   if (problem)
-    return md`-# ⚠️ Not the newest data, from ${oldest}: ${WHY[problem] ?? "the explorer is not answering"}`;
+    return md`-# ⚠️ Not the newest data, from ${oldestReading}: ${WHY[problem] ?? "the explorer is not answering"}`;
   // A newer one is on its way already, but not to this message.
   const isStale = view.readings.some((reading) => reading.stale);
   return isStale
-    ? md`-# Explorer data from ${oldest}; press Refresh for newer data`
-    : md`-# Explorer data from ${oldest}`;
+    ? md`-# Explorer data from ${oldestReading}; press Refresh for newer data`
+    : md`-# Explorer data from ${oldestReading}`;
 }
 
-/** What the age takes at the most, so that it is never what is dropped. */
+/** Space reserved for the age, so that it is never cut off. */
 const AGE_ROOM = 200;
 
 // Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
 // (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
-function toEmbed(view: View, words: Words): APIEmbed {
+function toEmbed(view: View, words: MessageWords): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
     withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—";
-  let left = LIMITS.embedTotal - title.length - AGE_ROOM;
+  let remainingRoom = LIMITS.embedTotal - title.length - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
   for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
     const fitted = fitField(field, words);
-    left -= fitted.name.length + fitted.value.length;
-    if (left < 0) break;
+    remainingRoom -= fitted.name.length + fitted.value.length;
+    if (remainingRoom < 0) break;
     fields.push(fitted);
   }
 
-  const lines = (view.body ?? []).flatMap((line) => linesOf(line, words));
-  const text = fitLines(lines, Math.min(LIMITS.description - AGE_ROOM, Math.max(left, 0))).trim();
+  const bodyLines = (view.body ?? []).flatMap((line) => linesOf(line, words));
+  const text = fitLines(
+    bodyLines,
+    Math.min(LIMITS.description - AGE_ROOM, Math.max(remainingRoom, 0)),
+  ).trim();
   const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
   return {
     color: COLOURS[view.tone],
@@ -225,10 +224,10 @@ function toEmbed(view: View, words: Words): APIEmbed {
 }
 
 /** A text's lines, as they are to be read. */
-const linesOf = (text: Markdown, { commands, coin }: Words): string[] =>
+const linesOf = (text: Markdown, { commands, coin }: MessageWords): string[] =>
   withCoin(withMentions(text.toString(), commands), coin).split("\n");
 
-function fitField({ name, value, inline = false }: Field, words: Words) {
+function fitField({ name, value, inline = false }: Field, words: MessageWords) {
   return {
     name: plain(withCoin(name, words.coin), LIMITS.fieldName),
     value: fitLines(linesOf(value, words), LIMITS.fieldValue).trim() || "—",
@@ -236,13 +235,13 @@ function fitField({ name, value, inline = false }: Field, words: Words) {
   };
 }
 
-/** What writes addresses. */
+/** Writes addresses. */
 type Writer = Links["unkept"];
-type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
-/** A choice as a menu shows it; undefined where its address is too long. */
+type ButtonRow = APIActionRowComponent<APIComponentInMessageActionRow>;
+/** A choice as a menu shows it; undefined if its address is too long. */
 type ToOption = (choice: Choice) => APISelectMenuOption | undefined;
 
-const rowOf = (components: APIComponentInMessageActionRow[]): Row => ({
+const rowOf = (components: APIComponentInMessageActionRow[]): ButtonRow => ({
   type: ComponentType.ActionRow,
   components,
 });
@@ -255,7 +254,7 @@ function toRows(
   page: string | undefined,
   toOption: ToOption,
 ) {
-  const rows: Row[] = [];
+  const rows: ButtonRow[] = [];
   if (here && view.pager && view.pager.pages > 1) rows.push(pagerRow(view.pager, here, links));
   for (const [index, menu] of (view.menus ?? []).slice(0, MENU_SLOTS.length).entries()) {
     const row = menuRow(menu, MENU_SLOTS[index] ?? "", toOption);
@@ -265,13 +264,7 @@ function toRows(
   const buttons = [
     ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, links)] : []),
     ...(target
-      ? [
-          button(
-            { label: `Back to ${SCREEN_WORDS[target.screen]}`, emoji: "↩️", to: target },
-            SLOT.back,
-            links,
-          ),
-        ]
+      ? [button({ label: `Back to ${wordsOf(target.screen)}`, emoji: "↩️", to: target }, SLOT.back, links)]
       : []),
     ...(view.links ?? [])
       .slice(0, LINK_SLOTS.length)
@@ -306,7 +299,11 @@ const pageButton = (url: string): APIButtonComponentWithURL => ({
   emoji: { name: "🔗" },
 });
 
-function pagerRow({ page, pages }: { page: number; pages: number }, here: ScreenAddress, links: Writer): Row {
+function pagerRow(
+  { page, pages }: { page: number; pages: number },
+  here: ScreenAddress,
+  links: Writer,
+): ButtonRow {
   const leads = [
     ["⏮", 1],
     ["◀", page - 1],
@@ -333,7 +330,7 @@ function pagerRow({ page, pages }: { page: number; pages: number }, here: Screen
   return rowOf([...arrows.slice(0, 2), jump, ...arrows.slice(2)]);
 }
 
-function menuRow({ placeholder, choices }: Menu, slot: string, toOption: ToOption): Row | undefined {
+function menuRow({ placeholder, choices }: Menu, slot: string, toOption: ToOption): ButtonRow | undefined {
   const byValue = new Map<string, APISelectMenuOption>();
   for (const choice of choices) {
     const option = toOption(choice);

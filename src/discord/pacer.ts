@@ -8,33 +8,33 @@ const EVERY_MS = 21;
 export interface Pacer {
   /**
    * Resolves when a request may be sent; edits give way to new messages.
-   * @param line whom it is for: a server's id, or a channel's where the server is not known
+   * @param line whom it is for: a server's id, or a channel's if the server is not known
    */
   turn(line: string, urgency?: "message" | "edit"): Promise<void>;
 }
 
 /** @param everyMs the time between two requests */
 export function createPacer(everyMs = EVERY_MS): Pacer {
-  const waiting = { message: createTurns<() => void>(), edit: createTurns<() => void>() };
-  let running = false;
+  const waitingTurns = { message: createTurns<() => void>(), edit: createTurns<() => void>() };
+  let isRunning = false;
 
   const run = async () => {
-    running = true;
-    let next = performance.now();
+    isRunning = true;
+    let nextTurnAt = performance.now();
     for (;;) {
-      const turn = waiting.message.next() ?? waiting.edit.next();
+      const turn = waitingTurns.message.next() ?? waitingTurns.edit.next();
       if (!turn) break;
       turn.item();
-      next = Math.max(next + everyMs, performance.now() + everyMs / 2);
-      await delay(Math.max(0, next - performance.now()));
+      nextTurnAt = Math.max(nextTurnAt + everyMs, performance.now() + everyMs / 2);
+      await delay(Math.max(0, nextTurnAt - performance.now()));
     }
-    running = false;
+    isRunning = false;
   };
   return {
     turn: (line, urgency = "message") =>
       new Promise((resolve) => {
-        waiting[urgency].add(line, resolve);
-        if (!running) void run();
+        waitingTurns[urgency].add(line, resolve);
+        if (!isRunning) void run();
       }),
   };
 }

@@ -4,8 +4,8 @@ import type { ExplorerPage } from "../screens/view.js";
 const MAX_URL = 512;
 
 /**
- * The addresses of the web explorer's pages.
- * @param patterns by the kind of thing, with `{id}` where its id stands; undefined where none is set
+ * Returns the addresses of the web explorer's pages.
+ * @param patterns by kind, with `{id}` as a placeholder; `undefined` if none is set
  */
 export const createPages =
   (patterns: Readonly<Record<ExplorerPage["kind"], string | undefined>>) =>

@@ -7,8 +7,8 @@ import {
   PermissionFlagsBits,
 } from "discord-api-types/v10";
 
-/** A channel with all that decides what somebody may do there, read over REST: the bot caches no servers. */
-export interface Place {
+/** A channel with everything that decides a member's permissions. It is read over REST, because the bot caches no servers. */
+export interface ChannelPlace {
   readonly channel: APIChannel;
   readonly guild: APIGuild;
   /** Its own overwrites, or those of the channel that a thread is in. */
@@ -21,11 +21,11 @@ const THREADS: readonly ChannelType[] = [
   ChannelType.PrivateThread,
 ];
 
-/** Whether a channel is a thread, of any kind. */
+/** True if a channel is a thread of any kind. */
 export const isThread = (channel: APIChannel): boolean => THREADS.includes(channel.type);
 
 /**
- * What a member may do in a place: their roles first, then the channel's overwrites, in Discord's own order (Discord:
+ * Returns a member's permissions in a place: roles first, then the channel's overwrites, in Discord's order (Discord:
  * Permissions, "Permission Overwrites").
  * @param roleIds the member's roles, without @everyone
  */
@@ -33,7 +33,7 @@ export function permissionsIn(
   {
     guild,
     overwrites,
-  }: Pick<Place, "overwrites"> & { readonly guild: Pick<APIGuild, "id" | "owner_id" | "roles"> },
+  }: Pick<ChannelPlace, "overwrites"> & { readonly guild: Pick<APIGuild, "id" | "owner_id" | "roles"> },
   userId: string,
   roleIds: readonly string[],
 ): bigint {
@@ -78,12 +78,16 @@ export const NAMES = {
 /** A permission that this bot has a word for. */
 export type PermissionName = keyof typeof NAMES;
 
-/** Those of the permissions that are not held, by the names that Discord's settings give them. */
-export const missing = (held: bigint, needed: readonly PermissionName[]): string[] =>
+/** Returns the missing permissions by the names in Discord's settings. */
+export const missingPermissions = (held: bigint, needed: readonly PermissionName[]): string[] =>
   needed.filter((each) => (held & PermissionFlagsBits[each]) === 0n).map((each) => NAMES[each]);
 
-/** What the bot needs in a place to do there what a subscription wants. */
-export function neededIn(place: Place, thread: boolean, needsMention: boolean): readonly PermissionName[] {
+/** Returns the permissions that a subscription needs in a place. */
+export function neededIn(
+  place: ChannelPlace,
+  thread: boolean,
+  needsMention: boolean,
+): readonly PermissionName[] {
   const { channel } = place;
   const forum = channel.type === ChannelType.GuildForum;
   return [
@@ -97,7 +101,7 @@ export function neededIn(place: Place, thread: boolean, needsMention: boolean): 
   ];
 }
 
-/** What it takes to write in a channel. */
+/** Returns the permissions for writing in a channel. */
 export function writeIn(channel: APIChannel): readonly PermissionName[] {
   if (isThread(channel)) return ["SendMessagesInThreads"];
   return channel.type === ChannelType.GuildForum

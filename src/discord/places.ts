@@ -10,18 +10,18 @@ import {
 import { PersonError } from "../util/person-error.js";
 import {
   ALL,
+  type ChannelPlace,
   isThread,
-  missing,
+  missingPermissions,
   NAMES,
   neededIn,
   type PermissionName,
-  type Place,
   permissionsIn,
   writeIn,
 } from "./permissions.js";
 
-/** @throws {PersonError} where the bot cannot see the channel */
-export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<Place> {
+/** @throws {PersonError} if the bot cannot see the channel */
+export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {
     const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
@@ -42,7 +42,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
-/** A channel, and the one whose thread or forum's post it is, where it is one. */
+/** A channel, and the one whose thread or forum's post it is, if it is one. */
 export async function withParent(rest: REST, channelId: string | null): Promise<readonly string[]> {
   if (channelId === null) return [];
   const channel = (await rest.get(Routes.channel(channelId)).catch(() => undefined)) as
@@ -52,47 +52,49 @@ export async function withParent(rest: REST, channelId: string | null): Promise<
   return parent ? [channelId, parent] : [channelId];
 }
 
-/** What permissionsIn says of a member, whose roles are read over REST. */
-async function permissionsOf(rest: REST, place: Place, userId: string): Promise<bigint> {
+/** Returns a member's permissions. Their roles are read over REST. */
+async function permissionsOf(rest: REST, place: ChannelPlace, userId: string): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;
   const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
   return permissionsIn(place, userId, member.roles);
 }
 
-/** What a subscription wants in a place: a role pinged, threads opened, and what its topics need. */
+/** The needs of a subscription: a role to ping, threads, and its topics' permissions. */
 interface Wants {
   readonly roleId: string | null;
   readonly thread: boolean;
   readonly needs: readonly PermissionName[];
 }
 
-/** The names of the permissions that the bot lacks for a subscription in a place; none where all is well. */
+/** The names of the permissions that the bot lacks for a subscription in a place; none if all is well. */
 export async function lackedIn(
   rest: REST,
   botId: string,
-  place: Place,
+  place: ChannelPlace,
   { roleId, thread, needs }: Wants,
 ): Promise<readonly string[]> {
   const role = place.guild.roles.find(({ id }) => id === roleId);
   const needsMention = role !== undefined && !role.mentionable;
-  const held = await permissionsOf(rest, place, botId);
+  const heldPermissions = await permissionsOf(rest, place, botId);
   return [
-    ...missing(held, neededIn(place, thread, needsMention)),
+    ...missingPermissions(heldPermissions, neededIn(place, thread, needsMention)),
     ...(await lackedInServer(rest, botId, place, needs)),
   ];
 }
 
-/** The same for what belongs to the server, where a channel's own settings do not count. */
+/** The same for what belongs to the server, if a channel's own settings do not count. */
 const lackedInServer = async (
   rest: REST,
   botId: string,
-  place: Place,
+  place: ChannelPlace,
   needs: readonly PermissionName[],
 ): Promise<readonly string[]> =>
-  needs.length === 0 ? [] : missing(await permissionsOf(rest, { ...place, overwrites: [] }, botId), needs);
+  needs.length === 0
+    ? []
+    : missingPermissions(await permissionsOf(rest, { ...place, overwrites: [] }, botId), needs);
 
 interface SubscriptionCheck extends Wants {
-  readonly place: Place;
+  readonly place: ChannelPlace;
 }
 
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
@@ -109,14 +111,14 @@ export async function checkSubscription(
 ): Promise<void> {
   const { channel, guild } = place;
   const where = `<#${channel.id}>`;
-  const own = await permissionsOf(rest, place, personId);
-  const personLacks = missing(own, ["ViewChannel", ...writeIn(channel)]);
+  const ownPermissions = await permissionsOf(rest, place, personId);
+  const personLacks = missingPermissions(ownPermissions, ["ViewChannel", ...writeIn(channel)]);
   if (personLacks.length > 0)
     throw new PersonError(`You may not subscribe ${where}: you lack ${bolded(personLacks)} there yourself.`);
 
   const role = roleId === null ? undefined : roleOf(guild, roleId);
   const needsMention = role !== undefined && !role.mentionable;
-  if (needsMention && missing(own, ["MentionEveryone"]).length > 0) {
+  if (needsMention && missingPermissions(ownPermissions, ["MentionEveryone"]).length > 0) {
     throw new PersonError(
       `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
     );
@@ -148,8 +150,8 @@ export async function checkPingable(
   const role = roleOf(guild, roleId);
   if (role.mentionable) return;
   const member = (await rest.get(Routes.guildMember(guildId, botId))) as APIGuildMember;
-  const held = permissionsIn({ guild, overwrites: [] }, botId, member.roles);
-  if (missing(held, ["MentionEveryone"]).length > 0)
+  const rolePermissions = permissionsIn({ guild, overwrites: [] }, botId, member.roles);
+  if (missingPermissions(rolePermissions, ["MentionEveryone"]).length > 0)
     throw new PersonError(
       `I cannot ping <@&${roleId}>: make it mentionable in the server's settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}. Then try again.`,
     );

@@ -17,14 +17,14 @@ export interface Post {
   /** The roles and the people that it notifies. */
   readonly roleIds?: readonly string[];
   readonly userIds?: readonly string[];
-  /** Whether it arrives without a sound. */
+  /** True if it makes no sound. */
   readonly isSilent?: boolean;
   /** The message it replies to, if that is still there. */
   readonly replyTo?: string | undefined;
 }
 
 function body({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
-  // Mentions stand in the content: one inside an embed notifies nobody.
+  // Mentions go into the content, because those in an embed notify no one.
   const mentions = [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)];
   const content = [...mentions, payload.content ?? ""].filter(Boolean).join(" ");
   return {
@@ -45,10 +45,10 @@ function body({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }:
 const filesOf = ({ payload }: Post) =>
   payload.files.map(({ name, attachment }) => ({ name, data: attachment }));
 
-/** What a thread under an announcement is archived after by itself, in minutes: a week. */
+/** Time until Discord archives a thread under an announcement, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
 
-/** Posts to a channel or thread: one request, and another only where Discord said that the first was not done. */
+/** Posts to a channel or thread: one request, and another only if Discord said that the first was not done. */
 export async function postMessage(
   rest: REST,
   channelId: string,
@@ -153,7 +153,7 @@ const snowflakeAt = (ms: number): string =>
 const PAGE = 100;
 const MAX_PAGES = 5;
 
-const holds = (message: { components?: unknown }, mark: string): boolean =>
+const holdsMark = (message: { components?: unknown }, mark: string): boolean =>
   JSON.stringify(message.components ?? []).includes(mark);
 
 /** Looks for a message by a mark in one of its buttons, among those since a moment. @returns its id */
@@ -167,8 +167,8 @@ export async function findByMark(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = new URLSearchParams({ after, limit: String(PAGE) });
     const messages = (await rest.get(Routes.channelMessages(channelId), { query })) as APIMessage[];
-    const found = messages.find((message) => holds(message, mark));
-    if (found) return found.id;
+    const foundMessage = messages.find((message) => holdsMark(message, mark));
+    if (foundMessage) return foundMessage.id;
     if (messages.length < PAGE) return undefined;
     after = messages.map(({ id }) => id).reduce((a, b) => (BigInt(a) > BigInt(b) ? a : b));
   }
@@ -187,27 +187,29 @@ export async function findPostByMark(
   since: number,
   turn: () => Promise<void>,
 ): Promise<string | undefined> {
-  const active = (await rest.get(Routes.guildActiveThreads(guildId))) as { threads: APIThreadChannel[] };
+  const activeThreads = (await rest.get(Routes.guildActiveThreads(guildId))) as {
+    threads: APIThreadChannel[];
+  };
   const archived = (await rest.get(Routes.channelThreads(forumId, "public"))) as {
     threads: APIThreadChannel[];
   };
   const least = BigInt(snowflakeAt(since));
-  const posts = [...active.threads, ...archived.threads].filter(
+  const posts = [...activeThreads.threads, ...archived.threads].filter(
     (each) => each.parent_id === forumId && BigInt(each.id) >= least,
   );
   for (const { id } of posts) {
     await turn();
-    const first = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
-      // One that was deleted is not it; anything else says nothing.
+    const firstMessage = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
+      // The message was deleted, so it is not the one. Other errors say nothing.
       if (hasCode(error, DISCORD.unknownMessage) || hasCode(error, DISCORD.unknownChannel)) return undefined;
       throw error;
     });
-    if (first && holds(first as APIMessage, mark)) return id;
+    if (firstMessage && holdsMark(firstMessage as APIMessage, mark)) return id;
   }
   return undefined;
 }
 
-/** Whether the bot is in a server. */
+/** True if the bot is in a server. */
 export async function isMember(rest: REST, guildId: string): Promise<boolean> {
   try {
     await rest.get(Routes.guild(guildId));

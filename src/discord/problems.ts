@@ -1,7 +1,7 @@
 import { DiscordAPIError } from "discord.js";
 import { DISCORD } from "./errors.js";
 
-/** What a failed request to a channel means for it. */
+/** Kind of a failed request to a channel. */
 export type PostProblem =
   /** Gone for good. */
   | "channel-deleted"
@@ -15,10 +15,10 @@ export type PostProblem =
   | "deleted-by-somebody"
   /** Discord did not take it; the same may be sent again. */
   | "refused-for-now"
-  /** Nobody knows whether it arrived. */
+  /** It is not known if the message arrived. */
   | "unknown";
 
-/** What a failure of a request to a channel means for it. */
+/** Classifies a failed request to a channel. */
 export function problemOf(error: unknown): PostProblem {
   if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
   switch (error.code) {
@@ -47,15 +47,15 @@ export function problemOf(error: unknown): PostProblem {
 const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
   error instanceof Error && /RateLimit/.test(error.name);
 
-/** How long Discord wants us to wait, in ms, where it says. */
+/** Returns the wait that Discord asks for, in ms. */
 export function retryAfterOf(error: unknown): number | undefined {
   return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
 }
 
-/** What went wrong, in words for people. */
+/** Describes an error in words for people. */
 export function wordsFor(error: unknown): string {
   if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
-  const words: Partial<Record<number | string, string>> = {
+  const wordsByCode: Partial<Record<number | string, string>> = {
     [DISCORD.unknownChannel]: "the channel was deleted",
     [DISCORD.missingAccess]: "the bot cannot see the channel: grant it View Channel there",
     [DISCORD.cannotWriteToPerson]: "Discord does not let the bot write to this person",
@@ -64,5 +64,5 @@ export function wordsFor(error: unknown): string {
     [DISCORD.tooManyThreads]: "the server has too many active threads",
     [DISCORD.threadArchived]: "the thread is locked",
   };
-  return words[error.code] ?? `Discord refuses it (${error.code})`;
+  return wordsByCode[error.code] ?? `Discord refuses it (${error.code})`;
 }

@@ -1,10 +1,23 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type REST, Routes } from "discord.js";
+import { DiscordAPIError, type REST, Routes } from "discord.js";
+import * as z from "zod";
 import type { Log } from "../log.js";
+import { defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
+import { createNotice } from "../util/notice.js";
+import { MINUTE, SECOND } from "../util/units.js";
 import type { CommandDefinition } from "./command.js";
 
-/** What Discord fills in by itself, or what is the same left out: null, false and empty. */
+/** The server that the commands were last registered in, or null if they are registered everywhere. */
+export const registrations = defineCollection({
+  name: "settings",
+  schema: z.object({ guildId: z.string().nullable() }),
+  lifetime: "forever: where the commands were last registered",
+  isShared: true,
+});
+
+/** Removes values that Discord fills in, and values that mean the same as a missing one: null, false and empty. */
 function withoutDefaults(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDefaults);
   if (typeof value !== "object" || value === null) return value;
@@ -30,7 +43,7 @@ const STATED = [
 
 function same(ours: CommandDefinition, theirs: Record<string, unknown>): boolean {
   const mine: Readonly<Record<string, unknown>> = { ...ours };
-  // Where a command may be used is the application's own setting unless we say it.
+  // If a command does not say where it may be used, the application's own setting applies.
   const ownSetting = (key: string) =>
     (key === "contexts" || key === "integration_types") && mine[key] === undefined;
   const stated = (command: Readonly<Record<string, unknown>>) =>
@@ -40,7 +53,7 @@ function same(ours: CommandDefinition, theirs: Record<string, unknown>): boolean
   return isDeepStrictEqual(stated(mine), stated(theirs));
 }
 
-/** Whether Discord has exactly these commands. */
+/** True if Discord has exactly these commands. */
 export function isRegistered(ours: readonly CommandDefinition[], theirs: readonly unknown[]): boolean {
   const byName = new Map(
     theirs
@@ -50,17 +63,17 @@ export function isRegistered(ours: readonly CommandDefinition[], theirs: readonl
   return (
     theirs.length === ours.length &&
     ours.every((each) => {
-      const registered = byName.get(each.name);
-      return registered !== undefined && same(each, registered);
+      const registeredCommand = byName.get(each.name);
+      return registeredCommand !== undefined && same(each, registeredCommand);
     })
   );
 }
 
-/** Where a command may be used is for global commands only. */
+/** Contexts and integration types apply to global commands only. */
 export const forGuild = ({ contexts, integration_types, ...rest }: CommandDefinition): CommandDefinition =>
   rest;
 
-/** Commands that an earlier setting may have left in servers are looked for in so many servers at the most. */
+/** Maximum number of servers that are searched for commands of an earlier setting. */
 const MAX_OTHER_GUILDS = 25;
 
 interface RegistrationDeps {
@@ -92,33 +105,37 @@ function idsOf(registered: unknown): Map<string, string> {
  * Registers the commands, if they differ from what Discord has, and removes those of the other scope.
  * @returns Discord's ids of the commands, by name
  */
-export async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<string, string>> {
+async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<string, string>> {
   const { rest, applicationId, definitions, guildId, guildIds, state, log } = options;
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
   const bringTo = async (route: `/${string}`, wanted: readonly CommandDefinition[], scope: string) => {
-    const current = await rest.get(route);
-    if (isRegistered(wanted, Array.isArray(current) ? current : [])) return idsOf(current);
-    const registered = await rest.put(route, { body: wanted });
+    const currentCommands = await rest.get(route);
+    if (isRegistered(wanted, Array.isArray(currentCommands) ? currentCommands : []))
+      return idsOf(currentCommands);
+    const registeredCommands = await rest.put(route, { body: wanted });
     log.info({ scope, commands: wanted.length }, "Commands registered");
-    return idsOf(registered);
+    return idsOf(registeredCommands);
   };
 
-  const { settings } = state;
-  const last = await settings.get("registration").catch(() => undefined);
+  const settings = state.open(registrations);
+  const lastRegistration = await settings.get("registration").catch(() => undefined);
   // A small bot's servers are looked at too: the state may be another than when they were registered.
-  const looked = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
-  const others = new Set([...(last?.guildId ? [last.guildId] : []), ...looked]);
+  const inspectedGuilds = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
+  const otherGuilds = new Set([
+    ...(lastRegistration?.guildId ? [lastRegistration.guildId] : []),
+    ...inspectedGuilds,
+  ]);
   let ids: ReadonlyMap<string, string>;
   if (guildId === undefined) ids = await bringTo(everywhere, definitions, "everywhere");
   else {
-    others.delete(guildId);
+    otherGuilds.delete(guildId);
     ids = await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
     await bringTo(everywhere, [], "everywhere");
   }
   await Promise.all(
-    [...others].map((id) =>
+    [...otherGuilds].map((id) =>
       bringTo(inGuild(id), [], id).catch((err: unknown) =>
         log.debug({ err, guild: id }, "A server's commands could not be read"),
       ),
@@ -129,4 +146,60 @@ export async function registerCommands(options: RegistrationDeps): Promise<Reado
     .commit([settings.put("registration", { guildId: guildId ?? null })])
     .catch((err: unknown) => log.debug({ err }, "The commands' scope could not be kept"));
   return ids;
+}
+
+/** Discord answers a refused or a malformed request the same way each time: never retry a 403. */
+const mayPass = (error: unknown): boolean =>
+  !(error instanceof DiscordAPIError) || error.status === 429 || error.status >= 500;
+
+/** Pauses between two tries, in ms: each is twice as long as the last, up to the longest. */
+const FIRST_PAUSE_MS = 2 * SECOND;
+const MAX_PAUSE_MS = 5 * MINUTE;
+
+/** The registration of the commands, which goes on until Discord has them. */
+export interface Registration {
+  /** Resolves after the first try, whether or not it succeeded. */
+  readonly tried: Promise<void>;
+  /** True once Discord has the commands, or has refused them for good. */
+  isSettled(): boolean;
+  stop(): void;
+}
+
+/** Registers the commands, again with backoff while Discord does not answer. @param onDone gets Discord's ids of the commands */
+export function keepRegistering(
+  options: RegistrationDeps,
+  onDone: (ids: ReadonlyMap<string, string>) => void,
+): Registration {
+  const { log } = options;
+  const stopping = new AbortController();
+  let isSettled = false;
+  const failureNotice = createNotice<unknown>(
+    (err) => log.error({ err }, "The commands could not be registered; retrying until they are"),
+    () => log.info({}, "The commands are registered"),
+  );
+  const attempt = async (): Promise<boolean> => {
+    try {
+      onDone(await registerCommands(options));
+      isSettled = true;
+      failureNotice.ends();
+      return true;
+    } catch (err) {
+      if (!mayPass(err)) {
+        log.error({ err }, "Discord refused the commands; the registered ones stay in use");
+        isSettled = true;
+        return true;
+      }
+      failureNotice.begins(err);
+      return false;
+    }
+  };
+  const firstAttempt = attempt();
+  const goOn = async () => {
+    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+      await delay(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+      if (stopping.signal.aborted || (await attempt())) return;
+    }
+  };
+  void firstAttempt.then((isOver) => (isOver ? undefined : goOn()));
+  return { tried: firstAttempt.then(() => {}), isSettled: () => isSettled, stop: () => stopping.abort() };
 }

@@ -17,8 +17,8 @@ export type Answerable =
   | StringSelectMenuInteraction
   | ModalSubmitInteraction;
 
-/** Where an answer goes: a new message, for all or for one person, or into the message that was clicked. */
-export type Target = "public" | "private" | "update";
+/** Destination of an answer: a new public or private message, or the message that was clicked. */
+export type AnswerTarget = "public" | "private" | "update";
 
 /** Discord wants the first response within 3 s; what is not ready after this many ms is deferred. */
 const DEFER_AFTER_MS = 1_500;
@@ -31,19 +31,19 @@ const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
     (error: unknown) => ({ error }),
   );
 
-/** The message can only be updated where the interaction came from one. */
+/** The message can only be updated if the interaction came from one. */
 function updatable(interaction: Answerable) {
   if (interaction.isMessageComponent()) return interaction;
   return interaction.isModalSubmit() && interaction.isFromMessage() ? interaction : undefined;
 }
 
-async function defer(interaction: Answerable, target: Target): Promise<void> {
+async function defer(interaction: Answerable, target: AnswerTarget): Promise<void> {
   const message = target === "update" ? updatable(interaction) : undefined;
   if (message) await message.deferUpdate();
   else await interaction.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
 }
 
-async function send(interaction: Answerable, target: Target, message: MessagePayload): Promise<void> {
+async function send(interaction: Answerable, target: AnswerTarget, message: MessagePayload): Promise<void> {
   // discord.js adds the files to the list it is given.
   const payload = { ...message, attachments: [] };
   if (interaction.deferred) {
@@ -61,7 +61,7 @@ async function send(interaction: Answerable, target: Target, message: MessagePay
 }
 
 /** Says one sentence to the person alone; a message that was clicked stays as it was. */
-async function sayPrivately(interaction: Answerable, target: Target, content: string): Promise<void> {
+async function sayPrivately(interaction: Answerable, target: AnswerTarget, content: string): Promise<void> {
   const sentence = { content, allowedMentions: { parse: [] } };
   if (!interaction.deferred) {
     await interaction.reply({ ...sentence, flags: MessageFlags.Ephemeral });
@@ -75,12 +75,12 @@ async function sayPrivately(interaction: Answerable, target: Target, content: st
 }
 
 /**
- * Answers: in one response where the work is done in time, else by deferring and editing. An error becomes a private
+ * Answers: in one response if the work is done in time, else by deferring and editing. An error becomes a private
  * sentence.
  */
 export async function answer(
   interaction: Answerable,
-  target: Target,
+  target: AnswerTarget,
   work: Promise<MessagePayload>,
   explain: (error: unknown) => string,
 ): Promise<void> {

@@ -59,14 +59,14 @@ const viewOf = (title: string, mark?: string): View => ({
 
 const renderer = createRenderer(createLinks(NO_KEYS, () => undefined));
 
-/** What Discord kept of it otherwise than it was sent, in words; empty where nothing. */
+/** Returns the parts of a message that Discord changed, in words. */
 function lostIn(message: APIMessage): string[] {
   const { embeds, components = [], attachments, flags = 0 } = message;
   const kinds = components.flatMap((row) =>
     row.type === ComponentType.ActionRow ? row.components.map(({ type }) => type) : [],
   );
-  const sent = renderer.message(viewOf(TITLE));
-  const [embed, own] = [embeds[0], sent.embeds[0]];
+  const sentMessage = renderer.message(viewOf(TITLE));
+  const [embed, own] = [embeds[0], sentMessage.embeds[0]];
   const isWhole =
     embed?.title === own?.title &&
     embed?.fields?.length === own?.fields?.length &&
@@ -81,7 +81,7 @@ function lostIn(message: APIMessage): string[] {
   ];
 }
 
-/** What to do where Discord did not let the bot go on. */
+/** Returns advice for an error of Discord. */
 async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknown): Promise<string> {
   if (!(error instanceof DiscordAPIError))
     return `See that this machine reaches Discord, and run it again. Delete “${TITLE}” if it was left there.`;
@@ -91,38 +91,38 @@ async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknow
   const grant = (what: string) =>
     `Grant the bot ${what} in the channel's settings → Permissions, and run it again.`;
   if (!channel || !("guild_id" in channel) || !channel.guild_id) return grant("View Channel");
-  const place = await readPlace(rest, channel.guild_id, channel.id);
+  const channelPlace = await readPlace(rest, channel.guild_id, channel.id);
   const { id } = (await rest.get(Routes.user())) as APIUser;
-  const lacking = await lackedIn(rest, id, place, { roleId: null, thread: true, needs: [] });
+  const lacking = await lackedIn(rest, id, channelPlace, { roleId: null, thread: true, needs: [] });
   return grant(lacking.length > 0 ? lacking.join(", ") : "what it lacks");
 }
 
 /**
- * Sends one message with everything that the bot uses to a channel or a forum, looks at what Discord made of it, and removes it.
- * It makes no sound, and pings nobody.
- * @param stopped once it is aborted, no more is sent, and what was sent is removed
+ * Sends a message with every feature that the bot uses to a channel or forum, checks what Discord made of it, and removes it. It
+ * is silent and pings no one.
+ * @param stopped when it aborts, no more is sent and the message is removed
  */
 export async function* checkChannel(
   rest: REST,
   channelId: string,
   stopped: AbortSignal,
 ): AsyncGenerator<Finding> {
-  const what = `Channel ${channelId}`;
+  const checkName = `Channel ${channelId}`;
   let channel: APIChannel | undefined;
-  /** What is to be removed, the last first; each says what stays where it cannot be. */
-  const made: (() => Promise<Finding | undefined>)[] = [];
+  /** Removals to run, last first. Each one reports what could not be removed. */
+  const removals: (() => Promise<Finding | undefined>)[] = [];
   try {
     channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
-    yield pass(what, `the bot sees ${"name" in channel && channel.name ? `#${channel.name}` : "it"}`);
-    yield* tryMessage(rest, channel, made, stopped);
+    yield pass(checkName, `the bot sees ${"name" in channel && channel.name ? `#${channel.name}` : "it"}`);
+    yield* tryMessage(rest, channel, removals, stopped);
   } catch (error) {
-    if (stopped.aborted) yield fail(what, "it was stopped", "Run it again.");
+    if (stopped.aborted) yield fail(checkName, "it was stopped", "Run it again.");
     else {
       const fix = await fixFor(rest, channel, error).catch(() => "Run it again.");
-      yield fail(what, wordsOf(error, "Discord"), fix);
+      yield fail(checkName, wordsOf(error, "Discord"), fix);
     }
   } finally {
-    for (const remove of made.reverse()) {
+    for (const remove of removals.reverse()) {
       const stays = await remove();
       if (stays) yield stays;
     }
@@ -164,25 +164,25 @@ async function* tryMessage(
   const home = isForum ? messageId : channel.id;
   if (isForum) removing("the post", Routes.channel(home), () => archive(rest, home));
   else removing("the message", Routes.channelMessage(home, messageId));
-  const read = async (id: string) => {
+  const readBack = async (id: string) => {
     signal.throwIfAborted();
     return (await rest.get(Routes.channelMessage(home, id))) as APIMessage;
   };
-  const lost = lostIn(await read(messageId));
+  const lost = lostIn(await readBack(messageId));
   yield lost.length === 0
     ? pass("Message", "embed, buttons, menu, file: as sent, and without a sound")
     : warn("Message", `Discord did not keep ${lost.join(", ")}`, "Report it, with this line.");
 
   const nothing = renderer.message({ ...viewOf(EDITED), files: [] });
   await editMessage(rest, home, messageId, nothing);
-  const edited = await read(messageId);
+  const edited = await readBack(messageId);
   yield edited.embeds[0]?.title === EDITED && edited.attachments.length === 0
     ? pass("Edit", "the embed is another, and the file is gone")
     : warn("Edit", "Discord did not take it over whole", "Report it, with this line.");
 
   const replyId = await postMessage(rest, home, post(messageId), signal);
   removing("the reply", Routes.channelMessage(home, replyId));
-  const reply = await read(replyId);
+  const reply = await readBack(replyId);
   yield reply.message_reference?.message_id === messageId
     ? pass("Reply", "refers to the message")
     : warn("Reply", "refers to nothing", "Grant Read Message History there.");
@@ -225,7 +225,7 @@ async function remove(
   route: `/${string}`,
   otherwise?: () => Promise<string>,
 ): Promise<Finding | undefined> {
-  // A connection that broke says nothing: once more.
+  // A broken connection says nothing, so try once more.
   const removeOnce = () => rest.delete(route);
   try {
     await removeOnce().catch((error: unknown) => {

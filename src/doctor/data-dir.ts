@@ -6,14 +6,14 @@ import { StateError, type Store } from "../storage/store.js";
 
 interface Copy {
   readonly store: Store;
-  /** Whether there is no state yet, of which the copy is as empty. */
+  /** True if there is no state yet. */
   readonly isNew: boolean;
   readonly clean: () => void;
 }
 
 /**
- * A copy of the state's file, which a bot at work may hold. Nothing is made in the folder, or locked.
- * @throws where the folder cannot be written to
+ * Copies the state's file, which a running bot may hold. It neither creates nor locks anything in the folder.
+ * @throws if the folder is not writable
  */
 export function openCopy(dataDir: string): Copy {
   const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));

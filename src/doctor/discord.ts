@@ -10,19 +10,19 @@ export interface Me {
   readonly username: string;
 }
 
-/** The token, the application and its commands; gives the bot where the token is accepted. */
+/** The token, the application and its commands; gives the bot if the token is accepted. */
 export async function* checkDiscord(
   rest: REST,
   { guildId, apiUrl }: Config["discord"],
   definitions: readonly CommandDefinition[],
 ): AsyncGenerator<Finding, Me | undefined> {
-  let me: Me;
+  let botAccount: Me;
   try {
-    me = (await rest.get(Routes.user())) as Me;
-    yield pass("Token", `accepted: the bot is ${me.username}`);
+    botAccount = (await rest.get(Routes.user())) as Me;
+    yield pass("Token", `accepted: the bot is ${botAccount.username}`);
   } catch (error) {
-    const refused = error instanceof DiscordAPIError && error.status === 401;
-    yield refused
+    const isRefused = error instanceof DiscordAPIError && error.status === 401;
+    yield isRefused
       ? fail(
           "Token",
           "refused by Discord",
@@ -45,17 +45,17 @@ export async function* checkDiscord(
       wordsOf(error, new URL(apiUrl).host),
       "Try again in a minute; look at Discord's status page.",
     );
-    return me;
+    return botAccount;
   }
 
   const route =
     guildId === undefined ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
   const where = guildId === undefined ? "everywhere" : `in the server ${guildId}`;
   try {
-    const registered = (await rest.get(route)) as unknown[];
+    const registeredCommands = (await rest.get(route)) as unknown[];
     const ours = guildId === undefined ? definitions : definitions.map(forGuild);
-    yield isRegistered(ours, registered)
-      ? pass("Commands", `${registered.length} registered ${where}`)
+    yield isRegistered(ours, registeredCommands)
+      ? pass("Commands", `${registeredCommands.length} registered ${where}`)
       : warn(
           "Commands",
           `those registered ${where} are of another version`,
@@ -69,5 +69,5 @@ export async function* checkDiscord(
     );
   }
 
-  return me;
+  return botAccount;
 }

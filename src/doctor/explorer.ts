@@ -39,11 +39,11 @@ export function explain(
 
 /** The explorer and its key, by one cheap request. */
 export async function checkExplorer(config: ExplorerConfig, network: string | undefined): Promise<Finding> {
-  const what = network === undefined ? "Explorer" : `Explorer of ${network}`;
+  const checkName = network === undefined ? "Explorer" : `Explorer of ${network}`;
   try {
     await createHttp(config)("market/get-price", {}, AbortSignal.timeout(10_000));
-    return pass(what, `${new URL(config.apiUrl).host} answers, and accepts the key`);
+    return pass(checkName, `${new URL(config.apiUrl).host} answers, and accepts the key`);
   } catch (error) {
-    return explain(what, config, error instanceof ExplorerError ? error.problem : "failing");
+    return explain(checkName, config, error instanceof ExplorerError ? error.problem : "failing");
   }
 }

@@ -1,28 +1,28 @@
 import { DiscordAPIError } from "discord.js";
 
-/** One thing the bot needs, and how it stands. */
+/** The result of a check. */
 export interface Finding {
   readonly what: string;
   /** "warn": it works, but the operator should know something. */
   readonly result: "pass" | "warn" | "fail";
   readonly detail: string;
-  /** What to do about it. */
+  /** Advice for the operator. */
   readonly fix?: string;
 }
 
-/** What stands before a line about it. */
+/** Signs before the lines. */
 export const SIGN: Readonly<Record<Finding["result"], string>> = { pass: "✔", warn: "!", fail: "✖" };
 
-/** What is as it should be. */
+/** Returns a finding without a problem. */
 export const pass = (what: string, detail: string): Finding => ({ what, result: "pass", detail });
-/** What works, but had better be mended. */
+/** Returns a finding that should be fixed. */
 export const warn = (what: string, detail: string, fix: string): Finding => ({
   what,
   result: "warn",
   detail,
   fix,
 });
-/** What the bot cannot work with. */
+/** Returns a finding that keeps the bot from working. */
 export const fail = (what: string, detail: string, fix: string): Finding => ({
   what,
   result: "fail",
@@ -30,7 +30,7 @@ export const fail = (what: string, detail: string, fix: string): Finding => ({
   fix,
 });
 
-/** What the network says where nobody is there, or on the way. */
+/** Errors of an unreachable host. */
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -11,12 +11,12 @@ interface GatewayInfo {
   readonly session_start_limit: { readonly remaining: number; readonly total: number };
 }
 
-/** Whether a WebSocket can be opened there: the handshake alone, without identifying. */
+/** True if a WebSocket handshake succeeds. It does not identify. */
 function handshake(url: string): Promise<boolean> {
   const address = new URL(url.replace(/^ws/, "http"));
   const send = address.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve) => {
-    const sent = send(address, {
+    const requestSent = send(address, {
       timeout: 5_000,
       headers: {
         connection: "Upgrade",
@@ -26,18 +26,18 @@ function handshake(url: string): Promise<boolean> {
       },
     });
     const settle = (opened: boolean) => {
-      sent.destroy();
+      requestSent.destroy();
       resolve(opened);
     };
-    sent.on("upgrade", () => settle(true));
-    sent.on("response", () => settle(false));
-    sent.on("timeout", () => settle(false));
-    sent.on("error", () => settle(false));
-    sent.end();
+    requestSent.on("upgrade", () => settle(true));
+    requestSent.on("response", () => settle(false));
+    requestSent.on("timeout", () => settle(false));
+    requestSent.on("error", () => settle(false));
+    requestSent.end();
   });
 }
 
-/** Whether a connection can be had, and how many starts are left today. */
+/** Checks the gateway connection and the number of starts that are left today. */
 export async function checkGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
   try {
     return await findGateway(rest, shards);
@@ -53,8 +53,8 @@ export async function checkGateway(rest: REST, shards: Config["discord"]["shards
 async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
   const gateway = (await rest.get(Routes.gatewayBot())) as GatewayInfo;
   const { remaining, total } = gateway.session_start_limit;
-  const own = shards === "auto" ? gateway.shards : shards.count;
-  if (remaining < own)
+  const shardCount = shards === "auto" ? gateway.shards : shards.count;
+  if (remaining < shardCount)
     return fail(
       "Gateway",
       `only ${remaining} of ${total} starts are left today`,
@@ -66,11 +66,11 @@ async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Pro
       "its address takes no WebSocket",
       "Check that a firewall or proxy lets WebSockets through.",
     );
-  if (own < gateway.shards)
+  if (shardCount < gateway.shards)
     return warn(
       "Gateway",
-      `reachable; ${own} shards, where Discord recommends ${gateway.shards}`,
+      `reachable; ${shardCount} shards, where Discord recommends ${gateway.shards}`,
       "Raise the count in DISCORD_SHARDS on every process.",
     );
-  return pass("Gateway", `reachable; ${own} shards; ${remaining} of ${total} starts left today`);
+  return pass("Gateway", `reachable; ${shardCount} shards; ${remaining} of ${total} starts left today`);
 }

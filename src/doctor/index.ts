@@ -4,7 +4,7 @@ import { createSubscriptions } from "../delivery/subscriptions.js";
 import type { CommandDefinition } from "../discord/command.js";
 import { feeds, withOperator } from "../feeds/index.js";
 import { environmentOf } from "../networks/network.js";
-import { createKnownNetworks, storeOf } from "../storage/networks.js";
+import { createKnownNetworks, prefixOf } from "../storage/networks.js";
 import { createState } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
 import { openCopy } from "./data-dir.js";
@@ -16,13 +16,16 @@ import { checkRedis } from "./redis.js";
 import { checkSubscriptions } from "./subscriptions.js";
 
 /** The store to look into, and what to do when it was looked at. */
-interface Opened {
+interface OpenedStore {
   readonly store: Store;
   readonly close: () => Promise<void>;
 }
 
-/** Redis, or the data folder; gives what it holds where it can be read. */
-async function* checkStorage({ redisUrl, dataDir }: Config): AsyncGenerator<Finding, Opened | undefined> {
+/** Redis, or the data folder; gives what it holds if it can be read. */
+async function* checkStorage({
+  redisUrl,
+  dataDir,
+}: Config): AsyncGenerator<Finding, OpenedStore | undefined> {
   try {
     if (redisUrl !== undefined) {
       const storage = yield* checkRedis(redisUrl);
@@ -41,58 +44,66 @@ async function* checkStorage({ redisUrl, dataDir }: Config): AsyncGenerator<Find
       },
     };
   } catch (error) {
-    const words = error instanceof StateError ? error.message : wordsOf(error);
+    const problemWords = error instanceof StateError ? error.message : wordsOf(error);
     yield redisUrl === undefined
-      ? fail("DATA_DIR", words, "Set it to a folder the bot may write to, or set REDIS_URL.")
+      ? fail("DATA_DIR", problemWords, "Set it to a folder the bot may write to, or set REDIS_URL.")
       : fail(
           "Redis",
-          words,
+          problemWords,
           "Check REDIS_URL, and that its user may use every command but the dangerous ones, and INFO.",
         );
     return undefined;
   }
 }
 
-/** Which document cannot be read, and why. */
+/** Names a document that cannot be read, and the reason. */
 const describe = (details: object): string =>
   Object.entries(details)
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
 
-/** Checks everything the bot needs against the real things, one after another. Nothing is changed, no secret shown. */
+/** Runs all checks against the real services, one after another. It changes nothing and prints no secrets. */
 export async function* checkAll(
   config: Config,
   definitions: readonly CommandDefinition[],
 ): AsyncGenerator<Finding> {
   const rest = new REST({ api: config.discord.apiUrl, retries: 1, timeout: 8_000 });
   rest.setToken(config.discord.token);
-  const me = yield* checkDiscord(rest, config.discord, definitions);
-  if (me) yield await checkGateway(rest, config.discord.shards);
+  const botAccount = yield* checkDiscord(rest, config.discord, definitions);
+  if (botAccount) yield await checkGateway(rest, config.discord.shards);
   for (const { explorer, id } of config.networks) yield await checkExplorer(explorer, id);
-  const opened = yield* checkStorage(config);
+  const openedStore = yield* checkStorage(config);
   try {
-    if (!me || !opened) return;
+    if (!botAccount || !openedStore) return;
     const unreadable: Finding[] = [];
     const error = (details: object) =>
       void unreadable.push(warn("State", describe(details), "It counts as missing; see docs/operating.md."));
     const looking = { log: { error }, keepAside: false };
     const ids = config.networks.flatMap(({ id }) => id ?? []);
-    const known = createKnownNetworks(createState(opened.store, looking), opened.store, ids, false);
-    await known.load();
-    const all = config.networks.map((network) => {
-      const state = createState(storeOf(opened.store, network.id, known), looking);
+    const knownNetworks = createKnownNetworks(
+      createState(openedStore.store, looking),
+      openedStore.store,
+      ids,
+      false,
+    );
+    await knownNetworks.load();
+    const networkSubscriptions = config.networks.map((network) => {
+      const state = createState(openedStore.store, {
+        ...looking,
+        prefix: prefixOf(network.id, knownNetworks),
+      });
       const subscriptions = createSubscriptions(
         state,
-        environmentOf(network, config, known, withOperator(feeds)),
+        environmentOf(network, config, knownNetworks, withOperator(feeds)),
       );
       return { name: config.networks.length > 1 ? network.name : undefined, subscriptions };
     });
-    yield* checkSubscriptions(rest, me, all);
+    yield* checkSubscriptions(rest, botAccount, networkSubscriptions);
     yield* unreadable;
   } catch (error) {
     // A copy taken while a bot writes may be torn.
     yield warn("Subscriptions", wordsOf(error), "Run it again.");
   } finally {
-    await opened?.close();
+    await openedStore?.close();
   }
 }

@@ -18,7 +18,7 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   const storage = await openStorage({ redisUrl: url, dataDir: "" }, { error() {}, warn() {}, info() {} });
   const { redis } = storage;
   const isConnected = await redis?.connected(CONNECT_MS);
-  // Let in, and allowed nothing: what the bot does there is tried first.
+  // Redis accepted the connection but may allow no commands, so try them.
   if (isConnected) await redis?.tried();
   const problem = redis?.problem();
   if (!redis || !isConnected || problem !== undefined) {

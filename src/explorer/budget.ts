@@ -1,12 +1,12 @@
 import { MINUTE } from "../util/units.js";
 
-/** Who a request is for: a person who waits, or the bot's own work. */
+/** Priority of a request: a waiting person, or background work. */
 export type Priority = "people" | "background";
 
-/** What share of the requests each priority may count on; each may also use what the other leaves. */
+/** Guaranteed share of the requests of each priority. Each may also use what the other leaves. */
 export const SHARES: Readonly<Record<Priority, number>> = { people: 0.75, background: 0.25 };
 
-/** Where the right to send a request comes from. */
+/** Grants the right to send a request. */
 export interface Budget {
   /** Takes one: 0 when it was there, else the ms after which to try again. */
   take(priority: Priority): number | Promise<number>;
@@ -17,11 +17,11 @@ const BURST = 1 / 12;
 
 /** A bucket's numbers: its income in tokens a ms, and how many it holds at most, by priority. */
 export function bucketOf(perMinute: number): Readonly<Record<Priority, { rate: number; max: number }>> {
-  const of = (priority: Priority) => ({
+  const budgetFor = (priority: Priority) => ({
     rate: (perMinute / MINUTE) * SHARES[priority],
     max: Math.max(1, perMinute * BURST * SHARES[priority]),
   });
-  return { people: of("people"), background: of("background") };
+  return { people: budgetFor("people"), background: budgetFor("background") };
 }
 
 /**
@@ -38,9 +38,9 @@ export function createBudget(perMinute: number, now: () => number = Date.now): B
     filledAt = now();
     let spilled = 0;
     for (const priority of ["people", "background"] as const) {
-      const next = level[priority] + bucket[priority].rate * elapsed;
-      level[priority] = Math.min(bucket[priority].max, next);
-      spilled += next - level[priority];
+      const nextLevel = level[priority] + bucket[priority].rate * elapsed;
+      level[priority] = Math.min(bucket[priority].max, nextLevel);
+      spilled += nextLevel - level[priority];
     }
     for (const priority of ["people", "background"] as const) {
       const taken = Math.min(spilled, bucket[priority].max - level[priority]);

@@ -12,7 +12,7 @@ export interface Fetched<Name extends EndpointName> {
 /** Called with each answer as it came. */
 export type OnAnswer = (endpoint: EndpointName, json: unknown) => void;
 
-/** How a request is sent. */
+/** Sends a request. */
 export type Request = (path: string, query: Query) => Promise<Body>;
 
 /** Reads an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" for another shape */

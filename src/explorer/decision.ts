@@ -1,25 +1,29 @@
 import { type Freshness, MISSING_MS } from "./freshness.js";
 
 /** An answer that is held: how old it is, in ms, and whether it says that there is no such thing. */
-interface Held {
+interface HeldAnswer {
   readonly ageMs: number;
   readonly missing: boolean;
 }
 
-/** What to do with what is held: answer with it, answer with it and renew it, or wait for a new one. */
+/**
+ * Decision about a cached answer: return it (cache hit), return it and refresh it (stale-while-revalidate), or wait for a new
+ * one.
+ */
 export type Decision = "answer" | "revalidate" | "fetch";
 
 /**
- * Decides how a question is answered.
- * @param maxAgeMs nothing older will do; undefined where the endpoint's own freshness counts
+ * Decides how to answer from the cache.
+ * @param maxAgeMs maximum age in ms; by default the endpoint's freshness applies
  */
 export function decide(
-  held: Held | undefined,
+  held: HeldAnswer | undefined,
   { fresh, stale }: Freshness,
   maxAgeMs: number | undefined,
 ): Decision {
   if (!held) return "fetch";
-  const wanted = maxAgeMs ?? fresh;
-  if (held.ageMs <= (held.missing ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : wanted)) return "answer";
+  const maximumAgeMs = maxAgeMs ?? fresh;
+  if (held.ageMs <= (held.missing ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : maximumAgeMs))
+    return "answer";
   return !held.missing && maxAgeMs === undefined && held.ageMs <= stale ? "revalidate" : "fetch";
 }

@@ -5,29 +5,29 @@ import { contractOf, type Documented } from "./schema/fields.js";
 import { toRecord, toTime } from "./values.js";
 
 /**
- * How an answer differs from docs/explorer-api.md:
+ * Kind of a difference between an answer and docs/explorer-api.md:
  * - `new`: a field that the contract does not name
- * - `missing`: one that it names, and no row has
- * - `empty`: one that the bot cannot do without, and that holds nothing wherever it stands
+ * - `missing`: a field of the contract that no row has
+ * - `empty`: an essential field that is empty wherever it appears
  * - `type`: another type of value
  * - `unit`: a time in another unit than milliseconds
- * - `unreadable`: of the right type, and no such thing: a time outside 2020 to 2100
+ * - `unreadable`: a value of the right type that makes no sense, such as a time outside 2020 to 2100
  * - `word`: a word that the bot does not know
  */
 export type DifferenceKind = "new" | "missing" | "empty" | "type" | "unit" | "unreadable" | "word";
 
 /** One way in which an answer is not what the code expects. */
-export interface Difference {
-  /** Where in the JSON, as a JSONPath: `$.content[*].createdAt`. */
+export interface AnswerDifference {
+  /** Location as a JSONPath: `$.content[*].createdAt`. */
   readonly path: string;
   readonly kind: DifferenceKind;
-  /** What stands there: a type, a unit or a word. A stranger's, cut. */
+  /** The type, unit or word that was found. It is untrusted and cut. */
   readonly found?: string;
-  /** What should stand there. */
+  /** The expected type, unit or word. */
   readonly expected?: string;
-  /** Of a field that is missing or empty, how many objects were looked at: of few, there may be nothing to say. */
+  /** Number of objects without the field. A low number may be a coincidence. */
   readonly lackedBy?: number;
-  /** Whether the bot reads it all the same. */
+  /** True if the bot can read it anyway. */
   readonly isRead: boolean;
   /** The name of a new field, as the path has it. */
   readonly name?: string;
@@ -36,11 +36,11 @@ export interface Difference {
 /** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
 const WHOLE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
 
-/** Whether a field that is missing may be one that the explorer leaves out where it is empty; a list always has its rows. */
-export const mayBeLeftOut = (endpoint: EndpointName, { kind, path }: Difference): boolean =>
+/** True if the explorer may leave out an empty field. A list always has its rows. */
+export const mayBeLeftOut = (endpoint: EndpointName, { kind, path }: AnswerDifference): boolean =>
   kind === "missing" && path !== "$.content" && !WHOLE.has(endpoint);
 
-/** What more than a line on a screen depends on, by endpoint and path. */
+/** Essential fields, by endpoint and path. */
 export const ESSENTIAL = [
   "voteRequests $",
   "voteRequests $.content",
@@ -66,11 +66,11 @@ export const ESSENTIAL = [
 
 const essential: ReadonlySet<string> = new Set(ESSENTIAL);
 
-/** Whether more than a line on a screen depends on what stands there. */
+/** True if more than a line on a screen depends on the field. */
 export const isEssential = (endpoint: EndpointName, path: string): boolean =>
   essential.has(`${endpoint} ${path}`);
 
-/** Fewer objects than these may lack a field, or have nothing in it, by chance. */
+/** Minimum number of objects that must lack a field before it counts as missing. */
 export const MIN_LACKING = 10;
 
 /** So much of an answer is looked at, since a stranger may have written it. */
@@ -80,7 +80,7 @@ const MAX_KEYS = 200;
 const MAX_NEW_FIELDS = 20;
 const MAX_NAME = 60;
 
-/** Numbers of more than fifteen digits are read as text (values.ts), so that text of so many may have been a number. */
+/** Numbers of more than fifteen digits are read as text (values.ts), so such text may have been a number. */
 const LONG_NUMBER = /^-?\d[\d.]{15,}(e[+-]?\d+)?$/i;
 
 const isNumber = (value: unknown): boolean =>
@@ -113,22 +113,22 @@ function unitOf(value: unknown): string | undefined {
 /** Gathers differences, each path once for each kind. */
 interface Finder {
   readonly endpoint: EndpointName;
-  readonly found: Map<string, Difference>;
+  readonly found: Map<string, AnswerDifference>;
   readonly newFields: { left: number };
 }
 
-const add = ({ found }: Finder, difference: Difference): void => {
+const add = ({ found }: Finder, difference: AnswerDifference): void => {
   const key = `${difference.kind} ${difference.path}`;
   if (!found.has(key)) found.set(key, difference);
 };
 
 const reads = (schema: z.ZodType, value: unknown): boolean => (schema.safeParse(value).data ?? null) !== null;
 
-/** Nothing is said where there is nothing: an empty text, a zero for a time. */
+/** An empty text, or a zero as a time, says nothing. */
 const isNothing = (value: unknown, isTime: boolean): boolean =>
   value === null || value === undefined || value === "" || (isTime && value === 0);
 
-/** A field that is there, and holds nothing in so many objects that it should hold something in one. */
+/** Finds a field that is empty in so many objects that it should have a value in one of them. */
 function findEmpty(values: readonly unknown[], isTime: boolean, path: string, finder: Finder): void {
   const { endpoint } = finder;
   const isTelling = isEssential(endpoint, path) && (values.length >= MIN_LACKING || WHOLE.has(endpoint));
@@ -136,7 +136,7 @@ function findEmpty(values: readonly unknown[], isTime: boolean, path: string, fi
     add(finder, { path, kind: "empty", lackedBy: values.length, isRead: false });
 }
 
-/** All values that stand at one path, so that a field which one row lacks is not taken for missing. */
+/** Compares all values at one path, so that a field that one row lacks does not count as missing. */
 function compareScalars(
   type: Extract<Documented, string>,
   isTime: boolean,
@@ -169,53 +169,53 @@ function compareObjects(fields: z.ZodObject, values: readonly unknown[], path: s
     // An empty page may come without its array (schema/page.ts).
     const heldBy = (record: Fields) =>
       name === "content" && record.empty === true ? (record[name] ?? []) : record[name];
-    const present = records.flatMap((record) => (Object.hasOwn(record, name) ? [heldBy(record)] : []));
-    const inner = `${path}.${name}`;
-    if (present.length === 0)
-      add(finder, { path: inner, kind: "missing", lackedBy: records.length, isRead: false });
-    else compare(schema, present, inner, finder);
+    const presentValues = records.flatMap((record) => (Object.hasOwn(record, name) ? [heldBy(record)] : []));
+    const innerPath = `${path}.${name}`;
+    if (presentValues.length === 0)
+      add(finder, { path: innerPath, kind: "missing", lackedBy: records.length, isRead: false });
+    else compare(schema, presentValues, innerPath, finder);
   }
   for (const record of records) {
-    let seen = 0;
+    let seenCount = 0;
     for (const name in record) {
-      seen += 1;
-      if (seen > MAX_KEYS || finder.newFields.left === 0) break;
+      seenCount += 1;
+      if (seenCount > MAX_KEYS || finder.newFields.left === 0) break;
       const schema = Object.hasOwn(fields.shape, name) ? fields.shape[name] : undefined;
       if (schema instanceof z.ZodType && contractOf(schema)) continue;
-      const before = finder.found.size;
-      const shown = clean(cut(name, MAX_NAME));
+      const countBefore = finder.found.size;
+      const shownName = clean(cut(name, MAX_NAME));
       add(finder, {
-        path: `${path}.${shown}`,
+        path: `${path}.${shownName}`,
         kind: "new",
         found: typeOf(record[name]),
         isRead: schema !== undefined,
-        name: shown,
+        name: shownName,
       });
-      if (finder.found.size > before) finder.newFields.left -= 1;
+      if (finder.found.size > countBefore) finder.newFields.left -= 1;
     }
   }
 }
 
 function compare(schema: z.ZodType, values: readonly unknown[], path: string, finder: Finder): void {
-  const said = contractOf(schema);
-  const type = said?.type ?? (schema instanceof z.ZodObject ? { fields: schema } : undefined);
+  const contractType = contractOf(schema);
+  const type = contractType?.type ?? (schema instanceof z.ZodObject ? { fields: schema } : undefined);
   if (type === undefined) return;
   if (typeof type === "string") {
-    compareScalars(type, said?.isTime ?? false, values, path, schema, finder);
+    compareScalars(type, contractType?.isTime ?? false, values, path, schema, finder);
     return;
   }
   const [expected, isIt] = "rows" in type ? ["array", Array.isArray] : ["object", FITS.object];
   // A list's page always has its rows, and an answer is something.
   const mayBeNull = path !== "$" && path !== "$.content";
   const isOther = (value: unknown) => !isIt(value) && !(mayBeNull && (value === null || value === undefined));
-  const other = values.findIndex(isOther);
-  if (other !== -1)
+  const otherIndex = values.findIndex(isOther);
+  if (otherIndex !== -1)
     add(finder, {
       path,
       kind: "type",
-      found: typeOf(values[other]),
+      found: typeOf(values[otherIndex]),
       expected,
-      isRead: isReadAs(schema, values[other]),
+      isRead: isReadAs(schema, values[otherIndex]),
     });
   if ("fields" in type) compareObjects(type.fields, values, path, finder);
   else {
@@ -234,7 +234,7 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
   }
 }
 
-/** Whether something of it is left where it is not what it should be: the page of a list may be a bare array. */
+/** True if the schema keeps a part of the value. For example, a list's page may be a bare array. */
 function isReadAs(schema: z.ZodType, value: unknown): boolean {
   const data: unknown = schema.safeParse(value).data ?? null;
   const rows = Array.isArray(data) ? data : toRecord(data)?.content;
@@ -257,10 +257,13 @@ export function documentedNames(): ReadonlySet<string> {
 }
 
 /**
- * How an endpoint's answers, as JSON, differ from the contract: a field is missing only where none of them has it. At most
- * twenty new fields are named.
+ * Compares an endpoint's answers with the contract. A field is missing only if no answer has it. At most twenty new fields are
+ * named.
  */
-export function differencesIn(name: EndpointName, ...answers: readonly unknown[]): readonly Difference[] {
+export function differencesIn(
+  name: EndpointName,
+  ...answers: readonly unknown[]
+): readonly AnswerDifference[] {
   const finder: Finder = { endpoint: name, found: new Map(), newFields: { left: MAX_NEW_FIELDS } };
   compare(endpoints[name].schema, answers, "$", finder);
   return [...finder.found.values()];

@@ -25,7 +25,7 @@ import { partyDetail, partyListItem, partyTypes } from "./schema/parties.js";
 import { newValidators, validatorDetail, validatorExists, validatorSummary } from "./schema/validators.js";
 
 /** ASC puts the lowest element first. */
-export type Order = "ASC" | "DESC";
+export type ListOrder = "ASC" | "DESC";
 
 /** A page of a list: `page` 0 to 50, `size` 1 to 100 (docs/explorer-api.md). */
 export interface PageQuery {
@@ -34,38 +34,38 @@ export interface PageQuery {
 }
 
 interface SortedQuery extends PageQuery {
-  readonly orderBy?: Order | undefined;
+  readonly orderBy?: ListOrder | undefined;
 }
 
 /** A path below /v1 and its query. */
-type Target = readonly [path: string, query?: Query];
+type RequestTarget = readonly [path: string, query?: Query];
 
 const id = encodeURIComponent;
 
 /** Goes up from version to version: with each vote, else with when it was created, else from the first to the others. */
 function ageOf({ yesCount, noCount, createdAt, trackingCid }: VoteRequestListItem): number {
-  const cast = (yesCount ?? 0) + (noCount ?? 0);
-  return cast * 1e13 + (createdAt ?? 0) + (trackingCid === null ? 0 : 0.5);
+  const castCount = (yesCount ?? 0) + (noCount ?? 0);
+  return castCount * 1e13 + (createdAt ?? 0) + (trackingCid === null ? 0 : 0.5);
 }
 
 /** An endpoint that answers one thing. */
-const one = <P, Schema extends z.ZodType>(target: (parameters: P) => Target, schema: Schema) => ({
+const oneThing = <P, Schema extends z.ZodType>(target: (parameters: P) => RequestTarget, schema: Schema) => ({
   target,
   schema,
 });
 
 interface ListOptions<Row> {
-  /** What tells two rows apart, and stays the same while a row changes; null where a row does not say. */
+  /** Returns the key that identifies a row and does not change with it; null if the row has none. */
   readonly key: (row: Row) => string | null;
-  /** Which of two rows with one key is kept, where it is not the first. */
+  /** Selects between two rows with the same key. By default, the first one is kept. */
   readonly newer?: Newer<Row>;
-  /** Whether a row whose key came before on the same page is dropped. */
+  /** True if a duplicate on the same page is dropped. */
   readonly distinct: boolean;
 }
 
 /** An endpoint that answers a page of rows. */
 const list = <P extends PageQuery, Row extends z.ZodObject>(
-  target: (parameters: P) => Target,
+  target: (parameters: P) => RequestTarget,
   row: Row,
   { key, newer, distinct }: ListOptions<z.infer<Row>>,
 ) => ({
@@ -75,7 +75,7 @@ const list = <P extends PageQuery, Row extends z.ZodObject>(
   newer,
 });
 
-/** Every endpoint: where it is, what it answers, and for lists what tells two rows apart. */
+/** Every endpoint: if it is, what it answers, and for lists what tells two rows apart. */
 export const endpoints = {
   validators: list(
     (p: SortedQuery & { readonly status?: "ALL" | "ACTIVE" | "INACTIVE" | undefined }) => [
@@ -86,16 +86,16 @@ export const endpoints = {
     // Its licence's contract id changes with each report.
     { key: (row) => row.validator, distinct: true },
   ),
-  newValidators: one((p: { readonly size: number }) => ["validators/new", { ...p }], newValidators),
-  validator: one(
+  newValidators: oneThing((p: { readonly size: number }) => ["validators/new", { ...p }], newValidators),
+  validator: oneThing(
     (p: { readonly validatorId: string }) => [`validators/${id(p.validatorId)}`],
     validatorDetail,
   ),
-  validatorExists: one(
+  validatorExists: oneThing(
     (p: { readonly validatorId: string }) => [`validators/${id(p.validatorId)}/exist`],
     validatorExists,
   ),
-  token: one((p: { readonly contractId: string }) => [`tokens/${id(p.contractId)}`], token),
+  token: oneThing((p: { readonly contractId: string }) => [`tokens/${id(p.contractId)}`], token),
   parties: list(
     (p: SortedQuery & { readonly sortBy?: "LAST_ACTIVITY_AT" | "FIRST_SEEN_AT" | undefined }) => [
       "parties",
@@ -108,8 +108,8 @@ export const endpoints = {
     key: (row) => row.partyAddress,
     distinct: true,
   }),
-  party: one((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}`], partyDetail),
-  partyTypes: one((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}/types`], partyTypes),
+  party: oneThing((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}`], partyDetail),
+  partyTypes: oneThing((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}/types`], partyTypes),
   transfers: list((p: SortedQuery) => ["transfers", { sortBy: "CREATED_AT", ...p }], transfer, {
     key: (row) => row.eventId,
     distinct: true,
@@ -133,43 +133,46 @@ export const endpoints = {
     },
     distinct: false,
   }),
-  voteRequest: one(
+  voteRequest: oneThing(
     (p: { readonly id: string }) => [`governance/vote-requests/${id(p.id)}/details`],
     voteRequestDetail,
   ),
-  dashboard: one((_: Record<never, never>) => ["dashboard"], dashboard),
+  dashboard: oneThing((_: Record<never, never>) => ["dashboard"], dashboard),
   contracts: list((p: SortedQuery) => ["contracts", { sortBy: "AGE", ...p }], contractListItem, {
     key: (row) => row.contractId,
     distinct: true,
   }),
-  contract: one((p: { readonly contractId: string }) => [`contracts/${id(p.contractId)}`], contractDetail),
+  contract: oneThing(
+    (p: { readonly contractId: string }) => [`contracts/${id(p.contractId)}`],
+    contractDetail,
+  ),
   events: list((p: SortedQuery) => ["events", { sortBy: "AGE", ...p }], eventListItem, {
     key: (row) => row.eventId,
     distinct: true,
   }),
-  event: one((p: { readonly eventId: string }) => [`events/${id(p.eventId)}`], eventDetail),
+  event: oneThing((p: { readonly eventId: string }) => [`events/${id(p.eventId)}`], eventDetail),
   updates: list((p: SortedQuery) => ["updates", { sortBy: "AGE", ...p }], updateListItem, {
     key: (row) => row.updateId,
     distinct: true,
   }),
-  updateDetails: one(
+  updateDetails: oneThing(
     (p: { readonly updateId: string }) => [`updates/${id(p.updateId)}/raw-details`],
     updateDetails,
   ),
-  price: one((_: Record<never, never>) => ["market/get-price"], marketPrice),
+  price: oneThing((_: Record<never, never>) => ["market/get-price"], marketPrice),
 } as const;
 
 type Endpoints = typeof endpoints;
 
 /** The name of an endpoint. */
 export type EndpointName = keyof Endpoints;
-/** What an endpoint is given. */
+/** Parameters of an endpoint. */
 export type Parameters<Name extends EndpointName> = Endpoints[Name]["target"] extends (
   parameters: infer P extends object,
-) => Target
+) => RequestTarget
   ? P
   : never;
-/** What an endpoint answers, parsed. */
+/** Parsed answer of an endpoint. */
 export type Answer<Name extends EndpointName> = z.infer<Endpoints[Name]["schema"]>;
 
 /** The endpoints that answer pages. */
@@ -177,20 +180,22 @@ export type ListName = {
   [Name in EndpointName]: Endpoints[Name] extends { readonly key: unknown } ? Name : never;
 }[EndpointName];
 /** A row of a list. */
-export type Row<Name extends ListName> = Answer<Name> extends Page<infer R> ? R : never;
+export type ListRow<Name extends ListName> = Answer<Name> extends Page<infer R> ? R : never;
 
-/** What tells two rows of a list apart. */
-export const keyOf = <Name extends ListName>(name: Name): ((row: Row<Name>) => string | null) =>
-  // TypeScript does not see that a list's key is of its own rows.
-  endpoints[name].key as (row: Row<Name>) => string | null;
+/** Returns the function that reads a row's key. */
+export const keyOf = <Name extends ListName>(name: Name): ((row: ListRow<Name>) => string | null) =>
+  // TypeScript does not see that a list's key belongs to its own rows.
+  endpoints[name].key as (row: ListRow<Name>) => string | null;
 
-/** Which of two of a list's rows with one key is kept; undefined: the first. */
-export const newerIn = <Name extends ListName>(name: Name): Newer<Row<Name>> | undefined =>
-  endpoints[name].newer as Newer<Row<Name>> | undefined;
+/** Returns the function that selects between two rows with the same key; `undefined` keeps the first. */
+export const newerIn = <Name extends ListName>(name: Name): Newer<ListRow<Name>> | undefined =>
+  endpoints[name].newer as Newer<ListRow<Name>> | undefined;
 
-/** Where an endpoint's answer is: its path and query. */
-export const targetOf = <Name extends EndpointName>(name: Name, parameters: Parameters<Name>): Target =>
-  (endpoints[name].target as (parameters: Parameters<Name>) => Target)(parameters);
+/** Returns the path and query of a request. */
+export const targetOf = <Name extends EndpointName>(
+  name: Name,
+  parameters: Parameters<Name>,
+): RequestTarget => (endpoints[name].target as (parameters: Parameters<Name>) => RequestTarget)(parameters);
 
 /** An endpoint's path with its query, without the base address: what identifies an answer in the cache. */
 export function addressOf<Name extends EndpointName>(name: Name, parameters: Parameters<Name>): string {
@@ -199,7 +204,7 @@ export function addressOf<Name extends EndpointName>(name: Name, parameters: Par
   return pairs.length === 0 ? path : `${path}?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`;
 }
 
-/** Whether parameters hold the id of a thing, which may not be there; without one, there always is an answer. */
+/** True if the parameters contain an id, which the explorer may not know. Without an id there is always an answer. */
 export const takesId = (parameters: object): boolean =>
   Object.keys(parameters).some((name) => /id$/i.test(name));
 

@@ -1,15 +1,15 @@
 /**
- * Why the explorer gave no answer:
- * - `missing`: it says that there is no such thing (404)
- * - `refused`: it does not accept the key, or the address is wrong (401, a redirect, or nothing but `withheld`)
- * - `withheld`: it does not give this one endpoint (403, or 404 where there always is something)
+ * Reason why the explorer gave no answer:
+ * - `missing`: there is no such thing (404)
+ * - `refused`: it does not accept the key, or the address is wrong (401, a redirect, or only `withheld`)
+ * - `withheld`: it restricts this endpoint (403, or 404 for an endpoint without an id)
  * - `rejected`: it does not accept the request (any other 4xx)
  * - `limited`: it asks for fewer requests (429)
  * - `failing`: it answers 5xx or 408, or the connection fails
  * - `slow`: no complete answer within the deadline
- * - `unreadable`: what it sent is no such answer: HTML, nothing, another shape, or too much
- * - `busy`: others ask so much that its turn did not come in time
- * - `spent`: the person has used up the requests that one may cause
+ * - `unreadable`: the answer is not valid: HTML, empty, another shape, or too large
+ * - `busy`: other people's requests did not leave room in time
+ * - `spent`: the person has used up their requests
  */
 export type ExplorerProblem =
   | "missing"
@@ -23,7 +23,7 @@ export type ExplorerProblem =
   | "busy"
   | "spent";
 
-interface Details {
+interface ErrorDetails {
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -34,15 +34,15 @@ interface Details {
 export class ExplorerError extends Error {
   override readonly name = "ExplorerError";
   readonly status: number | undefined;
-  /** How long the explorer wants us to wait, in ms. */
+  /** Wait that the explorer asks for, in ms. */
   readonly retryAfterMs: number | undefined;
-  /** Whether it failed before any request was sent. */
+  /** True if it failed before a request was sent. */
   readonly unsent: boolean;
 
   constructor(
     readonly problem: ExplorerProblem,
     message: string,
-    { status, retryAfterMs, cause, unsent = false }: Details = {},
+    { status, retryAfterMs, cause, unsent = false }: ErrorDetails = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
@@ -50,13 +50,13 @@ export class ExplorerError extends Error {
     this.unsent = unsent;
   }
 
-  /** Whether the same request may succeed when it is sent again. */
+  /** True if a retry may succeed. */
   get retryable(): boolean {
     return this.problem === "limited" || this.problem === "failing" || this.problem === "slow";
   }
 }
 
-/** What the explorer answers, or undefined where it gives no answer: a part never costs the whole. */
+/** Returns the answer, or `undefined` if the explorer gives none. It keeps a part from costing the whole screen. */
 export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

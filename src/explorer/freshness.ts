@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../util/units.js";
 import type { EndpointName, Parameters } from "./endpoints.js";
 
-/** How long an answer is good for, in ms. */
+/** Freshness of an answer, in ms. */
 export interface Freshness {
   /** Answered as it is up to this age. */
   readonly fresh: number;
@@ -10,20 +10,19 @@ export interface Freshness {
 }
 
 /**
- * By what the data is: a price ages in a minute, an event never changes, and what the ledger tells once a round (sign of
- * life, balances) is good for a part of its ten minutes. Whoever wants it newer presses Refresh (REFRESH_MS), and every
- * answer says how old it is.
+ * Freshness by kind of data. A price ages in a minute, an event never changes, and data that the ledger updates once a round is
+ * fresh for part of its ten minutes. People can press Refresh (REFRESH_MS), and every answer shows its age.
  */
 const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   price: { fresh: MINUTE, stale: 5 * MINUTE },
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
-  // The watch reads the first page every minute: people's readings of it cost nothing.
+  // The watch reads the first page every minute, so that people's readings of it are cache hits.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
-  // What changes of it, its row in the list tells sooner (findProposal).
+  // The row in the list shows changes sooner (findProposal).
   voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   // Next to a tally of the last minute, older votes would look like missing ones.
   votes: { fresh: MINUTE, stale: MINUTE },
-  // A moderator asks whether a validator is down: nothing older is answered at once.
+  // Moderators ask if a validator is down, so older answers are never returned at once.
   validator: { fresh: 2 * MINUTE, stale: 2 * MINUTE },
   validatorExists: { fresh: MINUTE, stale: 5 * MINUTE },
   validators: { fresh: 2 * MINUTE, stale: 10 * MINUTE },
@@ -47,7 +46,7 @@ const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
 /** The pages behind the first of the vote requests hold what is over: the watch reads all of them every ten minutes. */
 const LATER_PAGES: Freshness = { fresh: 12 * MINUTE, stale: 20 * MINUTE };
 
-/** How long one answer is good for. */
+/** Returns the freshness of an answer. */
 export const freshnessOf = <Name extends EndpointName>(
   name: Name,
   parameters: Parameters<Name>,
@@ -56,9 +55,9 @@ export const freshnessOf = <Name extends EndpointName>(
     ? LATER_PAGES
     : FRESHNESS[name];
 
-/** How long the last good answer is kept for when the explorer fails, in ms. */
+/** Time for which the last good answer is kept while the explorer fails, in ms. */
 export const KEPT_MS = DAY;
-/** How long a "no such thing" is believed, in ms. */
+/** Time for which a "no such thing" is cached, in ms. */
 export const MISSING_MS = 30 * SECOND;
 /** A refresh fetches only what is older than this, in ms. */
 export const REFRESH_MS = 10 * SECOND;

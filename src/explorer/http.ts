@@ -61,7 +61,7 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
   };
 }
 
-/** What went wrong below HTTP, in few words. Errors of ky hold the request and its headers: only names leave here. */
+/** Describes a failure below HTTP. Errors of ky contain the request with its headers, so only names are used. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

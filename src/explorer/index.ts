@@ -11,18 +11,18 @@ import { createExplorerService, type ExplorerService, type OnRead } from "./serv
 import { createSharedBudget } from "./shared-budget.js";
 import { createUpstream, type OnRequest } from "./upstream.js";
 
-/** Why an explorer as a whole gives nothing: it is not answering, or it refuses the key. */
+/** Problem of an explorer as a whole: it does not answer, or it refuses the key. */
 export type ExplorerTrouble = "failing" | "refused";
 
-/** An explorer, and what ails it. */
+/** An explorer that reports its problems. */
 export interface WatchedExplorer extends ExplorerService {
-  /** What ails it, with since when, by the steady clock, ms; undefined before anything is heard of it. */
+  /** Returns its current problems with their start (steady clock, ms); `undefined` before the first answer. */
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
 }
 
 interface ExplorerDeps {
   readonly cache: Cache;
-  /** Where processes share one budget. */
+  /** Present if processes share one budget. */
   readonly redis?: Redis | undefined;
   readonly log: Log;
   /** Keeps what several explorers share a cache or a Redis for apart, also where their addresses are the same. */
@@ -33,7 +33,7 @@ interface ExplorerDeps {
   readonly onRequest?: OnRequest;
 }
 
-/** The explorer with all that stands before it: cache, budget, queue, retries and breakers. */
+/** Creates the explorer with its cache, budget, queue, retries and circuit breakers. */
 export function createExplorer(
   config: ExplorerConfig,
   { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,
@@ -42,29 +42,29 @@ export function createExplorer(
   let isHeard = false;
   const { apiUrl, apiKey, requestsPerMinute, concurrency, variables } = config;
   const settings = [variables.key, variables.url];
-  const own = createBudget(requestsPerMinute);
+  const localBudget = createBudget(requestsPerMinute);
   const budget = redis
     ? createSharedBudget(
         redis,
         requestsPerMinute,
-        own,
+        localBudget,
         `${REDIS_PREFIX}quota:${digest(scope + apiUrl + apiKey)}`,
       )
-    : own;
+    : localBudget;
   const upstream = createUpstream({
     get: createHttp(config),
     queue: createQueue({ budget, concurrency }),
     onDown(err) {
       isHeard = true;
       troubles.set("failing", performance.now());
-      log.warn({ err }, "The explorer is not answering; it is tried again from time to time");
+      log.warn({ err }, "The explorer does not answer; retrying now and then");
     },
     onRefused(err) {
       isHeard = true;
       troubles.set("refused", performance.now());
       log.error(
         { err, settings },
-        "The explorer refuses EXPLORER_API_KEY (or EXPLORER_API_URL is wrong); it is tried again",
+        "The explorer refuses EXPLORER_API_KEY, or EXPLORER_API_URL is wrong; retrying",
       );
     },
     onBack(trouble) {
@@ -74,7 +74,7 @@ export function createExplorer(
     onWithheld: (err, endpoint) =>
       log.error(
         { err, endpoint, settings },
-        "The explorer withholds an endpoint: the key may not see it, or EXPLORER_API_URL is wrong",
+        "The explorer restricts an endpoint for this key, or EXPLORER_API_URL is wrong",
       ),
     onRequest(outcome) {
       isHeard ||= outcome.status === "200";

@@ -1,5 +1,5 @@
 import { yieldFor } from "../util/event-loop.js";
-import { keyOf, type ListName, newerIn, type Row } from "./endpoints.js";
+import { keyOf, type ListName, type ListRow, newerIn } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import { gatherDistinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
@@ -18,9 +18,9 @@ export const MAX_SCREENS = REACHABLE_ROWS / ROWS_PER_SCREEN;
 /** One screen's rows of a list. */
 export interface Slice<T> {
   readonly rows: readonly T[];
-  /** The screen's number, from 1. It may be less than the one wanted, where the list has become shorter. */
+  /** The screen's number, from 1. It may be less than the one wanted, if the list has become shorter. */
   readonly page: number;
-  /** How many screens there are, as far as is known. */
+  /** Number of screens, as far as it is known. */
   readonly pages: number;
   /** Rows in the whole list as the explorer counts them, and how many of them can be reached; null: not known. */
   readonly total: number | null;
@@ -35,8 +35,8 @@ type Load<T> = (page: { page: number; size: number }) => Promise<Reading<Page<T>
  * @param page the screen's number, from 1
  */
 export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading<Slice<T>>> {
-  const start = (page - 1) * ROWS_PER_SCREEN;
-  const request = Math.min(Math.floor(start / ROWS_PER_REQUEST), LAST_PAGE);
+  const startRow = (page - 1) * ROWS_PER_SCREEN;
+  const request = Math.min(Math.floor(startRow / ROWS_PER_REQUEST), LAST_PAGE);
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   // Beyond the end, or a list that became shorter: its last screen says more than an empty one.
   if (reading.data.content.length === 0 && request > 0) {
@@ -44,7 +44,7 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   }
   return {
     ...reading,
-    data: slice(reading.data, start - request * ROWS_PER_REQUEST, request, ROWS_PER_REQUEST),
+    data: slice(reading.data, startRow - request * ROWS_PER_REQUEST, request, ROWS_PER_REQUEST),
   };
 }
 
@@ -55,35 +55,36 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
  */
 export async function openUndocumentedSlice<Name extends ListName>(
   name: Name,
-  load: Load<Row<Name>>,
+  load: Load<ListRow<Name>>,
   page: number,
-): Promise<Reading<Slice<Row<Name>>>> {
-  const first = await load({ page: 0, size: ROWS_PER_REQUEST });
-  const size = first.data.sent;
-  const start = (page - 1) * ROWS_PER_SCREEN;
-  const request = size === 0 ? 0 : Math.min(Math.floor(start / size), LAST_PAGE);
-  if (request === 0 || isWhole(first.data)) return { ...first, data: slice(first.data, start, 0, size) };
+): Promise<Reading<Slice<ListRow<Name>>>> {
+  const firstPage = await load({ page: 0, size: ROWS_PER_REQUEST });
+  const size = firstPage.data.sent;
+  const startRow = (page - 1) * ROWS_PER_SCREEN;
+  const request = size === 0 ? 0 : Math.min(Math.floor(startRow / size), LAST_PAGE);
+  if (request === 0 || isWhole(firstPage.data))
+    return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   if (reading.data.content.length === 0 && reading.data.unreadable === 0) {
     // Past the end: the last screen says more than an empty one.
-    return openUndocumentedSlice(name, load, lastScreen(first.data.totalElements, page));
+    return openUndocumentedSlice(name, load, lastScreen(firstPage.data.totalElements, page));
   }
-  if (samePage(first.data, reading.data, keyOf(name))) {
-    return { ...first, data: slice({ ...first.data, last: true }, start, 0, size) };
+  if (samePage(firstPage.data, reading.data, keyOf(name))) {
+    return { ...firstPage, data: slice({ ...firstPage.data, last: true }, startRow, 0, size) };
   }
-  return { ...reading, data: slice(reading.data, start - request * size, request, size) };
+  return { ...reading, data: slice(reading.data, startRow - request * size, request, size) };
 }
 
-/** The last screen of so many rows; the first where the count cannot be true, since the screen `past` is empty. */
+/** Returns the last screen for this number of rows, or the first if the number cannot be right because screen `past` is empty. */
 function lastScreen(total: number | null, past: number): number {
-  const last = Math.ceil((total ?? 0) / ROWS_PER_SCREEN);
-  return last > 0 && last < past ? last : 1;
+  const lastPage = Math.ceil((total ?? 0) / ROWS_PER_SCREEN);
+  return lastPage > 0 && lastPage < past ? lastPage : 1;
 }
 
 const isWhole = (page: Page<unknown>): boolean =>
   page.last === true || (page.totalElements !== null && page.totalElements <= page.sent);
 
-/** Whether a list answered the same rows for another page: it ignores its parameters. */
+/** True if a list returned the same rows for two pages, because it ignores its parameters. */
 function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): boolean {
   const text = (row: T) => key(row) ?? JSON.stringify(row);
   const keys = new Set(a.content.map(text));
@@ -93,26 +94,26 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
 /** Cuts a screen's rows out of a request's; a start past its end gives the last screen of it. */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
   const { content, totalElements, last } = source;
-  const before = request * size;
-  const held = before + content.length;
-  const known = last ? held : Math.max(totalElements ?? held, held);
-  const reachable = last ? held : Math.min(known, (LAST_PAGE + 1) * size);
+  const rowsBefore = request * size;
+  const rowsHeld = rowsBefore + content.length;
+  const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
+  const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
   const offset = Math.min(
     start,
     Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
   );
-  // Nobody says how long it is, or what is said is less than what there is.
-  const open =
+  // The length is unknown, or smaller than what was read.
+  const isOpenEnded =
     last !== true &&
     content.length > 0 &&
-    (totalElements === null || (last === false && totalElements <= held));
-  const hasMore = open && content.length >= size;
+    (totalElements === null || (last === false && totalElements <= rowsHeld));
+  const hasMore = isOpenEnded && content.length >= size;
   return {
     rows: content.slice(offset, offset + ROWS_PER_SCREEN),
-    page: Math.floor((before + offset) / ROWS_PER_SCREEN) + 1,
+    page: Math.floor((rowsBefore + offset) / ROWS_PER_SCREEN) + 1,
     pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
-    total: open ? null : Math.max(totalElements ?? held, last ? 0 : held),
-    reachable: open ? null : reachable,
+    total: isOpenEnded ? null : Math.max(totalElements ?? rowsHeld, last ? 0 : rowsHeld),
+    reachable: isOpenEnded ? null : reachable,
   };
 }
 
@@ -131,26 +132,29 @@ export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): 
 }
 
 /**
- * Reads the pages of a list one after another, the rows of each once, until `enough` says so or nothing new comes: an
- * endpoint without documented parameters may answer the same page for ever.
+ * Reads the pages of a list one after another, each row once, until `enough` is true or a page has nothing new. An endpoint that
+ * ignores `page` would otherwise return the same page again and again.
  */
 export async function readPages<Name extends ListName>(
   name: Name,
-  load: Load<Row<Name>>,
-  enough: (rows: readonly Row<Name>[]) => boolean,
+  load: Load<ListRow<Name>>,
+  enough: (rows: readonly ListRow<Name>[]) => boolean,
   maxPages = LAST_PAGE + 1,
-): Promise<Reading<readonly Row<Name>[]> & { readonly complete: boolean }> {
+): Promise<
+  Reading<readonly ListRow<Name>[]> & { readonly complete: boolean; readonly total: number | null }
+> {
   const key = keyOf(name);
-  const readings: Reading<Page<Row<Name>>>[] = [];
+  const readings: Reading<Page<ListRow<Name>>>[] = [];
   const gathered = gatherDistinct(key, newerIn(name));
   const { rows } = gathered;
   const result = (complete: boolean) => ({
-    ...together<readonly Row<Name>[]>(rows, ...readings),
+    ...together<readonly ListRow<Name>[]>(rows, ...readings),
     complete: complete && readings.every((reading) => reading.data.unreadable === 0),
+    total: readings[0]?.data.totalElements ?? null,
   });
   for (let page = 0; page < maxPages; page += 1) {
     const reading = await load({ page, size: ROWS_PER_REQUEST }).catch((error: unknown) => {
-      // What was read before it is not lost with a later page.
+      // If a later page fails, keep the pages before it.
       if (page === 0 || !(error instanceof ExplorerError)) throw error;
       return error;
     });
@@ -162,10 +166,10 @@ export async function readPages<Name extends ListName>(
     // Pages from the cache come without waiting: many rows, looked through with each page, take a turn of their own.
     await yieldFor(rows.length * ROW_LENGTH);
     const { totalElements, last, sent } = reading.data;
-    const counted = last === null && totalElements !== null && rows.length >= totalElements;
-    // Pages may be longer than was wanted: so many rows are all that a list has.
+    const isCountReached = last === null && totalElements !== null && rows.length >= totalElements;
+    // Pages may be longer than requested. This many rows are a complete list.
     const isAll = rows.length >= REACHABLE_ROWS;
-    if (last === true || sent === 0 || counted || isAll) return result(true);
+    if (last === true || sent === 0 || isCountReached || isAll) return result(true);
     if (enough(rows)) return result(false);
   }
   return result(true);

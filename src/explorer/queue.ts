@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 8_000;
 const pausedError = () => new ExplorerError("limited", "The explorer wants a pause", { unsent: true });
 
 interface Task {
-  /** Whether somebody who waits for it may send one more. */
+  /** True if one of the people waiting for it may send another request. */
   readonly isAllowed: () => boolean;
   readonly start: () => Promise<void>;
   readonly fail: (error: ExplorerError) => void;
@@ -18,9 +18,9 @@ interface Task {
 /** The one queue that every upstream request passes. */
 export interface RequestQueue {
   /**
-   * Does work once it is the turn of somebody who waits for it.
-   * @param isAllowed whether any of those may send one more: asked when the turn has come, before anything of the budget is taken
-   * @throws {ExplorerError} "busy" when the signal aborts first, "spent" where it is not allowed; whatever the work throws
+   * Runs the work when its turn comes.
+   * @param isAllowed true if one of the waiting people may send another request; checked at its turn, before the budget is used
+   * @throws {ExplorerError} "busy" if the signal aborts first, "spent" if it is not allowed; also what the work throws
    */
   run<T>(
     waiters: Waiters,
@@ -28,7 +28,7 @@ export interface RequestQueue {
     signal: AbortSignal,
     isAllowed?: () => boolean,
   ): Promise<T>;
-  /** Starts nothing for so many ms: the explorer wants a pause. */
+  /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;
   /** Fails everything that waits. */
   clear(error: ExplorerError): void;
@@ -47,8 +47,8 @@ interface QueueOptions {
 const BACKGROUND = "";
 
 /**
- * A queue that starts no more than the budget and `concurrency` allow, people's requests first. People take turns: nobody
- * waits for more than one request of each of the others, however many one of them has made.
+ * Creates a queue that keeps to the budget and to `concurrency`, with people's requests first. People take turns: each waits for
+ * at most one request of every other person.
  */
 export function createQueue({
   budget,
@@ -56,8 +56,8 @@ export function createQueue({
   now = () => performance.now(),
 }: QueueOptions): RequestQueue {
   const queues = { people: createTurns<Task>(), background: createTurns<Task>() } as const;
-  const running: Record<Priority, number> = { people: 0, background: 0 };
-  /** How many are under way for each person. */
+  const runningCounts: Record<Priority, number> = { people: 0, background: 0 };
+  /** Number of running requests by person. */
   const runningFor = new Map<string, number>();
   // One place stays free for another person, too.
   const isWithinShare = (line: string): boolean =>
@@ -70,14 +70,14 @@ export function createQueue({
   let pausedUntil = 0;
   let wake: NodeJS.Timeout | undefined;
   let pumping = false;
-  let again = false;
+  let wasWoken = false;
   /** Started since both priorities last had something waiting. */
-  let served: Record<Priority, number> = { people: 0, background: 0 };
+  let servedCounts: Record<Priority, number> = { people: 0, background: 0 };
 
   const leaveAll = (task: Task) => {
     for (const queue of Object.values(queues)) queue.delete(task);
   };
-  /** The one whose turn it is; those that nobody may send leave the queue. */
+  /** Returns the next task. Tasks that may no longer be sent leave the queue. */
   const peek = (priority: Priority): Task | undefined => {
     for (;;) {
       const task = queues[priority].peek(isWithinShare);
@@ -90,12 +90,17 @@ export function createQueue({
   };
 
   const mayStart = (priority: Priority): boolean => {
-    if (running.people + running.background >= concurrency) return false;
+    if (runningCounts.people + runningCounts.background >= concurrency) return false;
     if (!peek(priority)) return false;
-    const other = priority === "people" ? "background" : "people";
-    const kept =
-      priority === "people" && concurrency > 1 && queues[other].size > 0 && running[other] === 0 ? 1 : 0;
-    return running[priority] < places[priority] - kept;
+    const otherPriority = priority === "people" ? "background" : "people";
+    const keptTasks =
+      priority === "people" &&
+      concurrency > 1 &&
+      queues[otherPriority].size > 0 &&
+      runningCounts[otherPriority] === 0
+        ? 1
+        : 0;
+    return runningCounts[priority] < places[priority] - keptTasks;
   };
 
   const sleep = (ms: number) => {
@@ -108,23 +113,25 @@ export function createQueue({
     if (!turn) return;
     const { line, item: task } = turn;
     leaveAll(task);
-    running[priority] += 1;
+    runningCounts[priority] += 1;
     runningFor.set(line, (runningFor.get(line) ?? 0) + 1);
     const contested = queues.people.size > 0 && queues.background.size > 0;
-    served = contested ? { ...served, [priority]: served[priority] + 1 } : { people: 0, background: 0 };
+    servedCounts = contested
+      ? { ...servedCounts, [priority]: servedCounts[priority] + 1 }
+      : { people: 0, background: 0 };
     task.start().finally(() => {
-      running[priority] -= 1;
-      const left = (runningFor.get(line) ?? 0) - 1;
-      if (left > 0) runningFor.set(line, left);
+      runningCounts[priority] -= 1;
+      const remainingCount = (runningFor.get(line) ?? 0) - 1;
+      if (remainingCount > 0) runningFor.set(line, remainingCount);
       else runningFor.delete(line);
       pump();
     });
   };
 
-  /** Starts the next task; gives the ms to sleep, or undefined when there is nothing to wait for but the end of one. */
+  /** Starts the next task. Returns the time to sleep in ms, or `undefined` if only the end of a task can help. */
   const step = async (): Promise<number | undefined> => {
-    let soonest: number | undefined;
-    const owed = served.background * SHARES.people < served.people * SHARES.background;
+    let soonestMs: number | undefined;
+    const owed = servedCounts.background * SHARES.people < servedCounts.people * SHARES.background;
     for (const priority of owed ? (["background", "people"] as const) : (["people", "background"] as const)) {
       if (!mayStart(priority)) continue;
       const paused = pausedUntil - now();
@@ -134,19 +141,19 @@ export function createQueue({
         startOne(priority);
         return 0;
       }
-      soonest = Math.min(soonest ?? wait, wait);
+      soonestMs = Math.min(soonestMs ?? wait, wait);
     }
-    return soonest;
+    return soonestMs;
   };
 
   function pump(): void {
-    again = true;
+    wasWoken = true;
     if (pumping) return;
     pumping = true;
     void (async () => {
       let wait: number | undefined;
-      while (again || wait === 0) {
-        again = false;
+      while (wasWoken || wait === 0) {
+        wasWoken = false;
         wait = await step();
       }
       pumping = false;
@@ -201,12 +208,12 @@ export function createQueue({
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);
       if (ms <= MAX_WAIT_MS) return;
-      // Nobody waits that long.
+      // People do not wait that long.
       for (const task of queues.people.clear()) if (!queues.background.has(task)) task.fail(pausedError());
     },
     clear(error) {
-      const all = new Set(Object.values(queues).flatMap((queue) => queue.clear()));
-      for (const task of all) task.fail(error);
+      const allTasks = new Set(Object.values(queues).flatMap((queue) => queue.clear()));
+      for (const task of allTasks) task.fail(error);
     },
     waiting: (priority) => queues[priority].size,
   };

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Cache, CacheLayer, Entry } from "../storage/cache.js";
+import type { Cache, CacheEntry, CacheLayer } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
@@ -23,34 +23,34 @@ export interface Reading<T> {
   readonly data: T;
   /** When it was fetched, in epoch ms. */
   readonly fetchedAt: number;
-  /** Whether it is older than it should be: a newer one is on its way, or cannot be had. */
+  /** True if it is stale: a new answer is on its way, or the explorer fails. */
   readonly stale: boolean;
-  /** Why no newer one could be had, where one was wanted. */
+  /** Why no newer one could be had, if one was wanted. */
   readonly problem?: ExplorerProblem;
 }
 
-/** What the explorer answers, by endpoint, for one caller. Each throws ExplorerError. */
+/** The endpoints for one caller. Each throws ExplorerError. */
 export type Explorer = {
   readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Reading<Answer<Name>>>;
 };
 
-/** Whom it is for: a person by their user id, or the bot's own background work. */
+/** The caller: a person by their user id, or background work. */
 export type Caller = { readonly person: string } | "background";
 
-/** How an answer may be had. */
+/** Options of a reading. */
 export interface ReadOptions {
-  /** Nothing older than this will do while the explorer answers, in ms; by default what freshnessOf says. */
+  /** Maximum age in ms while the explorer answers. By default freshnessOf applies. */
   readonly maxAgeMs?: number | undefined;
-  /** Whether what is fetched is worth keeping (true): not where a whole list is read for its names alone. */
+  /** False if the answer is not worth caching, such as a list that is read for its names only. */
   readonly keep?: boolean;
 }
 
-/** The shared API service: cached readings, for whoever calls. */
+/** The explorer service with its cache, shared by all callers. */
 export interface ExplorerService {
   for(caller: Caller, options?: ReadOptions): Explorer;
 }
 
-/** Called with each reading, and where it came from. */
+/** Called with each reading and its source. */
 export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
 
 interface ServiceOptions {
@@ -67,10 +67,10 @@ interface ServiceOptions {
 const CACHE_VERSION = 1;
 
 /** One question to the explorer. */
-interface Question<Name extends EndpointName> {
+interface ExplorerQuestion<Name extends EndpointName> {
   readonly name: Name;
   readonly parameters: Parameters<Name>;
-  /** What identifies its answer in the cache. */
+  /** Cache key of the answer. */
   readonly key: string;
   readonly caller: Caller;
   readonly options: ReadOptions;
@@ -79,9 +79,9 @@ interface Question<Name extends EndpointName> {
 /** A question on its way to the explorer. */
 interface Flight {
   readonly waiters: Waiters;
-  /** Whether it has left: until then it waits for its turn here. */
+  /** True once the request was sent. Until then it waits in the queue. */
   sent: boolean;
-  readonly entry: Promise<Entry>;
+  readonly entry: Promise<CacheEntry>;
 }
 
 /** The service over one upstream and one cache: single flight by question, stale answers while they are refreshed. */
@@ -97,13 +97,13 @@ export function createExplorerService({
   const limit = personalLimit(now);
 
   const fetchEntry = async <Name extends EndpointName>(
-    { name, parameters, key, options }: Question<Name>,
+    { name, parameters, key, options }: ExplorerQuestion<Name>,
     flight: Pick<Flight, "waiters" | "sent">,
-  ): Promise<Entry> => {
+  ): Promise<CacheEntry> => {
     const fetchedAt = now();
     const { waiters } = flight;
     const isAlwaysThere = !takesId(parameters);
-    // What the background wants is nobody's to pay for.
+    // Background requests do not count against a person.
     const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
       flight.sent = true;
@@ -125,7 +125,7 @@ export function createExplorerService({
   };
 
   /** Fetches a new answer, or joins those who wait for the same. */
-  const renew = <Name extends EndpointName>(question: Question<Name>): Flight => {
+  const renew = <Name extends EndpointName>(question: ExplorerQuestion<Name>): Flight => {
     const { key, caller } = question;
     const underWay = flights.get(key);
     const person = caller === "background" ? undefined : caller.person;
@@ -141,22 +141,22 @@ export function createExplorerService({
     return flight;
   };
 
-  /** Waits for a new answer; a person no longer than so many ms, and then what is held will do. */
+  /** Waits for a new answer. For a person the wait is limited, and then the cached answer is used. */
   const renewed = async <Name extends EndpointName>(
-    question: Question<Name>,
-    held: Entry | undefined,
+    question: ExplorerQuestion<Name>,
+    held: CacheEntry | undefined,
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, caller } = question;
     const ask = () => {
       const flight = renew(question);
       const tooSlow = () => {
-        // What was not even sent says nothing of the explorer.
+        // A request that was not sent says nothing about the explorer.
         throw new ExplorerError(flight.sent ? "slow" : "busy", "No answer while a person waits");
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };
-    /** Whether it failed because of somebody else, who had asked for it and had no requests left. */
+    /** True if it failed because another person, who had started it, had no requests left. */
     const isOthers = (error: unknown): boolean =>
       error instanceof ExplorerError &&
       error.problem === "spent" &&
@@ -177,26 +177,26 @@ export function createExplorerService({
   };
 
   const read = async <Name extends EndpointName>(
-    question: Question<Name>,
+    question: ExplorerQuestion<Name>,
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, parameters, key, options } = question;
     const freshness = freshnessOf(name, parameters);
-    const found = await cache.get(key, {
+    const foundEntry = await cache.get(key, {
       newerThan: now() - (options.maxAgeMs ?? freshness.fresh),
       parse: (data) => parseAnswer(name, data),
     });
-    const ageMs = found ? ageOf(found.entry.fetchedAt, now()) : 0;
-    const held = found && { ageMs, missing: "missing" in found.entry };
-    const decision = decide(held, freshness, options.maxAgeMs);
-    if (!found || decision === "fetch") return renewed(question, found?.entry, patienceMs);
+    const ageMs = foundEntry ? ageOf(foundEntry.entry.fetchedAt, now()) : 0;
+    const heldAnswer = foundEntry && { ageMs, missing: "missing" in foundEntry.entry };
+    const decision = decide(heldAnswer, freshness, options.maxAgeMs);
+    if (!foundEntry || decision === "fetch") return renewed(question, foundEntry?.entry, patienceMs);
     if (decision === "answer") {
-      onRead(name, found.layer);
-      return toReading(name, found.entry, ageMs > freshness.fresh);
+      onRead(name, foundEntry.layer);
+      return toReading(name, foundEntry.entry, ageMs > freshness.fresh);
     }
     renew(question).entry.catch(() => {});
     onRead(name, "stale");
-    return toReading(name, found.entry, true);
+    return toReading(name, foundEntry.entry, true);
   };
 
   /** One caller's view; its methods are on the prototype, made once for all. */
@@ -227,7 +227,7 @@ export function createExplorerService({
 
 function toReading<Name extends EndpointName>(
   name: Name,
-  entry: Entry,
+  entry: CacheEntry,
   stale: boolean,
 ): Reading<Answer<Name>> {
   if ("missing" in entry) throw new ExplorerError("missing", `The explorer knows no such thing (${name})`);
@@ -235,7 +235,7 @@ function toReading<Name extends EndpointName>(
   return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
 }
 
-/** The requests that each person may cause: so many in any minute, each try counted as it is sent. */
+/** Limits the requests that each person causes within a minute. Each attempt counts when it is sent. */
 function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
   const timesOf = (person: string) =>
@@ -245,7 +245,7 @@ function personalLimit(now: () => number) {
     [...people].find((person) => timesOf(person).length < REQUESTS_PER_PERSON);
   return {
     payerAmong,
-    /** Counts one more for whoever of these people is to pay. */
+    /** Counts a request for the person who pays for it. */
     charge(people: ReadonlySet<string>): void {
       const payer = payerAmong(people);
       if (payer !== undefined) recent.set(payer, [...timesOf(payer), now()]);

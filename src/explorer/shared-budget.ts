@@ -33,7 +33,7 @@ redis.call("HSET", KEYS[1], "at", string.format("%.3f", now), "people", string.f
 redis.call("PEXPIRE", KEYS[1], ARGV[6])
 return wait`;
 
-/** A budget that nobody uses for so long is full again anyway, in ms. */
+/** Time after which an unused budget is full again, in ms. */
 const FORGET_MS = 10 * MINUTE;
 
 /**

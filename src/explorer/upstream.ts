@@ -17,7 +17,7 @@ import type { Body, Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
 import type { Waiters } from "./waiters.js";
 
-/** How long one try may take with its body, and a request with its tries and its waiting, in ms. */
+/** Timeouts of one attempt with its body and of a request with all attempts and waits, in ms. */
 const TRY_MS = 10_000;
 const TOTAL_MS: Readonly<Record<Priority, number>> = { people: 20_000, background: 120_000 };
 const TRIES = 3;
@@ -26,7 +26,7 @@ const FIRST_PAUSE_MS = 400;
 /** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue goes on then. */
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
-/** The breaker opens after so many failures in a row, and then tries again by itself after these ms. */
+/** Number of failures in a row that open the circuit breaker. It tries again after this time, in ms. */
 const FAILURES_IN_A_ROW = 5;
 const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };
 const REFUSED_REOPEN_MS = { initialDelay: 15_000, maxDelay: 60_000 };
@@ -51,22 +51,22 @@ interface UpstreamOptions {
   readonly onRequest?: OnRequest;
 }
 
-/** What is to be sent, and for whom. */
+/** A request and the people it is for. */
 export interface UpstreamRequest {
   readonly waiters: Waiters;
   /** One that fails, or is withheld, does not speak for the others. */
   readonly endpoint: EndpointName;
   readonly path: string;
   readonly query: Query;
-  /** Whether somebody who waits for it may send one more; by default it may be. */
+  /** True if one of the waiting people may send another request. By default it may be sent. */
   readonly isAllowed?: () => boolean;
   /** Called as each try is sent. */
   readonly onSent?: () => void;
-  /** Whether there always is something at the path, so that a 404 speaks of the address and not of an id. */
+  /** True if the path always has an answer, so that a 404 is about the address and not about an id. */
   readonly isAlwaysThere?: boolean;
 }
 
-/** Sends a request: through the breakers, the queue and, where it may help, a second time. Throws ExplorerError. */
+/** Sends a request: through the breakers, the queue and, if it may help, a second time. Throws ExplorerError. */
 export type Upstream = (request: UpstreamRequest) => Promise<Body>;
 
 const problemIs =
@@ -87,32 +87,39 @@ export function createUpstream({
   onWithheld = () => {},
   onRequest = () => {},
 }: UpstreamOptions): Upstream {
-  // While a breaker tries again, only an answer closes it; that a request was not even sent says nothing.
+  // While the circuit breaker is half open, only an answer closes it. A request that was not sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
-  /** Endpoints that were withheld since the last success: several, and no answer between them, mean the key or the address. */
+  /** Endpoints that have answered, and were not found to be restricted since. */
+  const answering = new Set<EndpointName>();
+  /**
+   * Endpoints that were withheld since the last success although they had answered before, or none had. Several of them without a
+   * success in between point to the key or the address. An endpoint that never answers this key says nothing about it.
+   */
   const withheld = new Set<EndpointName>();
   const isRefused = (error: unknown): boolean =>
     problemIs("refused")(error) || (problemIs("withheld")(error) && withheld.size > 1);
   const reported = new Set<EndpointName>();
   const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
   /** Endpoints that failed since the last success: one that fails alone does not speak for the others. */
-  const failing = new Set<EndpointName>();
+  const failingEndpoints = new Set<EndpointName>();
   const isDown = (error: unknown): boolean =>
     problemIs("failing", "slow", "unreadable")(error) &&
     error instanceof ExplorerError &&
     !error.unsent &&
-    ((error.problem === "failing" && error.status === undefined) || failing.size > 1);
-  const down = circuitBreaker(
-    handleWhen((error) => (down.state === CircuitState.HalfOpen ? trialFails(error) : isDown(error))),
+    ((error.problem === "failing" && error.status === undefined) || failingEndpoints.size > 1);
+  const downBreaker = circuitBreaker(
+    handleWhen((error) => (downBreaker.state === CircuitState.HalfOpen ? trialFails(error) : isDown(error))),
     { halfOpenAfter: new ExponentialBackoff(REOPEN_MS), breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
   );
-  const refused = circuitBreaker(
-    handleWhen((error) => (refused.state === CircuitState.HalfOpen ? trialFails(error) : isRefused(error))),
+  const refusedBreaker = circuitBreaker(
+    handleWhen((error) =>
+      refusedBreaker.state === CircuitState.HalfOpen ? trialFails(error) : isRefused(error),
+    ),
     { halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS), breaker: new ConsecutiveBreaker(1) },
   );
   for (const [breaker, problem, onBreak] of [
-    [down, "failing", onDown],
-    [refused, "refused", onRefused],
+    [downBreaker, "failing", onDown],
+    [refusedBreaker, "refused", onRefused],
   ] as const) {
     const notice = createNotice(onBreak, () => onBack(problem));
     breaker.onBreak((reason) => {
@@ -126,8 +133,8 @@ export function createUpstream({
   }
 
   const noteWithheld = (error: ExplorerError, endpoint: EndpointName) => {
-    withheld.add(endpoint);
-    if (withheld.size === 1 && !reported.has(endpoint)) {
+    if (answering.size === 0 || answering.has(endpoint)) withheld.add(endpoint);
+    if (withheld.size < 2 && !reported.has(endpoint)) {
       reported.add(endpoint);
       onWithheld(error, endpoint);
     }
@@ -143,17 +150,20 @@ export function createUpstream({
       const startedAt = performance.now();
       let status = "200";
       try {
-        const body = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
-        failing.clear();
+        const responseBody = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
+        failingEndpoints.clear();
+        // The key is accepted: what was withheld before is restricted for it.
+        for (const restricted of withheld) answering.delete(restricted);
         withheld.clear();
+        answering.add(endpoint);
         reported.delete(endpoint);
-        return body;
+        return responseBody;
       } catch (thrown) {
         const error = isAlwaysThere ? asWithheld(thrown) : thrown;
         if (error instanceof ExplorerError) {
           if (error.problem === "withheld") noteWithheld(error, endpoint);
           status = error.status === undefined ? error.problem : String(error.status);
-          if (error.retryable || error.problem === "unreadable") failing.add(endpoint);
+          if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
           const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
           if (pauseMs > 0) queue.pause(Math.min(pauseMs, MAX_PAUSE_MS));
         }
@@ -164,10 +174,12 @@ export function createUpstream({
       }
     };
     try {
-      return await refused.execute(() => down.execute(() => queue.run(waiters, task, signal, isAllowed)));
+      return await refusedBreaker.execute(() =>
+        downBreaker.execute(() => queue.run(waiters, task, signal, isAllowed)),
+      );
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
-      const problem = refused.state === CircuitState.Open ? "refused" : "failing";
+      const problem = refusedBreaker.state === CircuitState.Open ? "refused" : "failing";
       throw new ExplorerError(problem, `GET /${path}: not sent, the explorer is left alone for a while`, {
         unsent: true,
       });
@@ -180,8 +192,9 @@ export function createUpstream({
       try {
         return await once(request, signal);
       } catch (error) {
-        const again = error instanceof ExplorerError && error.retryable && !error.unsent && attempt < TRIES;
-        if (!again || signal.aborted || down.state === CircuitState.Open) throw error;
+        const isRepeated =
+          error instanceof ExplorerError && error.retryable && !error.unsent && attempt < TRIES;
+        if (!isRepeated || signal.aborted || downBreaker.state === CircuitState.Open) throw error;
         // After a 429 the queue itself waits as long as the explorer said.
         const pause = error.problem === "limited" ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1);
         await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => {

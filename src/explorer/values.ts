@@ -20,7 +20,7 @@ const believed = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ?
 
 /**
  * A point in time, in epoch milliseconds. The API names no unit, so each number is read by its magnitude (seconds,
- * ms, µs or ns), and ISO 8601 text too, as UTC where it names no zone. Anything outside 2020–2100 gives null.
+ * ms, µs or ns), and ISO 8601 text too, as UTC if it names no zone. Anything outside 2020–2100 gives null.
  */
 export function toTime(value: unknown): number | null {
   if (typeof value === "string" && ISO_DATE.test(value.trim())) {
@@ -30,8 +30,8 @@ export function toTime(value: unknown): number | null {
   const decimal = toDecimal(value);
   if (decimal === null) return null;
   for (const unit of UNITS) {
-    const time = believed(Number(decimal) * unit);
-    if (time !== null) return time;
+    const timeMs = believed(Number(decimal) * unit);
+    if (timeMs !== null) return timeMs;
   }
   return null;
 }
@@ -52,9 +52,9 @@ export function toDecimal(value: unknown): string | null {
   const digits = whole + fraction;
   const point = whole.length + shift;
   const padded = point <= 0 ? "0".repeat(1 - point) + digits : digits.padEnd(point, "0");
-  const at = Math.max(point, 1);
-  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, "");
-  const rest = padded.slice(at).replace(/0+$/, "");
+  const pointIndex = Math.max(point, 1);
+  const integer = padded.slice(0, pointIndex).replace(/^0+(?=\d)/, "");
+  const rest = padded.slice(pointIndex).replace(/0+$/, "");
   const magnitude = rest ? `${integer}.${rest}` : integer;
   return sign === "-" && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
 }
@@ -73,7 +73,7 @@ export function toFlag(value: unknown): boolean | null {
   return text === "true" ? true : text === "false" ? false : null;
 }
 
-/** The longest text that is taken from anybody: reasons and descriptions are long, and nothing is longer. */
+/** Maximum length of untrusted text. Reasons and descriptions are the longest. */
 const MAX_TEXT = 20_000;
 
 /** Text with something in it, cleaned, trimmed and cut; a number or a boolean becomes its text. */
@@ -87,7 +87,7 @@ export function toText(value: unknown): string | null {
 /** The longest name that is shown or kept. */
 const MAX_NAME = 200;
 
-/** A name: text, cut where it enters. */
+/** A name: text, cut if it enters. */
 export const toName = (value: unknown): string | null => {
   const text = toText(typeof value === "string" ? cut(value, 4 * MAX_NAME) : value);
   return text === null ? null : cut(text, MAX_NAME);
@@ -96,7 +96,7 @@ export const toName = (value: unknown): string | null => {
 /** The longest id that is believed: a party's has 255 characters at the most. */
 export const MAX_ID_LENGTH = 300;
 
-/** An id: text that could be one. Nothing but dots would climb in a path. */
+/** Returns an id, or null. An id of dots only could climb up a path. */
 export function toId(value: unknown): string | null {
   const text = toText(value);
   return text === null || text.length > MAX_ID_LENGTH || /^\.+$/.test(text) ? null : text;
@@ -106,8 +106,7 @@ export function toId(value: unknown): string | null {
 const MAX_INNER_JSON = 1_000_000;
 
 /**
- * What a field of JSON holds, whether it came as JSON or as text with JSON in it. Text that is no JSON stays text;
- * nothing gives null.
+ * Returns the JSON of a field, which may also be text that contains JSON. Other text stays text, and an empty value becomes null.
  */
 export function toJson(value: unknown): unknown {
   if (typeof value !== "string") return value ?? null;
@@ -125,7 +124,7 @@ export function toJson(value: unknown): unknown {
 export const toRecord = (value: unknown): Readonly<Record<string, unknown>> | null =>
   isRecord(value) ? value : null;
 
-// Not a copy: one of a stranger's hundred thousand fields takes half a second.
+// Not a copy: one of untrusted data hundred thousand fields takes half a second.
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -135,14 +134,14 @@ const MAX_LEAF_DEPTH = 8;
 const MAX_KEY = 100;
 const MAX_LEAF = 4_000;
 
-/** Every leaf of a JSON value by its path, as text; so many of them, and so deep, since a stranger wrote it. */
+/** Returns every leaf of a JSON value by its path, as text. Count and depth are limited, because the value is untrusted. */
 export const leavesOf = (value: unknown): ReadonlyMap<string, string> =>
   typeof value === "object" && value !== null ? leavesOfObject(value) : new Map();
 
 const leavesOfObject = perObject((value: object) => {
-  const found = new Map<string, string>();
-  addLeaves(value, "", found, 0);
-  return found;
+  const foundLeaves = new Map<string, string>();
+  addLeaves(value, "", foundLeaves, 0);
+  return foundLeaves;
 });
 
 function addLeaves(value: unknown, path: string, found: Map<string, string>, depth: number): void {
@@ -150,9 +149,9 @@ function addLeaves(value: unknown, path: string, found: Map<string, string>, dep
   if (typeof value === "object" && value !== null) {
     for (const key in value) {
       if (found.size >= MAX_LEAVES || !Object.hasOwn(value, key)) return;
-      const inner: unknown = (value as Readonly<Record<string, unknown>>)[key];
+      const innerValue: unknown = (value as Readonly<Record<string, unknown>>)[key];
       const name = cut(key, MAX_KEY);
-      addLeaves(inner, path ? `${path}.${name}` : name, found, depth + 1);
+      addLeaves(innerValue, path ? `${path}.${name}` : name, found, depth + 1);
     }
     return;
   }
@@ -161,17 +160,17 @@ function addLeaves(value: unknown, path: string, found: Map<string, string>, dep
 }
 
 const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;
-/** So many digits and points in a row may be a number that a float does not hold. */
+/** Minimum length of a run of digits and points that may be a number too long for a float. */
 const LONG_NUMBER = 15;
 
-/** Whether a long number may stand in a text: character by character, at a tenth of a pattern's cost. */
+/** True if a text may contain a long number. Checking character by character costs a tenth of a pattern. */
 function mayHoldLongNumber(text: string): boolean {
-  let run = 0;
+  let runLength = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     const isPart = (code >= 48 && code <= 57) || code === 46;
-    run = isPart ? run + 1 : 0;
-    if (run === LONG_NUMBER) return true;
+    runLength = isPart ? runLength + 1 : 0;
+    if (runLength === LONG_NUMBER) return true;
   }
   return false;
 }
@@ -179,14 +178,14 @@ function mayHoldLongNumber(text: string): boolean {
 /**
  * JSON.parse, but numbers of more than fifteen digits, which a float may not hold, stay as text: an event's id
  * passes 2^53, and amounts have ten decimals.
- * @throws {SyntaxError} where the text is no JSON
+ * @throws {SyntaxError} if the text is no JSON
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayHoldLongNumber(text) ? JSON.parse(withLongNumbersAsText(text)) : value;
 }
 
-/** The same for a text that may be long, which holds nobody else up. @throws {SyntaxError} */
+/** Parses a long text without blocking the event loop. @throws {SyntaxError} */
 export async function parseLargeJson(text: string): Promise<unknown> {
   await yieldFor(text.length);
   const value: unknown = JSON.parse(text);
@@ -206,7 +205,7 @@ export function toUrl(value: unknown): string | null {
   const text = toText(value);
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);
-  const usable =
+  const isUsable =
     /^https?:$/.test(url.protocol) && !url.username && !url.password && url.hostname.includes(".");
-  return usable && url.href.length <= 2_048 ? url.href : null;
+  return isUsable && url.href.length <= 2_048 ? url.href : null;
 }

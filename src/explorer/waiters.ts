@@ -1,6 +1,6 @@
 /**
- * Those who wait for one request: people by their user ids, and the bot's own background work. Each may come to it while it
- * waits in the queue or is under way.
+ * Callers that wait for one request: people by their user ids, and background work. They may join while it waits in the queue or
+ * is running.
  */
 export interface Waiters {
   /** In the order in which they came. */
@@ -11,7 +11,7 @@ export interface Waiters {
   join(person: string | undefined): void;
 }
 
-/** Those who wait for a request so far: a person, or undefined for the background. */
+/** Creates the waiters of a request. @param first a person's user id, or `undefined` for background work */
 export function createWaiters(first: string | undefined): Waiters {
   const people = new Set<string>();
   let background = false;

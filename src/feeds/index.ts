@@ -1,6 +1,6 @@
-import type { FeedModule } from "../delivery/feed.js";
+import type { FeedModule } from "../delivery/module.js";
 import type { FixedSubscription } from "../delivery/subscriptions.js";
-import { FIRST_FEED } from "../storage/catalogue.js";
+import { FIRST_FEED } from "../delivery/version-1.js";
 import { digest } from "./digest/index.js";
 import { governance } from "./governance/index.js";
 import { newcomers } from "./newcomers/index.js";
@@ -11,7 +11,7 @@ import { validator } from "./validator/index.js";
 /** Everything that can be announced. Commands, subscriptions, the outbox and the background work all read this list. */
 export const feeds: readonly FeedModule[] = [governance, validator, newcomers, price, digest];
 
-/** The same, and what the operator alone hears of: nobody can subscribe to it. */
+/** Adds the operator's feed, to which no one can subscribe. */
 export const withOperator = (modules: readonly FeedModule[]): readonly FeedModule[] => [...modules, operator];
 
 /**
@@ -23,13 +23,16 @@ export function environmentSubscriptions(
   operatorId: string | undefined,
   modules: readonly FeedModule[],
 ): readonly FixedSubscription[] {
-  const of = (channelIds: readonly (string | undefined)[], name: string) => {
+  const fixedFor = (channelIds: readonly (string | undefined)[], name: string, variable: string) => {
     const feed = modules.find(({ definition }) => definition.name === name)?.definition;
     return feed
       ? [...new Set(channelIds)].flatMap((channelId) =>
-          channelId === undefined ? [] : [{ channelId, feed }],
+          channelId === undefined ? [] : [{ channelId, feed, variable }],
         )
       : [];
   };
-  return [...of(governanceIds, FIRST_FEED), ...of([operatorId], OPERATOR_FEED)];
+  return [
+    ...fixedFor(governanceIds, FIRST_FEED, "GOVERNANCE_CHANNEL_ID"),
+    ...fixedFor([operatorId], OPERATOR_FEED, "OPERATOR_CHANNEL_ID"),
+  ];
 }

@@ -1,24 +1,26 @@
 import type { UnitName } from "./units.js";
 
-/** A field of an action's value that people should see: where it stands, what it is called, and its unit. */
+/** A field of an action to show: its path, label and unit. */
 export type FieldRule = readonly [path: string, label: string, unit: UnitName];
 
-/** What is known of an action's constructor. */
+/** Rules for an action's constructor. */
 export interface ActionRule {
   readonly words: string;
-  /** What a vote request with it is called, with the fields to fill in; without it, or without one of them, its words. */
-  readonly subject?: string;
+  /** Template of a request's name. If one of its fields is missing, the words are used instead. */
+  readonly summary?: string;
   readonly fields: readonly FieldRule[];
-  /** What is configured, where the value is a whole configuration and the one it is based on. */
+  /** The configuration that it replaces, if its value is a whole configuration. */
   readonly configures?: "Amulet rules" | "DSO rules";
+  /** True if its value is a list of changes to validators' licences. */
+  readonly changesLicences?: boolean;
   /** The two fields whose differences are what it changes. */
   readonly differs?: readonly [before: string, after: string];
 }
 
-const action = (words: string, subject?: string, ...fields: readonly FieldRule[]): ActionRule => ({
+const action = (words: string, summary?: string, ...fields: readonly FieldRule[]): ActionRule => ({
   words,
   fields,
-  ...(subject === undefined ? {} : { subject }),
+  ...(summary === undefined ? {} : { summary }),
 });
 
 const NEW_SV: readonly FieldRule[] = [
@@ -123,7 +125,16 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
     "SRARC_CreateBootstrapExternalPartyConfigStateInstruction",
     action("Bootstrap External-Party Configuration"),
   ],
-  ["SRARC_ModifyValidatorLicenses", action("Change Validator Licences")],
+  ["SRARC_ModifyValidatorLicenses", { ...action("Change Validator Licences"), changesLicences: true }],
+  [
+    "SRARC_SetConfigFieldClassification",
+    action(
+      "Set Configuration Field Classification",
+      "Classification of {fieldPath} → {newClassification}",
+      ["fieldPath", "Field", "text"],
+      ["newClassification", "New classification", "constructorWord"],
+    ),
+  ],
   [
     "SRARC_GrantValidatorLicense",
     action(

@@ -10,26 +10,26 @@ export interface Fact {
   readonly value: Value;
 }
 
-/** A few words in which parties stand by their ids: what a vote request is about, "Feature …". All of it is a stranger's. */
-export type Subject = readonly (string | { readonly party: string })[];
+/** The summary of a vote request in a few words, with parties by their ids: "Feature …". It is untrusted. */
+export type ActionSummary = readonly (string | { readonly party: string })[];
 
-/** What a vote request wants done, as far as its configuration says. All text is still a stranger's. */
+/** The action of a vote request. All text is untrusted. */
 export interface Action {
-  /** "Offboard Super Validator"; an unknown constructor made readable; null where nothing is said at all. */
+  /** "Offboard Super Validator". An unknown constructor is made readable; null if there is none. */
   readonly words: string | null;
-  /** Null where nothing is known but the words. */
-  readonly subject: Subject | null;
+  /** null if only the words are known. */
+  readonly summary: ActionSummary | null;
   readonly facts: readonly Fact[];
   /** The fields of a configuration that it changes. */
   readonly changes: readonly ConfigChange[];
   /** Why a configuration's changes cannot be told: the one before is not given, the new one is not, or they do not differ. */
   readonly gap: "base" | "new" | "difference" | null;
-  /** The configuration as the explorer gives it; null where it gives none. */
+  /** The configuration as the explorer gives it; null if it gives none. */
   readonly config: unknown;
 }
 
 const MAX_DEPTH = 8;
-/** Fields of an action that nobody has rules for, at the most. */
+/** Maximum number of fields of an action without rules. */
 const MAX_FACTS = 8;
 
 /** A scalar, or one wrapped in a single field, as text; null for anything larger. */
@@ -40,57 +40,106 @@ function scalar(value: unknown, depth = 0): string | null {
 }
 
 /** The field at a path such as `newScheduleItem._1`. */
-const at = (value: unknown, path: string): unknown =>
+const valueAt = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((inner, key) => toRecord(inner)?.[key], value);
 
 const label = (path: string): string => {
-  const words = path
+  const pathWords = path
     .split(".")
     .filter((key) => !/^\d+$/.test(key) && key !== "value")
     .map((key) => readable(key).toLowerCase())
     .join(" ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return pathWords.charAt(0).toUpperCase() + pathWords.slice(1);
 };
 
 const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
 const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 
-/** Every scalar of an action that nobody has rules for. */
-const leafFacts = (value: unknown): Fact[] =>
-  [...leavesOf(value)]
-    .filter(([path]) => !/(^|\.)tag$/.test(path))
-    .slice(0, MAX_FACTS)
-    .map(([path, text]) => ({
-      label: label(path),
-      value:
-        UNITS[isParty(text) ? "party" : isId(text) ? "id" : /weight$/i.test(path) ? "weight" : "text"](text),
-    }));
+/** Returns every scalar of an action without rules. */
+function leafFacts(value: unknown): Fact[] {
+  const leaves = [...leavesOf(value)].filter(([path]) => !/(^|\.)tag$/.test(path));
+  const facts = leaves.map(([path, text]) => ({
+    label: label(path),
+    value:
+      UNITS[isParty(text) ? "party" : isId(text) ? "id" : /weight$/i.test(path) ? "weight" : "text"](text),
+  }));
+  return withRest(facts);
+}
+
+/** The first of many facts, and how many more there are. */
+const withRest = (facts: readonly Fact[]): Fact[] =>
+  facts.length <= MAX_FACTS
+    ? [...facts]
+    : [
+        ...facts.slice(0, MAX_FACTS),
+        { label: "More", value: { words: `and ${facts.length - MAX_FACTS} more` } },
+      ];
+
+/** Describes a change of a validator's license; null if there are no words for it. */
+function licenceChange(change: unknown): (Fact & { readonly about: ActionSummary }) | null {
+  const changeRecord = toRecord(change);
+  const tag = toText(changeRecord?.tag);
+  const value = toRecord(changeRecord?.value);
+  const party = scalar(value?.validator);
+  if (tag === null || party === null) return null;
+  if (/Withdraw$/.test(tag))
+    return { label: "Licence withdrawn", value: { party }, about: ["Withdraw the licence of ", { party }] };
+  const weight = scalar(value?.newWeight);
+  if (weight === null)
+    return { label: readable(tag), value: { party }, about: [`${readable(tag)}: `, { party }] };
+  // A plain factor of the usual reward, and no basis points as for super validators.
+  const factor = UNITS.count(weight);
+  const text = valueText(factor, String);
+  return {
+    label: `Licence weight × ${text}`,
+    value: { party },
+    about: ["Licence weight of ", { party }, ` → ${text}`],
+  };
+}
+
+/** The changes of validators' licences, and what a request with them is about. */
+function licenceChanges(changes: unknown): Pick<Action, "facts" | "summary"> {
+  const list = Array.isArray(changes) ? (changes as unknown[]) : [];
+  const knownChanges = list.flatMap((each) => licenceChange(each) ?? []);
+  const [only, ...more] = knownChanges;
+  const summary = only && more.length === 0 && list.length === 1 ? only.about : null;
+  const facts = knownChanges.map(({ label: name, value }) => ({ label: name, value }));
+  if (facts.length === 0) return { facts: leafFacts(changes), summary: null };
+  return {
+    facts: withRest(facts),
+    summary: summary ?? [`Change ${list.length} validator licences`],
+  };
+}
 
 function ruledFacts(fields: readonly FieldRule[], value: unknown): (Fact & { readonly path: string })[] {
   return fields.flatMap(([path, name, unit]) => {
-    const text = scalar(at(value, path));
-    return text === null ? [] : [{ path, label: name, value: UNITS[unit](text) }];
+    const foundValue = valueAt(value, path);
+    // A path of field names may be a list.
+    const text =
+      scalar(foundValue) ??
+      (Array.isArray(foundValue) ? foundValue.flatMap((each) => toText(each) ?? []).join(".") : null);
+    return text === null || text === "" ? [] : [{ path, label: name, value: UNITS[unit](text) }];
   });
 }
 
-/** A rule's subject with its fields filled in; null where one of them is missing. */
+/** A rule's summary with its fields filled in; null if one of them is missing. */
 function filled(
-  subject: string | undefined,
+  summary: string | undefined,
   facts: readonly (Fact & { readonly path: string })[],
-): Subject | null {
-  if (subject === undefined) return null;
-  const pieces = subject.split(/\{([^}]+)\}/).map((text, place) => {
+): ActionSummary | null {
+  if (summary === undefined) return null;
+  const pieces = summary.split(/\{([^}]+)\}/).map((text, place) => {
     if (place % 2 === 0) return text;
     const value = facts.find(({ path }) => path === text)?.value;
     if (value === undefined) return null;
     return "party" in value ? value : valueText(value, String);
   });
-  const known = pieces.filter((piece) => piece !== null);
-  return known.length === pieces.length ? known.filter((piece) => piece !== "") : null;
+  const knownPieces = pieces.filter((piece) => piece !== null);
+  return knownPieces.length === pieces.length ? knownPieces.filter((piece) => piece !== "") : null;
 }
 
-/** What a configuration's changes are about: the first of them, and how many more there are. */
-function changesSubject(configures: string, [first, ...more]: readonly ConfigChange[]): Subject | null {
+/** Names a configuration's changes: the first one, and the number of others. */
+function changesSummary(configures: string, [first, ...more]: readonly ConfigChange[]): ActionSummary | null {
   if (!first) return null;
   const name = `${configures}: ${first.label.charAt(0).toLowerCase()}${first.label.slice(1)}`;
   if (more.length > 0)
@@ -104,65 +153,66 @@ function changesSubject(configures: string, [first, ...more]: readonly ConfigCha
  * (`dsoAction`, `amuletRulesAction`, …), itself under a tag.
  */
 function constructorOf(config: unknown, depth = 0): [tag: string | null, value: unknown] {
-  const record = toRecord(toJson(config));
-  if (record === null) return [scalar(toJson(config)), null];
-  const tag = toText(record.tag);
-  const inner = toRecord(record.value) ?? {};
-  const wrapped = Object.keys(inner).find((key) => /Action$/.test(key));
+  const configRecord = toRecord(toJson(config));
+  if (configRecord === null) return [scalar(toJson(config)), null];
+  const tag = toText(configRecord.tag);
+  const innerRecord = toRecord(configRecord.value) ?? {};
+  const wrapped = Object.keys(innerRecord).find((key) => /Action$/.test(key));
   if (wrapped !== undefined && depth < MAX_DEPTH) {
-    const [innerTag, innerValue] = constructorOf(inner[wrapped], depth + 1);
+    const [innerTag, innerValue] = constructorOf(innerRecord[wrapped], depth + 1);
     return [innerTag ?? tag, innerValue];
   }
-  if (tag !== null) return [tag, record.value];
-  const [only, ...more] = Object.keys(record);
+  if (tag !== null) return [tag, configRecord.value];
+  const [only, ...more] = Object.keys(configRecord);
   return only !== undefined && more.length === 0 && /^[A-Z]+ARC_/.test(only)
-    ? [only, record[only]]
-    : [null, record];
+    ? [only, configRecord[only]]
+    : [null, configRecord];
 }
 
 const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readable(tag), fields: [] };
 
-/** The constructor of an `actionConfig`; null where it names none. */
+/** The constructor of an `actionConfig`; null if it names none. */
 export const tagOf = (actionConfig: unknown): string | null => constructorOf(actionConfig)[0];
 
-/** Whether there are rules for a constructor. */
+/** True if there are rules for a constructor. */
 export const isKnownTag = (tag: string): boolean => ACTIONS.has(tag);
 
-/** What an `actionConfig` wants done: an object, text with JSON in it, a bare tag, null, or a tag nobody has seen. */
+/** Parses an `actionConfig`: an object, text with JSON in it, a bare tag, null, or an unknown tag. */
 export function toAction(actionConfig: unknown): Action {
   const config = toJson(actionConfig);
   const [tag, value] = constructorOf(config);
-  const nothing = { subject: null, facts: [], changes: [], gap: null, config };
+  const nothing = { summary: null, facts: [], changes: [], gap: null, config };
   if (tag === null) return { ...nothing, words: null };
-  const { words, subject, fields, configures, differs } = ruleFor(tag);
-  const record = toRecord(value);
-  if (record === null) return { ...nothing, words };
+  const { words, summary, fields, configures, changesLicences, differs } = ruleFor(tag);
+  const valueRecord = toRecord(value);
+  if (valueRecord === null) return { ...nothing, words };
+  if (changesLicences) return { ...nothing, words, ...licenceChanges(valueRecord.changes) };
   if (configures !== undefined) {
-    const [before, after] = [toRecord(record.baseConfig), toRecord(record.newConfig)];
+    const [before, after] = [toRecord(valueRecord.baseConfig), toRecord(valueRecord.newConfig)];
     if (after === null || before === null) return { ...nothing, words, gap: after === null ? "new" : "base" };
     const changes = configChanges(before, after);
     const gap = changes.length === 0 ? "difference" : null;
-    return { ...nothing, words, changes, gap, subject: changesSubject(configures, changes) };
+    return { ...nothing, words, changes, gap, summary: changesSummary(configures, changes) };
   }
-  const facts = ruledFacts(fields, record);
-  const changes = differs ? configChanges(record[differs[0]], record[differs[1]]) : [];
-  if (facts.length > 0) return { ...nothing, words, facts, changes, subject: filled(subject, facts) };
-  const leaves = leafFacts(record);
+  const facts = ruledFacts(fields, valueRecord);
+  const changes = differs ? configChanges(valueRecord[differs[0]], valueRecord[differs[1]]) : [];
+  if (facts.length > 0) return { ...nothing, words, facts, changes, summary: filled(summary, facts) };
+  const leaves = leafFacts(valueRecord);
   const parties = leaves.map(({ value: each }) => each).filter((each) => "party" in each);
-  // Of several, none stands for the others.
+  // If there are several parties, none of them represents the others.
   const about = parties.length === 1 ? parties[0] : undefined;
   return {
     ...nothing,
     words,
     facts: leaves,
-    subject: about && "party" in about ? [`${words}: `, about] : null,
+    summary: about && "party" in about ? [`${words}: `, about] : null,
   };
 }
 
 /** A constructor, such as `SRARC_OffboardSv`. */
 const CONSTRUCTOR = /^[A-Z]*ARC_\w+$/;
 
-/** Whether a text is an action's constructor, as titles often are. */
+/** True if a text is an action's constructor, as titles often are. */
 export const isConstructor = (text: string | null): text is string =>
   text !== null && (CONSTRUCTOR.test(text) || ACTIONS.has(text));
 
@@ -177,7 +227,7 @@ const TAGS: ReadonlyMap<string, string> = new Map([
   ...OTHER_WORDS,
 ]);
 
-/** The constructor that a title is, or has the words of; null where it says something else. */
+/** The constructor that a title is, or has the words of; null if it says something else. */
 export const toTag = (title: string | null): string | null =>
   title === null || isConstructor(title) ? title : (TAGS.get(title) ?? null);
 
@@ -187,10 +237,10 @@ export function toTitle(title: string | null): string | null {
   return tag === null ? title : ruleFor(tag).words;
 }
 
-/** Whether a title says no more than what kind of action it is. */
+/** True if a title only states the kind of action. */
 export const isGeneric = (title: string | null): boolean =>
   title === null || isConstructor(title) || KNOWN_WORDS.has(toTitle(title) ?? "");
 
-/** A subject as text, with parties as `nameOf` calls them. */
-export const subjectText = (subject: Subject, nameOf: (party: string) => string): string =>
-  subject.map((piece) => (typeof piece === "string" ? piece : nameOf(piece.party))).join("");
+/** A summary as text, with parties as `nameOf` calls them. */
+export const summaryText = (summary: ActionSummary, nameOf: (party: string) => string): string =>
+  summary.map((piece) => (typeof piece === "string" ? piece : nameOf(piece.party))).join("");

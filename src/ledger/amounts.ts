@@ -9,13 +9,13 @@ const toUnits = (decimal: string): bigint => {
   return decimal.startsWith("-") ? -units : units;
 };
 
-/** The exact sum of decimals with up to ten digits behind the point; those that are not known count for nothing. */
+/** Returns the exact sum of decimals with up to ten fraction digits. Unknown values are skipped. */
 export function sumOf(decimals: readonly (string | null)[]): string {
   const units = decimals.reduce((sum, each) => sum + (each === null ? 0n : toUnits(each)), 0n);
   return toDecimal(`${units}e-${DIGITS}`) ?? "0";
 }
 
-/** What so many coins are worth in USD at a price, which need not be exact; null where either is not known. */
+/** Returns the value of an amount in USD, approximately; null if the amount or the price is unknown. */
 export function worth(coins: string | null, usd: string | null): number | null {
   const value = coins === null || usd === null ? Number.NaN : Number(coins) * Number(usd);
   return Number.isFinite(value) && Number(usd) > 0 ? value : null;

@@ -1,8 +1,8 @@
 import type { UnitName } from "./units.js";
 
 /**
- * A field's words and unit. `*` in a path stands for a key of a map or a step of a schedule, and `{}` in the words for that
- * key in the unit that stands third.
+ * A field's words and unit. `*` in a path matches a key of a map or a step of a schedule. `{}` in the words is replaced by that
+ * key in the third element's unit.
  */
 export type ConfigField = readonly [words: string, unit: UnitName, keyUnit?: UnitName];
 
@@ -40,6 +40,7 @@ const VALIDATOR_REWARDS = "validatorRewardConfig";
 const TRAFFIC = "decentralizedSynchronizer.fees";
 const NODE = "synchronizerNodeConfigLimits.cometBft";
 const SYNCHRONIZER = "decentralizedSynchronizer.synchronizers.*";
+const LOCK = "governanceLockConfig";
 const UPGRADE = "nextScheduledLogicalSynchronizerUpgrade";
 
 /** The fields of both configurations, Amulet rules and DSO rules, by their paths (docs/ledger.md). */
@@ -115,6 +116,12 @@ export const CONFIG_FIELDS: ReadonlyMap<string, ConfigField> = new Map<string, C
   [`${UPGRADE}.upgradeTime`, ["Next logical upgrade: time", "time"]],
   [`${UPGRADE}.newPhysicalSynchronizerSerial`, ["Next logical upgrade: serial", "count"]],
   [`${UPGRADE}.newPhysicalSynchronizerProtocolVersion`, ["Next logical upgrade: protocol", "text"]],
+  [`${LOCK}.minimumLockAmount`, ["Smallest governance lock", "coins"]],
+  [`${LOCK}.featuredAppLockThreshold`, ["Locked amount for a featured application", "coins"]],
+  [`${LOCK}.superValidatorLockVestingDuration`, ["Vesting of a super validator's lock", "duration"]],
+  [`${LOCK}.featuredAppLockVestingDuration`, ["Vesting of a featured application's lock", "duration"]],
+  [`${LOCK}.searchTimeGranularity`, ["Governance lock: search time granularity", "duration"]],
+  [`${LOCK}.featuredAppUnderlockGracePeriod`, ["Time to restore a featured application's lock", "duration"]],
   ["rightOwnerParty", ["Party", "party"]],
   ["rewardWeight", ["Reward weight", "weight"]],
   ["svOperationsSwitchOverTimes.*", ["SV switch-over: {}", "time", "text"]],

@@ -4,7 +4,7 @@ import { CONFIG_FIELDS } from "./configuration-fields.js";
 import { readable } from "./readable.js";
 import { toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
 
-/** One field of a configuration that changes, in words; `from` is null where it was not there, `to` where it goes. */
+/** One field of a configuration that changes, in words; `from` is null if it was not there, `to` if it goes. */
 export interface ConfigChange {
   /** As the ledger has it: `transferConfig.transferFee.steps.100`. */
   readonly path: string;
@@ -22,7 +22,7 @@ interface Step {
 interface Leaf {
   readonly path: readonly Step[];
   readonly text: string;
-  /** Whether it is a span of time, in microseconds. */
+  /** True for a duration in microseconds. */
   readonly isSpan: boolean;
 }
 
@@ -47,9 +47,9 @@ function pairsOf(list: readonly unknown[]): (readonly [key: string, value: unkno
     const text = toKey(key);
     return text === null || value === undefined ? undefined : ([text, value] as const);
   });
-  const known = pairs.filter((pair) => pair !== undefined);
-  const keys = new Set(known.map(([key]) => key));
-  return known.length === list.length && keys.size === known.length ? known : undefined;
+  const knownPairs = pairs.filter((pair) => pair !== undefined);
+  const keys = new Set(knownPairs.map(([key]) => key));
+  return knownPairs.length === list.length && keys.size === knownPairs.length ? knownPairs : undefined;
 }
 
 /** A set's members, and a list of different scalars, by themselves; the rest of a list by its place. */
@@ -60,6 +60,10 @@ function entriesOf(list: readonly unknown[]): (readonly [key: string, value: unk
   const isSet = keys.every((key) => key !== null) && new Set(keys).size === keys.length;
   return list.map((each, place) => [isSet ? (keys[place] ?? "") : String(place), isSet ? {} : each]);
 }
+
+/** A path as the table of fields has it, with a star for each key. */
+const patternOf = (path: readonly Step[]): string =>
+  path.map(({ text, isKey }) => (isKey ? "*" : text)).join(".");
 
 /** Every leaf of a configuration by its path, maps and schedules by their keys. A member of a set is a leaf that says "yes". */
 function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf>): void {
@@ -72,9 +76,10 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
     const text = value === null ? null : toText(value);
     if (text !== null && path.length > 0) add(text);
   } else {
-    const record = toRecord(value);
-    // A set or a map may stand inside a field "map" of its own.
-    const only = record && Object.keys(record).length === 1 ? (record.map ?? record.pos) : undefined;
+    const valueRecord = toRecord(value);
+    // A set or a map may be wrapped in a field "map".
+    const only =
+      valueRecord && Object.keys(valueRecord).length === 1 ? (valueRecord.map ?? valueRecord.pos) : undefined;
     const list = Array.isArray(value)
       ? (value as unknown[])
       : Array.isArray(only)
@@ -82,23 +87,24 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
         : null;
     const entries = list
       ? entriesOf(list)
-      : Object.entries(record ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);
+      : Object.entries(valueRecord ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);
+    // A text map is an object: its names are keys, and no fields.
+    const areKeys = list !== null || CONFIG_FIELDS.has(`${patternOf(path)}.*`);
     const isMember = path.at(-1)?.isKey === true;
     if (entries.length === 0 && isMember) add("yes");
-    for (const [text, inner] of entries) leavesOf(inner, [...path, { text, isKey: list !== null }], found);
+    for (const [text, inner] of entries) leavesOf(inner, [...path, { text, isKey: areKeys }], found);
   }
 }
 
-/** A field that nobody has words for: its path's own names, and its keys as they are. */
+/** Names an unknown field by its path. */
 function otherwise(path: readonly Step[]): string {
-  const words = path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const pathWords = path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · ");
+  return pathWords.charAt(0).toUpperCase() + pathWords.slice(1);
 }
 
 /** A field's words, and the unit of its value. */
 function describe(path: readonly Step[]): { readonly label: string; readonly unit: UnitName | undefined } {
-  const pattern = path.map(({ text, isKey }) => (isKey ? "*" : text)).join(".");
-  const field = CONFIG_FIELDS.get(pattern);
+  const field = CONFIG_FIELDS.get(patternOf(path));
   if (!field) return { label: otherwise(path), unit: undefined };
   const [label, unit, keyUnit = "text"] = field;
   const key = path.find(({ isKey }) => isKey)?.text ?? "";
@@ -112,18 +118,18 @@ const toValue = (leaf: Leaf | undefined, unit: UnitName | undefined): Value | nu
 /** A version is text, in which 1.10 is not 1.1; everything else is the same in whatever digits. */
 function isSame(a: Leaf | undefined, b: Leaf | undefined, unit: UnitName | undefined): boolean {
   if (a?.text === b?.text) return true;
-  const left = unit === "text" ? null : toDecimal(a?.text);
-  return left !== null && left === toDecimal(b?.text);
+  const decimalLeft = unit === "text" ? null : toDecimal(a?.text);
+  return decimalLeft !== null && decimalLeft === toDecimal(b?.text);
 }
 
 /** Every leaf of a configuration by its path. */
 export function flatten(value: unknown): Map<string, Leaf> {
-  const found = new Map<string, Leaf>();
-  leavesOf(value, [], found);
-  return found;
+  const foundLeaves = new Map<string, Leaf>();
+  leavesOf(value, [], foundLeaves);
+  return foundLeaves;
 }
 
-/** What differs between two configurations, in the order of the new one; what goes comes last. */
+/** Returns the differences between two configurations in the order of the new one. Removed fields come last. */
 export function configChanges(base: unknown, next: unknown): ConfigChange[] {
   const [before, after] = [flatten(base), flatten(next)];
   const gone = [...before.keys()].filter((path) => !after.has(path));

@@ -1,23 +1,23 @@
-import type { Difference } from "../explorer/differences.js";
+import type { AnswerDifference } from "../explorer/differences.js";
 import type { EndpointName } from "../explorer/endpoints.js";
 import { toName, toRecord } from "../explorer/values.js";
 import { cut } from "../text/plain.js";
 import { isKnownTag, tagOf } from "./actions.js";
 import { statusGroup } from "./vote-rules.js";
 
-/** Kinds of transfers, in words; nothing for a plain one. */
+/** Kinds of transfers in words. A plain transfer has none. */
 export const TRANSFER_KINDS: ReadonlyMap<string, string> = new Map([
   ["transfer", ""],
   ["instruction", "by instruction"],
   ["mergesplit", "own coins merged"],
 ]);
 
-/** What an event did, by the words that the explorer has for it; null for others. */
+/** Returns an event's effect; null if the explorer's word is unknown. */
 export function eventKind(eventType: string | null): "created" | "archived" | "exercised" | null {
-  const kind = eventType?.toLowerCase() ?? "";
-  if (kind.includes("create")) return "created";
-  if (kind.includes("archive")) return "archived";
-  return kind.includes("exercise") ? "exercised" : null;
+  const lowerCaseType = eventType?.toLowerCase() ?? "";
+  if (lowerCaseType.includes("create")) return "created";
+  if (lowerCaseType.includes("archive")) return "archived";
+  return lowerCaseType.includes("exercise") ? "exercised" : null;
 }
 
 /** A field whose values are words that the explorer documents nowhere, and which of them the bot knows. */
@@ -57,13 +57,13 @@ const MAX_WORDS = 5;
 const MAX_LENGTH = 60;
 
 /** The words in an endpoint's answer, as JSON, that the bot does not know and shows as they are. */
-export function unknownWordsIn(name: EndpointName, json: unknown): readonly Difference[] {
+export function unknownWordsIn(name: EndpointName, json: unknown): readonly AnswerDifference[] {
   const page = toRecord(json);
   const isList = Array.isArray(page?.content);
   const rows: readonly unknown[] = isList && Array.isArray(page?.content) ? page.content : [json];
   return (FIELDS[name] ?? []).flatMap(({ field, wordOf, isKnown }) => {
-    const words = rows.flatMap((row) => wordOf(toRecord(row)?.[field]) ?? []);
-    return [...new Set(words)]
+    const fieldWords = rows.flatMap((row) => wordOf(toRecord(row)?.[field]) ?? []);
+    return [...new Set(fieldWords)]
       .filter((word) => !isKnown(word))
       .slice(0, MAX_WORDS)
       .map((word) => ({

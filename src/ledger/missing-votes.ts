@@ -8,12 +8,12 @@ import { notVoted, type Voter, votersIn } from "./votes.js";
 /** Pages of votes that are looked through at the most for who the super validators are. */
 const MAX_PAGES = 10;
 
-/** The super validators that have voted lately, as far as that shows so many of them. */
+/** Returns the super validators that have voted recently. */
 export const readVoters = async (
   explorer: Explorer,
   wanted: number,
 ): Promise<readonly Voter[] | undefined> => {
-  const read = await ifAnswered(
+  const votesRead = await ifAnswered(
     readPages(
       "votes",
       (page) => explorer.votes(page),
@@ -21,12 +21,12 @@ export const readVoters = async (
       MAX_PAGES,
     ),
   );
-  return read && votersIn(read.data);
+  return votesRead && votersIn(votesRead.data);
 };
 
 /**
- * Who has not voted on a request. Null where that is not sure: its votes could not be read to the end, they are not as many as
- * its tally counts, or not every super validator is known.
+ * Returns the super validators that have not voted on a request. null if that is uncertain: its votes could not be read
+ * completely, their number differs from the tally, or not every super validator is known.
  */
 export async function readMissing(
   explorer: Explorer,
@@ -34,17 +34,17 @@ export async function readMissing(
 ): Promise<readonly Voter[] | null> {
   const { yes, no, pending } = reading.data;
   if (yes === null || no === null || pending === null) return null;
-  const found = await ifAnswered(findVotes(explorer, reading));
-  const cast = found?.data.filter(({ accept }) => accept !== null) ?? [];
-  if (!found?.complete || found.problem || votersIn(cast).length !== yes + no) return null;
+  const foundVotes = await ifAnswered(findVotes(explorer, reading));
+  const castVotes = foundVotes?.data.filter(({ accept }) => accept !== null) ?? [];
+  if (!foundVotes?.complete || foundVotes.problem || votersIn(castVotes).length !== yes + no) return null;
   if (pending === 0) return [];
-  const all = await readVoters(explorer, yes + no + pending);
-  return all ? notVoted(cast, all, pending) : null;
+  const allVoters = await readVoters(explorer, yes + no + pending);
+  return allVoters ? notVoted(castVotes, allVoters, pending) : null;
 }
 
 /**
- * Whether none of these is said to be no super validator any more. Who the super validators are is known by their votes alone:
- * one that was offboarded stands among those for as long as its votes are listed, in the place of one that has not voted yet.
+ * True if none of these super validators has been offboarded. They are known only by their votes, so an offboarded one appears as
+ * missing while its votes are listed.
  */
 export async function areStillVoters(explorer: Explorer, voters: readonly Voter[]): Promise<boolean> {
   const parties = voters.flatMap(({ aliases }) => aliases.find(isPartyId) ?? []);

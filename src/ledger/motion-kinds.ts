@@ -1,6 +1,6 @@
 import { toTag } from "./actions.js";
 
-/** What kinds of vote requests there are, by what they change; the first that fits an action's constructor. */
+/** Kinds of vote requests by constructor. The first match counts. */
 const KINDS = [
   ["apps", /FeaturedApp/],
   ["configuration", /Config|Schedule|Synchronizer|EnabledChoices/],
@@ -8,7 +8,7 @@ const KINDS = [
   ["validators", /Sv|Member|Validator|Voter/],
 ] as const;
 
-/** A kind of vote request; "other" for what is none of them, or says nothing of itself. */
+/** A kind of vote request; "other" if none matches. */
 export type MotionKind = (typeof KINDS)[number][0] | "other";
 
 /** The kind of a vote request, as far as its title says: it is the action's constructor, or the words for one. */

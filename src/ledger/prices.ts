@@ -1,15 +1,15 @@
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 
-/** What one CC cost when: epoch ms, and USD as a decimal string. */
+/** The price of one CC at a time: epoch ms, and USD as a decimal string. */
 export type PriceSample = readonly [at: number, usd: string];
 
 /** The prices that this bot has seen and kept, oldest first. */
 export interface PriceHistory {
-  /** Undefined where they cannot be read and never were. */
+  /** Undefined if they cannot be read and never were. */
   samples(): Promise<readonly PriceSample[] | undefined>;
 }
 
-/** How often the price is looked at, in ms. */
+/** Interval of price samples, in ms. */
 export const SAMPLE_MS = 5 * MINUTE;
 
 /** The spans that a chart shows, and how far apart the samples are kept in each: at most some 1,000 in all. */
@@ -20,29 +20,29 @@ export const SPANS = {
 } as const;
 export type Span = keyof typeof SPANS;
 
-/** Samples further apart than this many intervals have a gap between them: nothing is known of what was there. */
+/** Samples that are further apart than this many intervals have a gap between them. */
 const GAP_INTERVALS = 3;
 
 /** The longest time between two samples of a span that still is no gap, in ms. */
 export const gapOf = (span: Span): number => SPANS[span].everyMs * GAP_INTERVALS;
 
 /**
- * Keeps one sample an interval, by age: the first of each, so that what was kept stays kept. What is older than the
- * longest span goes, but for one that stands at its beginning.
+ * Thins samples by their age: one for each interval, always the first, so that the result is stable. Samples older than the
+ * longest span are dropped, except for one at its start.
  */
 export function thin(samples: readonly PriceSample[], now: number): PriceSample[] {
-  const kept: PriceSample[] = [];
+  const keptSamples: PriceSample[] = [];
   for (const sample of samples) {
     const [at] = sample;
     const age = now - at;
     if (age > SPANS["30d"].ms + SPANS["30d"].everyMs) continue;
     const every =
       Object.values(SPANS).find(({ ms }) => age <= ms + SAMPLE_MS)?.everyMs ?? SPANS["30d"].everyMs;
-    const last = kept.at(-1);
-    if (last && Math.floor(last[0] / every) === Math.floor(at / every)) continue;
-    kept.push(sample);
+    const lastSample = keptSamples.at(-1);
+    if (lastSample && Math.floor(lastSample[0] / every) === Math.floor(at / every)) continue;
+    keptSamples.push(sample);
   }
-  return kept;
+  return keptSamples;
 }
 
 /** The samples of a span that ends now, each as far from the next as the span keeps them. */
@@ -56,7 +56,7 @@ export function samplesIn(samples: readonly PriceSample[], span: Span, now: numb
   );
 }
 
-/** What the price was at a moment: that of the nearest sample which is no further off; undefined without one, or at zero. */
+/** Returns the price at a time: the nearest sample within the limit; `undefined` if there is none, or if it is zero. */
 export function priceAt(samples: readonly PriceSample[], at: number, withinMs: number): string | undefined {
   const nearest = samples.reduce<PriceSample | undefined>(
     (best, each) => (!best || Math.abs(each[0] - at) < Math.abs(best[0] - at) ? each : best),
@@ -66,21 +66,18 @@ export function priceAt(samples: readonly PriceSample[], at: number, withinMs: n
   return nearest[1];
 }
 
-/**
- * How much the price has changed over a span, in percent; undefined where no price is known from its beginning (within
- * the span's gap).
- */
+/** Returns the change of the price over a span, in percent; `undefined` if there is no sample near its start. */
 export function changeOver(
   samples: readonly PriceSample[],
   span: Span,
   now: number,
   price: string,
 ): number | undefined {
-  const before = priceAt(samples, now - SPANS[span].ms, gapOf(span));
-  return before === undefined ? undefined : (Number(price) / Number(before) - 1) * 100;
+  const priceBefore = priceAt(samples, now - SPANS[span].ms, gapOf(span));
+  return priceBefore === undefined ? undefined : (Number(price) / Number(priceBefore) - 1) * 100;
 }
 
-/** How far a price is from another, in percent, with its sign: "+3.20 %". */
+/** Returns the change between two prices in percent with a sign: "+3.20 %". */
 export const percentChange = (from: string, to: string): string => {
   const percent = (Number(to) / Number(from) - 1) * 100;
   return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(2)} %`;

@@ -10,7 +10,7 @@ import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.j
 
 /** Vote requests that are looked at, the newest of those that have ended. */
 const MAX_REQUESTS = 50;
-/** Of those, so many whose contracts are read, which say when each vote was cast. */
+/** Number of requests whose contracts are fetched, to get the time of each vote. */
 const MAX_DETAILS = 5;
 /** A person does not wait for them any longer than this, in ms. */
 const DETAILS_MS = 3 * SECOND;
@@ -21,23 +21,23 @@ const MAX_LIST_PAGES = 3;
 /** Super validators that a record is made of; there are some dozens. */
 const MAX_VOTERS = 200;
 
-/** How one super validator voted on one request that has ended. */
+/** A super validator's vote on one ended request. */
 export interface Ballot {
   readonly request: VoteRequestListItem;
-  /** Null where it missed the vote. */
+  /** Null if it missed the vote. */
   readonly accept: boolean | null;
-  /** Epoch ms, where the explorer says. */
+  /** Epoch ms, if the explorer says. */
   readonly castAt: number | null;
 }
 
-/** How one super validator has voted. */
+/** The voting record of one super validator. */
 export interface VoterRecord {
   readonly voter: Voter;
   /** The newest first, from the first request on that it is seen voting on. */
   readonly ballots: readonly Ballot[];
 }
 
-/** How all of them have voted. */
+/** The voting records of all super validators. */
 export interface Records {
   readonly voters: readonly VoterRecord[];
   /** The requests whose votes are known to the end, the newest first; and how many have ended that were looked at. */
@@ -69,19 +69,19 @@ const isWhole = ({ yesCount: yes, noCount: no }: VoteRequestListItem, votes: rea
 
 /** The votes of the newest requests as their contracts have them, as far as they are answered in time. */
 async function readContracts(explorer: Explorer, rows: readonly VoteRequestListItem[]) {
-  const found = new Map<VoteRequestListItem, readonly CastVote[]>();
+  const foundContracts = new Map<VoteRequestListItem, readonly CastVote[]>();
   const reading = rows.slice(0, MAX_DETAILS).map(async (row) => {
     const detail = await ifAnswered(readDetail(explorer, row));
     const votes = detail ? votesIn(detail.rawPayload) : null;
-    if (votes) found.set(row, votes);
+    if (votes) foundContracts.set(row, votes);
   });
   await withTimeout(Promise.all(reading), DETAILS_MS, () => undefined);
-  return new Map(found);
+  return new Map(foundContracts);
 }
 
 /**
- * How the super validators have voted on the last requests that have ended, as far as the explorer gives the votes. Who missed a
- * vote is known only of a request whose votes are as many as its tally counts, and of those who had voted before.
+ * Returns how super validators voted on the last ended requests. A vote counts as missed only if the number of votes matches the
+ * tally, and only for super validators that had voted before.
  * @throws {ExplorerError}
  */
 export async function readRecords(explorer: Explorer, now: number): Promise<Reading<Records>> {
@@ -91,40 +91,41 @@ export async function readRecords(explorer: Explorer, now: number): Promise<Read
     () => false,
     MAX_LIST_PAGES,
   );
-  const ended = list.data
+  const endedRequests = list.data
     .filter((row) => isOver(row, now))
     .sort((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0))
     .slice(0, MAX_REQUESTS);
-  const contracts = await readContracts(explorer, ended);
-  const listed = ended.filter((row) => !contracts.has(row));
+  const contracts = await readContracts(explorer, endedRequests);
+  const listedRequests = endedRequests.filter((row) => !contracts.has(row));
   const votes = await readPages(
     "votes",
     (page) => explorer.votes(page),
     (rows) => {
       const groups = grouped(rows);
-      return listed.every((row) => isWhole(row, votesOf(row, groups)));
+      return listedRequests.every((row) => isWhole(row, votesOf(row, groups)));
     },
     MAX_VOTE_PAGES,
   );
   const groups = grouped(votes.data);
-  const known = ended.flatMap((request) => {
-    const own = contracts.get(request) ?? votesOf(request, groups).map((vote) => ({ ...vote, castAt: null }));
-    return isWhole(request, own) ? [{ request, votes: own, byName: byVoter(own) }] : [];
+  const knownBallots = endedRequests.flatMap((request) => {
+    const ownVotes: readonly CastVote[] =
+      contracts.get(request) ?? votesOf(request, groups).map((vote) => ({ ...vote, castAt: null }));
+    return isWhole(request, ownVotes) ? [{ request, votes: ownVotes, byName: byVoter(ownVotes) }] : [];
   });
-  const voters = votersIn(known.flatMap((each) => each.votes)).slice(0, MAX_VOTERS);
+  const voters = votersIn(knownBallots.flatMap((each) => each.votes)).slice(0, MAX_VOTERS);
   const records = voters.map((voter): VoterRecord => {
-    const ballots = known.map(({ request, byName }): Ballot => {
+    const ballots = knownBallots.map(({ request, byName }): Ballot => {
       const vote = voter.aliases.map((alias) => byName.get(alias)).find((each) => each !== undefined);
       return { request, accept: vote?.accept ?? null, castAt: vote?.castAt ?? null };
     });
-    const first = ballots.findLastIndex(({ accept }) => accept !== null);
-    return { voter, ballots: ballots.slice(0, first + 1) };
+    const firstVote = ballots.findLastIndex(({ accept }) => accept !== null);
+    return { voter, ballots: ballots.slice(0, firstVote + 1) };
   });
-  const requests = known.map(({ request }) => request);
-  return together({ voters: records, requests, looked: ended.length }, list, votes);
+  const requests = knownBallots.map(({ request }) => request);
+  return together({ voters: records, requests, looked: endedRequests.length }, list, votes);
 }
 
-/** How long before the deadline a record's votes were usually cast, in ms: the median; undefined where nobody says. */
+/** Returns the median time between a record's votes and the deadline, in ms; `undefined` if the times are unknown. */
 export function usualLead({ ballots }: VoterRecord): number | undefined {
   const leads = ballots
     .flatMap(({ castAt, request: { voteBefore } }) =>

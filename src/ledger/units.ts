@@ -25,7 +25,7 @@ const number = (text: string, format: (decimal: string) => string): string => {
   return decimal === null ? text : format(decimal);
 };
 
-const counted = (unit: string): Unit =>
+const countedUnit = (unit: string): Unit =>
   inWords((text) => number(text, (decimal) => [grouped(decimal), unit].filter(Boolean).join(" ")));
 
 const SPANS = [
@@ -39,16 +39,16 @@ const SPANS = [
 /** `5400000000` → "1 h 30 min", exactly; anything but a whole number stays as it is. */
 function duration(microseconds: string): string {
   if (!/^\d{1,18}$/.test(microseconds)) return microseconds;
-  let left = BigInt(microseconds);
-  const parts = SPANS.flatMap(([unit, size]) => {
-    const count = left / size;
-    left %= size;
+  let remainingMicroseconds = BigInt(microseconds);
+  const spanParts = SPANS.flatMap(([unit, size]) => {
+    const count = remainingMicroseconds / size;
+    remainingMicroseconds %= size;
     return count > 0n ? [`${count} ${unit}`] : [];
   });
-  return parts.join(" ") || "0 s";
+  return spanParts.join(" ") || "0 s";
 }
 
-/** A decimal shifted by so many digits, exactly: "20000" by -4 is "2". */
+/** Shifts a decimal's point exactly: "20000" by -4 is "2". */
 const shifted = (text: string, digits: number): string =>
   number(text, (decimal) => grouped(toDecimal(`${decimal}e${digits}`)));
 
@@ -78,23 +78,23 @@ export const UNITS = {
   /** A contract's, synchronizer's or participant's id. */
   id: (id) => ({ id }),
   time(text) {
-    const time = toTime(text);
-    return time === null ? { words: text } : { time };
+    const timeMs = toTime(text);
+    return timeMs === null ? { words: text } : { time: timeMs };
   },
   duration: inWords(duration),
-  seconds: counted("s"),
-  count: counted(""),
-  characters: counted("characters"),
+  seconds: countedUnit("s"),
+  count: countedUnit(""),
+  characters: countedUnit("characters"),
   bytes: inWords((text) => number(text, exactBytes)),
-  coins: counted(COIN),
-  coinsPerCoupon: counted(`${COIN} per coupon`),
-  usd: counted("USD"),
-  usdADay: counted("USD a day"),
-  usdPerMegabyte: counted("USD per MB"),
-  usdPerRound: counted("USD per round and coin contract"),
+  coins: countedUnit(COIN),
+  coinsPerCoupon: countedUnit(`${COIN} per coupon`),
+  usd: countedUnit("USD"),
+  usdADay: countedUnit("USD a day"),
+  usdPerMegabyte: countedUnit("USD per MB"),
+  usdPerRound: countedUnit("USD per round and coin contract"),
   /** 0.05 → "5 %" */
   fraction: inWords((text) => (toDecimal(text) === null ? text : `${shifted(text, 2)} %`)),
-  perTenThousand: counted("per 10,000"),
+  perTenThousand: countedUnit("per 10,000"),
   /** Basis points: 20000 → "2", which the ledger's own pages write 2_0000. */
   weight: inWords((text) => shifted(text, -4)),
   constructorWord: inWords(constructorWords),
@@ -105,9 +105,9 @@ export type UnitName = keyof typeof UNITS;
 
 /** A span of time as the ledger writes it, `{"microseconds": "604800000000"}`; undefined for anything else. */
 export function toMicroseconds(value: unknown): string | undefined {
-  const record = toRecord(value);
-  if (record === null) return undefined;
-  const [only, ...more] = Object.entries(record);
+  const valueRecord = toRecord(value);
+  if (valueRecord === null) return undefined;
+  const [only, ...more] = Object.entries(valueRecord);
   if (only?.[0] !== "microseconds" || more.length > 0) return undefined;
   return toDecimal(only[1]) ?? undefined;
 }

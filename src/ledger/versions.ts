@@ -1,15 +1,15 @@
-/** What a validator runs, and whether it is active; null where that is not known. */
+/** A validator's version and activity; null if they are unknown. */
 interface RunningVersion {
   readonly active: boolean | null;
   readonly version?: string | null;
 }
 
-/** What the active validators run. Versions are typed in by strangers: each is as good as the number that run it. */
+/** Versions of active validators. They are untrusted: each counts by the number of validators that run it. */
 export interface VersionSurvey {
-  /** How many run each; null for those that do not say. */
+  /** Number of validators by version; null for those without one. */
   readonly counts: ReadonlyMap<string | null, number>;
   readonly active: number;
-  /** What most run, of versions that can be compared; of several with one number the newest. Null where nobody says. */
+  /** The most common comparable version; the newest of several with the same count. null if there is none. */
   readonly mostCommon: string | null;
   /** The newest that anybody runs. */
   readonly newest: string | null;
@@ -18,25 +18,29 @@ export interface VersionSurvey {
 /** Counts what the active validators run. */
 export function surveyVersions(validators: readonly RunningVersion[]): VersionSurvey {
   const counts = new Map<string | null, number>();
-  let active = 0;
+  let activeCount = 0;
   for (const each of validators) {
     if (!each.active) continue;
-    active += 1;
+    activeCount += 1;
     const version = each.version ?? null;
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
-  const known = [...counts].flatMap(([version, count]) =>
+  const knownVersions = [...counts].flatMap(([version, count]) =>
     version !== null && isVersion(version) ? [[version, count] as const] : [],
   );
-  const [mostCommon] = known.toSorted(([a, many], [b, more]) => more - many || compareVersions(b, a));
-  const [newest] = known.toSorted(([a], [b]) => compareVersions(b, a));
-  return { counts, active, mostCommon: mostCommon?.[0] ?? null, newest: newest?.[0] ?? null };
+  const [mostCommon] = knownVersions.toSorted(([a, many], [b, more]) => more - many || compareVersions(b, a));
+  const [newest] = knownVersions.toSorted(([a], [b]) => compareVersions(b, a));
+  return { counts, active: activeCount, mostCommon: mostCommon?.[0] ?? null, newest: newest?.[0] ?? null };
 }
 
-/** Numbers with points between them, and what stands behind them: `0.6.2`, `v0.6.3.1`, `0.6.3-rc.1`, `0.6.3+build`. */
+/** True if more than half of the active validators run the most common version. */
+export const isMajority = ({ counts, active, mostCommon }: VersionSurvey): boolean =>
+  2 * (counts.get(mostCommon) ?? 0) > active;
+
+/** Matches numbers with points and an optional suffix: `0.6.2`, `v0.6.3.1`, `0.6.3-rc.1`, `0.6.3+build`. */
 const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){1,4})(?:-([\w.-]{1,24}))?(?:\+[\w.-]{1,24})?$/;
 
-/** Whether a text is a version that can be compared with others. */
+/** True if a text is a version that can be compared with others. */
 export const isVersion = (text: string): boolean => VERSION.test(text);
 
 /** Part by part, as numbers where both are; a missing part of a release is a zero, and comes before any of a pre-release. */
@@ -53,7 +57,7 @@ function compareParts(a: readonly string[], b: readonly string[], missing: strin
 }
 
 /**
- * Below zero where the first is older: by numbers and not by letters, four of them and more; a pre-release is before its
+ * Below zero if the first is older: by numbers and not by letters, four of them and more; a pre-release is before its
  * release (semver.org, 11).
  */
 export function compareVersions(a: string, b: string): number {
@@ -65,7 +69,7 @@ export function compareVersions(a: string, b: string): number {
   return compareParts(before.split("."), otherBefore.split("."), "");
 }
 
-/** How many versions that anybody runs are later than this one, up to another; undefined where they cannot be compared. */
+/** Returns the number of running versions between this one and another; `undefined` if they cannot be compared. */
 export function versionsBehind(
   version: string | null,
   other: string | null,

@@ -8,8 +8,8 @@ import type { Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
- * What identifies a vote request while each vote archives and recreates it: its tracking id, which is null on the
- * first version and holds that version's contract id from then on.
+ * Returns the identity of a vote request, which stays the same while each vote archives and recreates it: its tracking id. That
+ * is null on the first version, and holds that version's contract id from then on.
  */
 export function identityOf(
   row: Pick<VoteRequestListItem | VoteRequestDetail, "trackingCid" | "contractId">,
@@ -17,7 +17,7 @@ export function identityOf(
   return row.trackingCid ?? row.contractId;
 }
 
-/** How many have voted, and have not, as a list's row says. */
+/** Returns the tally in a row of the list. */
 export const tallyIn = ({
   yesCount: yes,
   noCount: no,
@@ -30,7 +30,7 @@ export const tallyIn = ({
 
 /** A vote request as its list row and its detail tell of it together. */
 export interface VoteRequest {
-  /** What stays the same while each vote recreates the request; null only where the explorer sends no id at all. */
+  /** The id that stays the same while votes recreate the request; null only if the explorer sends no id. */
   readonly identity: string | null;
   readonly contractId: string | null;
   /** Every id that is known of it: a vote may name any of them. */
@@ -49,17 +49,20 @@ export interface VoteRequest {
   readonly targetEffectiveAt: number | null;
   readonly yes: number | null;
   readonly no: number | null;
-  /** Those who have not voted yet: the ledger knows no abstention. */
+  /** Super validators that have not voted yet. The ledger knows no abstention. */
   readonly pending: number | null;
   readonly reasonUrl: string | null;
   readonly reasonBody: string | null;
-  /** Its votes as the contract itself has them; null where the explorer does not give it. */
+  /** Its votes as the contract itself has them; null if the explorer does not give it. */
   readonly votes: readonly CastVote[] | null;
-  /** Whether its detail was read, without which its action is not known; "unanswered": it may be there. */
+  /** Since when enough votes are yes (epoch ms), and whether too few had voted in time, as far as the bot saw it. */
+  readonly enoughYesAt?: number | undefined;
+  readonly hasExpired?: boolean | undefined;
+  /** State of its details, which contain the action. "unanswered" means that they may exist. */
   readonly detail: "read" | "none" | "unanswered";
 }
 
-/** Makes one of a row, a detail or both; `rowFirst` where the row is the newer. */
+/** Makes one of a row, a detail or both; `rowFirst` if the row is the newer. */
 export function fromExplorer(
   row: VoteRequestListItem | null,
   detail: VoteRequestDetail | null,
@@ -99,17 +102,17 @@ const matches = (row: VoteRequestListItem, id: string): boolean =>
 /**
  * A request's detail. Whether `/details` wants the contract id or the tracking id is not known: both are tried. Undefined
  * where neither is known there.
- * @throws {ExplorerError} where one of them was not answered
+ * @throws {ExplorerError} if one of them was not answered
  */
 export async function readDetail(
   explorer: Explorer,
   { contractId, trackingCid }: Pick<VoteRequestListItem, "contractId" | "trackingCid">,
 ): Promise<VoteRequestDetail | undefined> {
   for (const id of new Set([contractId, trackingCid])) {
-    const found = id === null ? undefined : await orError(explorer.voteRequest({ id }));
-    if (found instanceof ExplorerError) {
-      if (found.problem !== "missing" && found.problem !== "rejected") throw found;
-    } else if (found) return found.data;
+    const foundDetail = id === null ? undefined : await orError(explorer.voteRequest({ id }));
+    if (foundDetail instanceof ExplorerError) {
+      if (foundDetail.problem !== "missing" && foundDetail.problem !== "rejected") throw foundDetail;
+    } else if (foundDetail) return foundDetail.data;
   }
   return undefined;
 }
@@ -126,14 +129,14 @@ async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
 
 /** Pages of the list read at the most for one request. */
 const MAX_LIST_PAGES = 6;
-/** The detail is fetched by the id at hand where the list takes longer than this, in ms. */
+/** The detail is fetched by the id at hand if the list takes longer than this, in ms. */
 const LIST_MS = 1_000;
 
 /**
- * A vote request by any id it has had. Whether `/details` wants the contract id or the tracking id is not known: both
- * are tried, the latest contract id first, and the list's row does where none is answered. Of the two, the newer tells
- * the tally and the status: the list is read anyway, and what the detail adds does not change with a vote.
- * @throws {ExplorerError} "missing" where nothing has that id
+ * Finds a vote request by any of its ids. It is unknown if `/details` expects the contract id or the tracking id, so both are
+ * tried, the latest contract id first. If none is answered, the list's row is used. The newer of both provides the tally and the
+ * status, since the list is read anyway and a vote does not change the rest of the details.
+ * @throws {ExplorerError} "missing" if no request has that id
  */
 export async function findVoteRequest(explorer: Explorer, id: string): Promise<Reading<VoteRequest>> {
   const listing = orError(
@@ -146,26 +149,28 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
   );
   // A list that is slow does not cost the detail: a person waits for both together.
   const early = await withTimeout(listing, LIST_MS, () => undefined);
-  const first = early ? undefined : orError(explorer.voteRequest({ id }));
-  first?.catch(() => {});
+  const firstDetail = early ? undefined : orError(explorer.voteRequest({ id }));
+  firstDetail?.catch(() => {});
   const list = early ?? (await listing);
   const row = list instanceof ExplorerError ? null : (list.data.find((each) => matches(each, id)) ?? null);
-  const listed = row === null || list instanceof ExplorerError ? undefined : list;
+  const listedRow = row === null || list instanceof ExplorerError ? undefined : list;
   const ids = new Set([row?.contractId ?? id, id, row?.trackingCid ?? id]);
   const errors = list instanceof ExplorerError ? [list] : [];
   let detail: Reading<VoteRequestDetail> | undefined;
   for (const each of ids) {
-    const found = await ((each === id ? first : undefined) ?? orError(explorer.voteRequest({ id: each })));
-    if (found instanceof ExplorerError) errors.push(found);
-    else if (!detail || !found.problem) detail = found;
-    // One kept from before will do only where no other id is answered.
+    const foundDetail = await ((each === id ? firstDetail : undefined) ??
+      orError(explorer.voteRequest({ id: each })));
+    if (foundDetail instanceof ExplorerError) errors.push(foundDetail);
+    else if (!detail || !foundDetail.problem) detail = foundDetail;
+    // One kept from before will do only if no other id is answered.
     if (detail && !detail.problem) break;
   }
-  const newer = listed && detail && listed.fetchedAt > detail.fetchedAt ? listed : (detail ?? listed);
-  // That neither knows it counts only where both could be looked at.
+  const newer =
+    listedRow && detail && listedRow.fetchedAt > detail.fetchedAt ? listedRow : (detail ?? listedRow);
+  // "Missing" counts only if both sources answered.
   const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
   if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
-  const request = fromExplorer(row, detail?.data ?? null, newer === listed);
+  const request = fromExplorer(row, detail?.data ?? null, newer === listedRow);
   return {
     ...newer,
     data: unanswered && !detail ? { ...request, detail: "unanswered" } : request,
@@ -183,27 +188,28 @@ export async function findVotes(
   explorer: Explorer,
   { data: request, ...read }: Reading<VoteRequest>,
 ): Promise<Reading<readonly CastVote[]> & { readonly complete: boolean }> {
-  const cast = request.yes === null || request.no === null ? undefined : request.yes + request.no;
-  if (request.votes && request.votes.length >= (cast ?? 0))
+  const castCount = request.yes === null || request.no === null ? undefined : request.yes + request.no;
+  if (request.votes && request.votes.length >= (castCount ?? 0))
     return { ...read, data: request.votes, complete: true };
-  const own = (rows: readonly Vote[]) =>
+  const ownRows = (rows: readonly Vote[]) =>
     rows.filter(({ trackingCid }) => trackingCid !== null && request.ids.includes(trackingCid));
   const reading = await readPages(
     "votes",
     (page) => explorer.votes(page),
-    (rows) => cast !== undefined && own(rows).filter((row) => row.accept !== null).length >= cast,
+    (rows) =>
+      castCount !== undefined && ownRows(rows).filter((row) => row.accept !== null).length >= castCount,
     MAX_VOTE_PAGES,
   );
-  const votes = own(reading.data);
-  const found = votes.filter((row) => row.accept !== null).length;
+  const votes = ownRows(reading.data);
+  const foundCount = votes.filter((row) => row.accept !== null).length;
   return {
     ...reading,
     data: votes.map((vote) => ({ ...vote, castAt: null })),
-    complete: cast === undefined ? reading.complete : found >= cast,
+    complete: castCount === undefined ? reading.complete : foundCount >= castCount,
   };
 }
 
-/** How many super validators there are, as the dashboard counts them; undefined where that is not known. */
+/** Returns the number of super validators on the dashboard; `undefined` if it is unknown. */
 export async function countSuperValidators(explorer: Explorer): Promise<number | undefined> {
   return (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators ?? undefined;
 }

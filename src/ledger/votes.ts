@@ -2,67 +2,90 @@ import type { Vote } from "../explorer/schema/governance.js";
 import { toFlag, toId, toRecord, toText, toTime } from "../explorer/values.js";
 import { isPartyId } from "../text/ids.js";
 
-/** A vote, with when it was cast (epoch ms) where the explorer says. */
+/** A vote as the contract has it. */
 export interface CastVote extends Vote {
+  /** Epoch ms; null if the explorer does not say. */
   readonly castAt: number | null;
+  /** The delegate that cast it, and in which role; missing if the super validator did so itself. */
+  readonly castBy?: string | null;
+  readonly castByRole?: string | null;
 }
 
-/** What tells a voter from others: its party where the explorer gives it, else its name; null where it says neither. */
+/** Returns the key of a voter: its party, or its name if the explorer gives no party; null without both. */
 export const voterKey = ({ identifier, accountName, company }: Vote): string | null =>
   identifier ?? accountName ?? company;
 
-/** What a voter is called; null where the explorer does not say. */
+/** Returns a voter's name; null if the explorer does not say. */
 export const voterName = ({ identifier, accountName, company }: Vote): string | null =>
   accountName ?? company ?? identifier;
 
-/** Every name that a vote gives its voter. */
-const aliasesOf = ({ identifier, accountName, company }: Vote): string[] =>
-  [identifier, accountName, company].flatMap((name) => name ?? []);
+/** Returns all names of a vote's voter. A company is not an identity, because two super validators may share it. */
+export function aliasesOf({ identifier, accountName, company }: Vote): string[] {
+  const ownNames = [identifier, accountName].flatMap((name) => name ?? []);
+  return ownNames.length > 0 || company === null ? ownNames : [company];
+}
 
 /** A super validator, as votes name it. */
 export interface Voter {
   readonly name: string;
-  /** All that it goes by: its party, where the explorer gives it, and its names. */
+  /** All that only it goes by: its party if the explorer gives it, and its names. */
   readonly aliases: readonly string[];
 }
 
-/** What a voter goes by in addresses: its party, where the explorer gives it, else its name. */
+/** Returns a voter's id in addresses: its party if known, else its name. */
 export const voterId = ({ name, aliases }: Voter): string => aliases.find(isPartyId) ?? name;
 
-/** Stands before a super validator where a vote request's id might stand as well. */
+/** Prefix of a super validator in places that may also hold a vote request's id. */
 const PREFIX = "sv/";
 
-/** What stands for a super validator where vote requests are named too. @param voter its party, or its name */
+/** Returns the subject for a super validator. @param voter its party or name */
 export const voterSubject = (voter: string): string => `${PREFIX}${voter}`;
 
-/** The super validator that a subject names; undefined where it names a vote request, or nothing. */
+/** Returns the super validator that a subject names; `undefined` if it names a vote request. */
 export const voterIn = (subject: string | null): string | undefined =>
   subject?.startsWith(PREFIX) ? subject.slice(PREFIX.length) : undefined;
 
-/** Whether two are the same super validator. */
-export const isSameVoter = (a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">): boolean =>
-  a.aliases.some((alias) => b.aliases.includes(alias));
+/** True if two are the same super validator: by their parties, or by a name if either has none. */
+export function isSameVoter(a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">): boolean {
+  const [left, right] = [a.aliases.find(isPartyId), b.aliases.find(isPartyId)];
+  if (left !== undefined && right !== undefined) return left === right;
+  return a.aliases.some((alias) => b.aliases.includes(alias));
+}
 
-/** Who has cast these votes, or is listed without one: each once, in their order. */
+/** Returns the identifiers of each name. */
+function ownersOf(votes: readonly Vote[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const owners = new Map<string, Set<string>>();
+  for (const vote of votes)
+    for (const name of vote.identifier === null ? [] : [vote.accountName, vote.company])
+      if (name !== null) owners.set(name, (owners.get(name) ?? new Set()).add(vote.identifier ?? ""));
+  return owners;
+}
+
+/**
+ * Returns the voters of these votes, each once and in order. A voter is identified by its party. A name that several parties
+ * share identifies none of them.
+ */
 export function votersIn(votes: readonly Vote[]): readonly Voter[] {
-  const byAlias = new Map<string, { readonly name: string; readonly aliases: string[] }>();
-  const voters = new Set<Voter>();
+  const owners = ownersOf(votes);
+  const voters = new Map<string, { name: string; readonly aliases: string[] }>();
   for (const vote of votes) {
     const name = voterName(vote);
-    if (name === null) continue;
-    const aliases = aliasesOf(vote);
-    const voter = aliases.map((alias) => byAlias.get(alias)).find((known) => known !== undefined) ?? {
-      name,
-      aliases: [],
-    };
-    voters.add(voter);
-    for (const alias of aliases) {
-      if (byAlias.has(alias)) continue;
-      byAlias.set(alias, voter);
-      voter.aliases.push(alias);
-    }
+    const key = voterKey(vote);
+    if (name === null || key === null) continue;
+    const namedOwners = vote.identifier === null ? owners.get(key) : undefined;
+    if (namedOwners && namedOwners.size > 1) continue;
+    const identity = namedOwners ? ([...namedOwners][0] ?? key) : key;
+    const voter = voters.get(identity) ?? { name, aliases: [] };
+    voters.set(identity, voter);
+    for (const alias of aliasesOf(vote))
+      if (!voter.aliases.includes(alias) && (owners.get(alias)?.size ?? 1) < 2) voter.aliases.push(alias);
   }
-  return [...voters];
+  const names = [...voters.values()].map(({ name }) => name);
+  const isShared = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  // Of two that share a name, each is called by its party.
+  return [...voters].map(([identity, voter]) =>
+    isShared(voter.name) ? { ...voter, name: identity } : voter,
+  );
 }
 
 /** Votes by every name of their voters. */
@@ -70,8 +93,8 @@ export const byVoter = <Row extends Vote>(votes: readonly Row[]): ReadonlyMap<st
   new Map(votes.flatMap((vote) => aliasesOf(vote).map((alias) => [alias, vote] as const)));
 
 /**
- * Super validators that have not voted: those that have voted on other requests, where they are as many as the tally counts.
- * Null where not all of them are known, or where one that has voted is named otherwise there.
+ * Super validators that have not voted: those that have voted on other requests, if they are as many as the tally counts.
+ * Null if not all of them are known, or if one that has voted is named otherwise there.
  * @param all those who have voted on any requests
  */
 export function notVoted(
@@ -79,20 +102,20 @@ export function notVoted(
   all: readonly Voter[],
   pending: number | null,
 ): readonly Voter[] | null {
-  const known = new Set(all.flatMap(({ aliases }) => aliases));
-  const cast = own.filter(({ accept }) => accept !== null);
-  if (!cast.every((vote) => aliasesOf(vote).some((alias) => known.has(alias)))) return null;
-  const voted = byVoter(cast);
-  const missing = all.filter(({ aliases }) => !aliases.some((alias) => voted.has(alias)));
-  return missing.length === pending ? missing : null;
+  const knownAliases = new Set(all.flatMap(({ aliases }) => aliases));
+  const castVotes = own.filter(({ accept }) => accept !== null);
+  if (!castVotes.every((vote) => aliasesOf(vote).some((alias) => knownAliases.has(alias)))) return null;
+  const voted = byVoter(castVotes);
+  const missingVoters = all.filter(({ aliases }) => !aliases.some((alias) => voted.has(alias)));
+  return missingVoters.length === pending ? missingVoters : null;
 }
 
-/** Of a contract's votes so many are looked at: there are some dozens of super validators. */
+/** Maximum number of a contract's votes to read. There are a few dozen super validators. */
 const MAX_VOTES = 1_000;
 
 /**
  * The votes that a detail's `rawPayload` holds, which is the contract itself: all of its version, each with its voter,
- * `[[name, {sv, accept, reason: {url, body}, optCastAt}]]`. Null where it holds none in that form.
+ * `[[name, {sv, accept, reason: {url, body}, optCastAt}]]`. Null if it holds none in that form.
  */
 export function votesIn(rawPayload: unknown): CastVote[] | null {
   const votes = toRecord(rawPayload)?.votes;
@@ -116,6 +139,8 @@ export function votesIn(rawPayload: unknown): CastVote[] | null {
         accountName: toText(name),
         accountImg: null,
         castAt: toTime(vote.optCastAt),
+        castBy: toId(vote.castBy),
+        castByRole: toText(vote.castByRole),
       },
     ];
   });

@@ -1,91 +1,107 @@
 import { LRUCache } from "lru-cache";
-import type { DocumentOf } from "../storage/catalogue.js";
+import * as z from "zod";
+import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, MINUTE } from "../util/units.js";
 
-/** Who may have chosen networks: a server, with its channels, or a person for their direct messages. */
-export type Place = { readonly guild: string } | { readonly person: string };
+/** Default networks of servers, channels and people. */
+export const networkChoices = defineCollection({
+  name: "network-choices",
+  schema: z.object({
+    /** The network of the whole server, or of the person's direct messages. */
+    network: z.string().exactOptional(),
+    /** Networks by channel id. */
+    channels: z.record(z.string(), z.string()),
+    usedAt: z.number(),
+  }),
+  lifetime: "until it is taken back, the person is forgotten, or it was not used for a year",
+  isShared: true,
+});
 
-/** What was chosen for a place. */
-export type Chosen = Pick<DocumentOf<"networkChoices">, "network" | "channels">;
+/** A place with a default network: a server with its channels, or a person's direct messages. */
+export type ChoicePlace = { readonly guild: string } | { readonly person: string };
 
-/** Which networks were chosen where nobody names one. */
+/** The default networks of a place. */
+export type NetworkChoice = Pick<DocumentOf<typeof networkChoices>, "network" | "channels">;
+
+/** Default networks of places. */
 export interface NetworkChoices {
   /**
-   * @param isSure whether nothing else will do than what is written
-   * @throws {StateError} where it must be known, and cannot be read
+   * Returns the default networks of a place.
+   * @param isSure false if a cached or empty answer is acceptable
+   * @throws {StateError} if it must be known and cannot be read
    */
-  of(place: Place, isSure: boolean): Promise<Chosen>;
+  of(place: ChoicePlace, isSure: boolean): Promise<NetworkChoice>;
   /** @param network undefined takes the choice back */
   set(
-    place: Place | { readonly guild: string; readonly channel: string },
+    place: ChoicePlace | { readonly guild: string; readonly channel: string },
     network: string | undefined,
   ): Promise<void>;
 }
 
-/** Nobody waits longer than this for what may as well be taken for unknown, in ms. */
+/** Maximum wait for an optional answer, in ms. */
 const PATIENCE_MS = 300;
-/** What another process may have changed is looked at again after so many ms. */
+/** Time for which a cached choice is used, in ms. Another process may change it. */
 const FRESH_MS = MINUTE;
-/** How often the state is told that a choice is in use, and when one that is not is forgotten, in ms. */
+/** Interval at which the use of a choice is recorded, and the time after which an unused one is forgotten, in ms. */
 const RENEW_MS = 30 * DAY;
 const KEPT_MS = 365 * DAY;
 
-const NONE: Chosen = { channels: {} };
+const NONE: NetworkChoice = { channels: {} };
 
-const keyOf = (place: Place): string =>
+const keyOf = (place: ChoicePlace): string =>
   "guild" in place ? `guild:${place.guild}` : `person:${place.person}`;
 
 /** The choices that the state holds. */
 export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
-  const { networkChoices } = state;
+  const choices = state.open(networkChoices);
   /** By the steady clock. */
-  const held = new LRUCache<string, { readonly chosen: Chosen; readonly readAt: number }>({ max: 10_000 });
-  const hold = (key: string, chosen: Chosen): Chosen => {
-    held.set(key, { chosen, readAt: performance.now() });
+  const heldChoices = new LRUCache<string, { readonly chosen: NetworkChoice; readonly readAt: number }>({
+    max: 10_000,
+  });
+  const hold = (key: string, chosen: NetworkChoice): NetworkChoice => {
+    heldChoices.set(key, { chosen, readAt: performance.now() });
     return chosen;
   };
 
-  const read = async (key: string): Promise<Chosen> => {
-    const kept = await networkChoices.get(key);
-    if (kept && ageOf(kept.usedAt, now()) > RENEW_MS)
+  const readChoice = async (key: string): Promise<NetworkChoice> => {
+    const keptChoice = await choices.get(key);
+    if (keptChoice && ageOf(keptChoice.usedAt, now()) > RENEW_MS)
       await state.commit([
-        networkChoices.expect(key, kept),
-        networkChoices.put(key, { ...kept, usedAt: now() }),
+        choices.expect(key, keptChoice),
+        choices.put(key, { ...keptChoice, usedAt: now() }),
       ]);
-    return hold(key, kept ?? NONE);
+    return hold(key, keptChoice ?? NONE);
   };
 
   return {
     async of(place, isSure) {
       const key = keyOf(place);
-      const known = held.get(key);
-      if (known && performance.now() - known.readAt < FRESH_MS) return known.chosen;
-      if (isSure) return read(key);
-      const reading = read(key).catch(() => known?.chosen ?? NONE);
-      // What was known a while ago will do meanwhile.
-      return known ? known.chosen : withTimeout(reading, PATIENCE_MS, () => NONE);
+      const knownChoice = heldChoices.get(key);
+      if (knownChoice && performance.now() - knownChoice.readAt < FRESH_MS) return knownChoice.chosen;
+      if (isSure) return readChoice(key);
+      const reading = readChoice(key).catch(() => knownChoice?.chosen ?? NONE);
+      // Use the older answer meanwhile.
+      return knownChoice ? knownChoice.chosen : withTimeout(reading, PATIENCE_MS, () => NONE);
     },
     async set(place, network) {
       const key = keyOf(place);
       for (;;) {
-        const kept = await networkChoices.get(key);
-        const { [("channel" in place && place.channel) || ""]: _, ...others } = kept?.channels ?? {};
-        const chosen: Chosen =
+        const keptChoice = await choices.get(key);
+        const { [("channel" in place && place.channel) || ""]: _, ...others } = keptChoice?.channels ?? {};
+        const nextChoice: NetworkChoice =
           "channel" in place
             ? {
-                ...(kept?.network === undefined ? {} : { network: kept.network }),
+                ...(keptChoice?.network === undefined ? {} : { network: keptChoice.network }),
                 channels: network === undefined ? others : { ...others, [place.channel]: network },
               }
-            : { ...(network === undefined ? {} : { network }), channels: kept?.channels ?? {} };
-        const isNothing = chosen.network === undefined && Object.keys(chosen.channels).length === 0;
-        const write = isNothing
-          ? networkChoices.delete(key)
-          : networkChoices.put(key, { ...chosen, usedAt: now() });
-        if (await state.commit([networkChoices.expect(key, kept), write])) {
-          hold(key, chosen);
+            : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
+        const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
+        const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: now() });
+        if (await state.commit([choices.expect(key, keptChoice), write])) {
+          hold(key, nextChoice);
           return;
         }
       }
@@ -93,9 +109,12 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
   };
 }
 
-/** Forgets what was chosen where nobody has used it for a year. */
+/** Forgets choices that were not used for a year. */
 export async function forgetOldChoices(state: State, now = Date.now()): Promise<void> {
-  for await (const [key, document] of state.networkChoices.entries())
+  for await (const [key, document] of state.open(networkChoices).entries())
     if (document.usedAt < now - KEPT_MS)
-      await state.commit([state.networkChoices.expect(key, document), state.networkChoices.delete(key)]);
+      await state.commit([
+        state.open(networkChoices).expect(key, document),
+        state.open(networkChoices).delete(key),
+      ]);
 }

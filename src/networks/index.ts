@@ -27,24 +27,27 @@ export function createNetworks(
 } {
   const { config } = given;
   const ids = config.networks.flatMap(({ id }) => id ?? []);
-  const known = createKnownNetworks(state, given.store, ids);
-  const shared: SharedParts = { ...given, known };
+  const knownNetworks = createKnownNetworks(state, given.store, ids);
+  const sharedParts: SharedParts = { ...given, known: knownNetworks };
   const isAlone = config.networks.length === 1;
   const build = (settings: (typeof config.networks)[number]) => {
-    const own = isAlone || settings.id === undefined ? log : logOf(log, settings.id);
-    return createNetwork(settings, () => networks, shared, own, metrics.of(settings.id));
+    const ownLog = isAlone || settings.id === undefined ? log : logOf(log, settings.id);
+    return createNetwork(settings, () => networks, sharedParts, ownLog, metrics.of(settings.id));
   };
   const [first, ...others] = config.networks;
   const built = [build(first), ...others.map(build)] as const;
-  const served: [Network, ...Network[]] = [built[0].network, ...built.slice(1).map(({ network }) => network)];
+  const servedNetworks: [Network, ...Network[]] = [
+    built[0].network,
+    ...built.slice(1).map(({ network }) => network),
+  ];
   const networks: Networks = {
-    served,
-    known,
+    served: servedNetworks,
+    known: knownNetworks,
     async resting() {
-      const all = await known.load();
+      const allIds = await knownNetworks.load();
       // A network without a name has what the oldest one left.
-      const own = new Set(ids.length === 0 ? [known.oldest()] : ids);
-      return all.filter((id) => !own.has(id)).map((id) => restingNetwork(id, shared, log));
+      const ownIds = new Set(ids.length === 0 ? [knownNetworks.oldest()] : ids);
+      return allIds.filter((id) => !ownIds.has(id)).map((id) => restingNetwork(id, sharedParts, log));
     },
   };
   return {

@@ -3,12 +3,14 @@ import { type Background, createBackground } from "../background.js";
 import { createCharts, type DrawingQueue } from "../charts/charts.js";
 import type { Config, NetworkConfig } from "../config.js";
 import { codeOf } from "../config-shapes.js";
-import type { FeedModule } from "../delivery/feed.js";
+import { createJanitor, type Janitor } from "../delivery/janitor.js";
+import { collectionsOf, type FeedModule } from "../delivery/module.js";
 import {
   createSubscriptions,
   type FixedSubscription,
   type Subscriptions,
 } from "../delivery/subscriptions.js";
+import { createWatchLinks } from "../delivery/watch-buttons.js";
 import { createDirectory, type Directory } from "../directory/directory.js";
 import { createDirectoryLoader, DIRECTORY_MS } from "../directory/fill.js";
 import { createNames, type Names } from "../directory/names.js";
@@ -19,14 +21,15 @@ import { createPages } from "../discord/pages.js";
 import { createExplorer } from "../explorer/index.js";
 import type { ExplorerService } from "../explorer/service.js";
 import { environmentSubscriptions } from "../feeds/index.js";
+import { createRhythms } from "../ledger/network-rhythm.js";
 import { createPriceHistory } from "../ledger/price-history.js";
-import { createUnforeseen } from "../ledger/unforeseen.js";
+import { createUnforeseen, oncePerMinute } from "../ledger/unforeseen.js";
 import type { Log } from "../log.js";
 import type { NetworkMetrics } from "../ops/metrics.js";
 import type { ScreenServices } from "../screens/view.js";
 import { createCache } from "../storage/cache.js";
 import type { IdKeys } from "../storage/id-keys.js";
-import { type KnownNetworks, storeOf } from "../storage/networks.js";
+import { type KnownNetworks, prefixOf } from "../storage/networks.js";
 import type { Redis } from "../storage/redis.js";
 import { createState, type State } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
@@ -34,19 +37,20 @@ import { createNotice } from "../util/notice.js";
 import { type Job, repeat } from "../util/repeat.js";
 import { DAY, SECOND } from "../util/units.js";
 
-/** What is kept of a network, also of one that the settings no longer name. */
+/** State of a network, which may no longer be served. */
 export interface NetworkState {
-  /** As NETWORKS names it; undefined where there is one network without a name. */
+  /** As NETWORKS names it; undefined if there is one network without a name. */
   readonly id: string | undefined;
   /** For people. */
   readonly name: string;
   readonly state: State;
   readonly subscriptions: Subscriptions;
+  readonly janitor: Janitor;
 }
 
 /** One network that the bot serves: all that is its own. */
 export interface Network extends NetworkState {
-  /** Its name, where that is to be said: not of the default one. */
+  /** Its name, if that is to be said: not of the default one. */
   readonly label: string | undefined;
   readonly explorer: ExplorerService;
   readonly directory: Directory;
@@ -66,7 +70,7 @@ export interface Network extends NetworkState {
 export interface Networks {
   /** The default one first. */
   readonly served: readonly [Network, ...Network[]];
-  /** Those that the settings no longer name: nothing is read or told of them. @throws {StateError} */
+  /** Returns the networks that the settings no longer name. They are neither read nor announced. @throws {StateError} */
   resting(): Promise<readonly NetworkState[]>;
   readonly known: KnownNetworks;
 }
@@ -80,7 +84,7 @@ export const allNetworks = async ({ served, resting }: Networks): Promise<readon
   ...(await resting()),
 ];
 
-/** What all networks share. */
+/** Parts that all networks share. */
 export interface SharedParts {
   readonly config: Config;
   readonly feeds: readonly FeedModule[];
@@ -97,7 +101,7 @@ export interface SharedParts {
   readonly commandPaths: () => ReadonlyMap<string, string>;
 }
 
-/** What a network without a name, or the oldest one, writes in links and marks: nothing. */
+/** Returns a network's code in links and marks: none for the oldest network or one without a name. */
 const codeIn =
   ({ id }: Pick<NetworkConfig, "id">, known: KnownNetworks) =>
   () =>
@@ -131,7 +135,7 @@ export function createNetwork(
   const { config, feeds, store, known, redis, keys, rest } = shared;
   const charts = createCharts(log, shared.drawing);
   const { id, name, coin } = settings;
-  const state = createState(storeOf(store, id, known), { log });
+  const state = createState(store, { log, prefix: prefixOf(id, known) });
   const code = codeIn(settings, known);
   const links = createLinks(keys, code);
   const label = settings === config.networks[0] ? undefined : name;
@@ -144,13 +148,13 @@ export function createNetwork(
   });
   const unforeseen = createUnforeseen({ log, onUnforeseen: metrics.unforeseen });
   const explorer = createExplorer(settings.explorer, {
-    // Of its own: what one explorer answers displaces nothing of another's.
+    // A separate cache, so that one explorer's answers do not evict another's.
     cache: createCache({ memoryMb: config.cacheMemoryMb / config.networks.length, redis, log }),
     redis,
     log,
     scope: id,
     onRead: metrics.read,
-    onAnswer: unforeseen.note,
+    onAnswer: oncePerMinute(unforeseen.note),
     onRequest: metrics.request,
   });
   const directory = createDirectory();
@@ -178,20 +182,31 @@ export function createNetwork(
     onPoll: metrics.poll,
   });
   const prices = createPriceHistory(state, log);
+  const subscriptions = createSubscriptions(state, environment);
   const source = new URL(settings.explorer.apiUrl).host;
-  const others = config.networks.filter((each) => each !== settings).map((each) => each.name);
+  const otherNames = config.networks.filter((each) => each !== settings).map((each) => each.name);
   const network: Network = {
     id,
     name,
     label,
     state,
-    subscriptions: createSubscriptions(state, environment),
+    subscriptions,
+    janitor: createJanitor(state, subscriptions, collectionsOf(feeds)),
     explorer,
     directory,
     names,
     links,
     renderer,
-    screens: { directory, names, prices, charts, source, others },
+    screens: {
+      directory,
+      names,
+      prices,
+      rhythms: createRhythms(state, log),
+      charts,
+      source,
+      watchLinks: createWatchLinks(feeds.map(({ definition }) => definition)),
+      others: otherNames,
+    },
     rest,
     maxSubscriptions: config.subscriptionsPerServer,
     get networks() {
@@ -204,30 +219,32 @@ export function createNetwork(
 /** Takes over the names that are kept, again and again: another process may read them. */
 function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
   const startedAt = performance.now();
-  const failing = createNotice<unknown>(
-    (err) => log.warn({ err }, "The kept names cannot be read; trying again"),
-    () => log.info({}, "The kept names can be read again"),
+  const failureNotice = createNotice<unknown>(
+    (err) => log.warn({ err }, "The stored names cannot be read; retrying"),
+    () => log.info({}, "The stored names can be read again"),
   );
-  const load = async () => {
+  const loadNames = async () => {
     await loadDirectory();
-    failing.ends();
+    failureNotice.ends();
   };
-  return repeat(load, DIRECTORY_MS, log, {
+  return repeat(loadNames, DIRECTORY_MS, log, {
     retryMs: SECOND,
     onError: (err) => {
       // While Redis is not there yet, the connection says so itself.
-      if (!(err instanceof StateError)) log.error({ err }, "The kept names could not be taken over");
-      else if (performance.now() - startedAt > CONNECT_MS) failing.begins(err);
+      if (!(err instanceof StateError)) log.error({ err }, "The stored names could not be loaded");
+      else if (performance.now() - startedAt > CONNECT_MS) failureNotice.begins(err);
     },
   });
 }
 
-/** What is kept of a network that the settings no longer name. */
+/** Returns the state of a network that the settings no longer name. */
 export function restingNetwork(
   id: string,
-  { store, known }: Pick<SharedParts, "store" | "known">,
+  { store, known, feeds }: Pick<SharedParts, "store" | "known" | "feeds">,
   log: Log,
 ): NetworkState {
-  const state = createState(storeOf(store, id, known), { log });
-  return { id, name: id, state, subscriptions: createSubscriptions(state) };
+  const state = createState(store, { log, prefix: prefixOf(id, known) });
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions, collectionsOf(feeds));
+  return { id, name: id, state, subscriptions, janitor };
 }

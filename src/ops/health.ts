@@ -2,16 +2,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "./metrics.js";
 
-/** What is not ready, in words; empty where all is. */
+/** Returns the reasons why the bot is not ready; empty if it is. */
 export type Unready = () => Promise<readonly string[]>;
 
 /** The operator's way in. */
-export interface Health {
+export interface HealthServer {
   readonly port: number;
   close(): void;
 }
 
-interface Options {
+interface HealthOptions {
   readonly port: number;
   /** The address it listens on. */
   readonly host: string;
@@ -20,10 +20,10 @@ interface Options {
 }
 
 /**
- * Serves /livez (the process answers), /readyz (it can do its work; else 503 with what is missing) and /metrics
- * (Prometheus). Nothing here is secret, and nothing can be changed.
+ * Serves /livez (the process answers), /readyz (503 with the reasons while it cannot work) and /metrics (Prometheus). It exposes
+ * no secrets and changes nothing.
  */
-export async function serveHealth({ port, host, metrics, unready }: Options): Promise<Health> {
+export async function serveHealth({ port, host, metrics, unready }: HealthOptions): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: string, type = "text/plain; charset=utf-8") =>
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(body);
@@ -33,8 +33,10 @@ export async function serveHealth({ port, host, metrics, unready }: Options): Pr
         case "/livez":
           return answer(200, "alive\n");
         case "/readyz": {
-          const missing = await unready();
-          return missing.length === 0 ? answer(200, "ready\n") : answer(503, `${missing.join("\n")}\n`);
+          const missingReasons = await unready();
+          return missingReasons.length === 0
+            ? answer(200, "ready\n")
+            : answer(503, `${missingReasons.join("\n")}\n`);
         }
         case "/metrics":
           return answer(200, (await metrics.registry?.metrics()) ?? "", metrics.registry?.contentType);

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 
-/** What happens on one network is counted here. */
+/** Counters of one network. */
 export interface NetworkMetrics {
   read(endpoint: string, source: string): void;
   request(outcome: { status: string; priority: string; ms: number; waitedMs: number }): void;
@@ -9,14 +9,14 @@ export interface NetworkMetrics {
   unforeseen(endpoint: string, field: string): void;
 }
 
-/** What happens is counted here; without a port to read it from, nothing is. */
+/** All counters. Without a port to read them from, they do not count. */
 export interface Metrics {
   /** @param name the command with its subcommand, `link` or `complete` */
   interaction(name: string, outcome: string, ms: number): void;
   lease(held: boolean): void;
-  /** Those of one network, by its name in NETWORKS. */
+  /** Returns a network's counters, by its name in NETWORKS. */
   of(network: string | undefined): NetworkMetrics;
-  /** What /metrics answers; undefined where nothing is counted. */
+  /** The registry behind /metrics; `undefined` if metrics are off. */
   readonly registry: Registry | undefined;
 }
 
@@ -35,7 +35,7 @@ const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 /**
  * Prometheus metrics, names as docs/operating.md explains them. The library is loaded only where they can be read.
  * @param feeds the names of what can be announced
- * @param networks the names of the networks; a label tells them apart where there are several
+ * @param networks the names of the networks; a label tells them apart if there are several
  * @param gateway how many shards are ready, of how many
  */
 export async function createMetrics(

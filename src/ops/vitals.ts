@@ -6,8 +6,8 @@ const STUCK_MS = 5 * 60_000;
 const minutes = (ms: number): string => `${Math.floor(ms / 60_000)} min`;
 
 /**
- * Whether the background work of one network goes on: when each feed was last read, and when a delivery was last settled.
- * @param elapsed the steady clock, ms
+ * Watches the background work of one network: the last read of each feed, and the last settled delivery.
+ * @param elapsed steady clock, ms
  */
 export function createVitals(elapsed: () => number = () => performance.now()) {
   const readAt = new Map<string, number>();
@@ -24,12 +24,12 @@ export function createVitals(elapsed: () => number = () => performance.now()) {
     /** The feeds that were not read in time, in words. */
     unread: (feeds: readonly { readonly name: string; readonly pollMs: number }[]): readonly string[] =>
       feeds.flatMap(({ name, pollMs }) => {
-        const at = readAt.get(name);
-        if (at === undefined) return [`${name} has not been read yet`];
-        const ageMs = elapsed() - at;
+        const lastReadAt = readAt.get(name);
+        if (lastReadAt === undefined) return [`${name} has not been read yet`];
+        const ageMs = elapsed() - lastReadAt;
         return ageMs > 3 * pollMs + GRACE_MS ? [`${name} was last read ${minutes(ageMs)} ago`] : [];
       }),
-    /** That the outbox stands still, in words. @param waitingMs for how long the oldest announcement has waited */
+    /** Describes a stalled outbox. @param waitingMs how long the oldest delivery has waited */
     stuck: (waitingMs: number): readonly string[] =>
       waitingMs > STUCK_MS && elapsed() - movedAt > STUCK_MS
         ? [`announcements have waited for ${minutes(waitingMs)}, and none was sent`]

@@ -8,15 +8,15 @@ import { bold, idCode, join, type Markdown, md, timestampWithAge } from "../text
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
-import { named, partyMenu, rowMenu } from "./parts.js";
+import { namedLine, partyMenu, rowMenu } from "./parts.js";
 import type { Attachment, Choice, Field, Menu } from "./view.js";
 
 /** Lines of a configuration's changes; the rest is in the file. */
 const MAX_CHANGES = 12;
 
 /** A value of an action: parties by name, times in each reader's zone. */
-function shown(value: Value, names: Names): Markdown {
-  if ("party" in value) return named(names.party(value.party), value.party);
+function shownValue(value: Value, names: Names): Markdown {
+  if ("party" in value) return namedLine(names.party(value.party), value.party);
   if ("id" in value) return idCode(value.id);
   if ("time" in value) return timestampWithAge(value.time);
   return md`${cut(value.words, 300)}`;
@@ -24,8 +24,10 @@ function shown(value: Value, names: Names): Markdown {
 
 function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
   const text = (value: Value) => cut(valueText(value, names.called), 80);
-  const is = to === null ? md`removed` : bold(text(to));
-  return from === null ? md`${cut(label, 100)}: ${is} (new)` : md`${cut(label, 100)}: ${text(from)} → ${is}`;
+  const newText = to === null ? md`removed` : bold(text(to));
+  return from === null
+    ? md`${cut(label, 100)}: ${newText} (new)`
+    : md`${cut(label, 100)}: ${text(from)} → ${newText}`;
 }
 
 const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
@@ -37,20 +39,20 @@ const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
 function changesField({ changes, gap }: Action, names: Names, rest: string): Field[] {
   if (gap !== null) return [{ name: "Configuration", value: md`${GAPS[gap]} ${rest}` }];
   if (changes.length === 0) return [];
-  const lines = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names));
-  const more = changes.length - lines.length;
+  const changeLines = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names));
+  const moreCount = changes.length - changeLines.length;
   return [
     {
       name: "Changes",
-      value: join([...lines, more > 0 && md`…and ${more} more. ${rest}`], "\n"),
+      value: join([...changeLines, moreCount > 0 && md`…and ${moreCount} more. ${rest}`], "\n"),
     },
   ];
 }
 
 /**
- * What an action is about: its fields, or what it changes of a configuration.
- * @param title what the request is called, where that is not to be said twice
- * @param rest where the rest is found of what is too long
+ * Returns the fields of an action, or the changes of a configuration.
+ * @param title the request's name, which is not repeated
+ * @param rest if the rest of a long value can be found
  */
 export function actionFields(action: Action, title: string, names: Names, rest: string): Field[] {
   const { words, facts } = action;
@@ -58,12 +60,12 @@ export function actionFields(action: Action, title: string, names: Names, rest: 
     ...(words !== null && words !== toTitle(title)
       ? [{ name: "Action", value: md`${words}`, inline: true }]
       : []),
-    ...facts.map(({ label, value }) => ({ name: label, value: shown(value, names), inline: true })),
+    ...facts.map(({ label, value }) => ({ name: label, value: shownValue(value, names), inline: true })),
     ...changesField(action, names, rest),
   ];
 }
 
-/** A configuration's changes in words, and the action as the ledger has it, as a file; nothing where the message has it all. */
+/** Returns a file with a configuration's changes and the action's JSON; none if the message contains everything. */
 export async function actionFile(
   action: Action,
   identity: string,
@@ -73,7 +75,7 @@ export async function actionFile(
   const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
   if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;
   const text = (value: Value | null) => value && valueText(value, names.called);
-  const content = {
+  const fileContent = {
     changes: changes.map(({ path, label, from, to }) => ({
       field: label,
       path,
@@ -84,8 +86,8 @@ export async function actionFile(
   };
   return jsonFile(
     `vote-request-${identity.slice(0, 16)}`,
-    content,
-    typeof config === "object" && config !== null ? config : content,
+    fileContent,
+    typeof config === "object" && config !== null ? config : fileContent,
   );
 }
 

@@ -2,28 +2,33 @@ import * as z from "zod";
 import { MAX_SCREENS } from "../explorer/paging.js";
 import { MAX_ID_LENGTH } from "../explorer/values.js";
 import { readId } from "../text/ids.js";
+import { perObject } from "../util/per-object.js";
 
 const page = z.coerce.number().int().min(1).max(MAX_SCREENS).default(1);
 const order = z.enum(["DESC", "ASC"]).default("DESC");
 /** An id, as pasted or packed. */
 const id = z.string().transform(readId).pipe(z.string().min(1).max(MAX_ID_LENGTH));
 
-/** One kind of screen: its parameters, and the name by which its addresses travel. */
-const screen = <Shape extends z.ZodRawShape>(wire: string, shape: Shape) => ({
+/**
+ * Defines a screen.
+ * @param wire its name in custom ids
+ * @param words its name for people, after "Back to"
+ */
+const screen = <Shape extends z.ZodRawShape>(wire: string, words: string, shape: Shape) => ({
   wire,
+  words,
   parameters: z.object(shape),
 });
 
 /**
- * Every screen: its name, its name on the wire and its parameters, by which both addresses and commands are parsed. A
- * custom_id has 100 characters for all of it, so the screens of contract ids (93 characters packed) have the shortest wire
- * names. Those and the parameters are released once and for ever: a button lives as long as its message
- * (test/addresses.txt).
+ * All screens with their names in custom ids and their parameters, by which addresses and commands are parsed. A custom_id has
+ * 100 characters, so screens of contract ids (93 characters packed) have the shortest names. Names and parameters can never
+ * change, because a button lives as long as its message (test/addresses.txt).
  */
 const screens = {
-  price: screen("price", { over: z.enum(["1d", "7d", "30d"]).default("1d") }),
-  network: screen("network", {}),
-  validators: screen("validators", {
+  price: screen("price", "the price", { over: z.enum(["1d", "7d", "30d"]).default("1d") }),
+  network: screen("network", "the network", {}),
+  validators: screen("validators", "validators", {
     /** BEHIND: active, and on an older version than most. */
     status: z.enum(["ALL", "ACTIVE", "INACTIVE", "BEHIND"]).default("ALL"),
     order,
@@ -32,191 +37,206 @@ const screens = {
     version: z.string().max(60).default(""),
   }),
   /** All of them, the recently silent ones first. */
-  overview: screen("overview", { page }),
-  newcomers: screen("newcomers", { page }),
-  versions: screen("versions", {}),
-  validator: screen("validator", { id }),
-  parties: screen("parties", {
+  overview: screen("overview", "validators", { page }),
+  newcomers: screen("newcomers", "the newest validators", { page }),
+  versions: screen("versions", "versions", {}),
+  validator: screen("validator", "the validator", { id }),
+  parties: screen("parties", "parties", {
     sort: z.enum(["LAST_ACTIVITY_AT", "FIRST_SEEN_AT"]).default("LAST_ACTIVITY_AT"),
     order,
     page,
   }),
-  top: screen("top", { page }),
-  party: screen("party", { id }),
-  rewards: screen("rewards", { id, page }),
-  proposals: screen("proposals", {
+  top: screen("top", "the largest balances", { page }),
+  party: screen("party", "the party", { id }),
+  rewards: screen("rewards", "the rewards", { id, page }),
+  proposals: screen("proposals", "vote requests", {
     page,
     /** "first": the open ones by their deadlines, and the others behind them. */
     status: z.enum(["first", "open", "all", "accepted", "rejected", "expired"]).default("first"),
     kind: z.enum(["any", "apps", "configuration", "rewards", "validators", "other"]).default("any"),
   }),
-  voteRequest: screen("vr", { id }),
-  votes: screen("vv", { id, page }),
-  /** How super validators vote; and one of them, by its party or its name. */
-  voters: screen("voters", { page }),
-  voter: screen("voter", { id, page }),
-  transfers: screen("transfers", { order, page }),
-  /** By its event's id, with where the list had it. */
-  transfer: screen("transfer", { id, order, page }),
+  voteRequest: screen("vr", "the vote request", { id }),
+  votes: screen("vv", "the votes", { id, page }),
+  /** Voting records of super validators, and of one of them by its party or name. */
+  voters: screen("voters", "super validators", { page }),
+  voter: screen("voter", "the super validator", { id, page }),
+  transfers: screen("transfers", "transfers", { order, page }),
+  /** By its event's id, with its position in the list. */
+  transfer: screen("transfer", "the transfer", { id, order, page }),
   /** By the id of the contract that describes it. */
-  token: screen("t", { id }),
-  contracts: screen("contracts", { order, page }),
-  contract: screen("c", { id }),
-  events: screen("events", { order, page }),
-  event: screen("event", { id }),
-  updates: screen("updates", { order, page }),
-  update: screen("update", { id }),
+  token: screen("t", "the token", { id }),
+  contracts: screen("contracts", "contracts", { order, page }),
+  contract: screen("c", "the contract", { id }),
+  events: screen("events", "events", { order, page }),
+  event: screen("event", "the event", { id }),
+  updates: screen("updates", "updates", { order, page }),
+  update: screen("update", "the update", { id }),
   /** Whatever a person pasted or typed: it leads on to what it turns out to be, or to the screen that was wanted. */
-  lookup: screen("lookup", {
+  lookup: screen("lookup", "the matches", {
     id,
     of: z
       .enum(["lookup", "validator", "party", "rewards", "voteRequest", "votes", "token"])
       .default("lookup"),
   }),
-  help: screen("help", {}),
+  help: screen("help", "help", {}),
 } as const;
-
-/** When an alert began, epoch ms. */
-const since = z.coerce.number().int().nonnegative();
-/** Whether it stands on the alert's own message, or on news of it. */
-const on = z.enum(["card", "news"]).default("card");
-/** A feed by its name. */
-const feed = z.string().max(20);
-/** What a menu sets a watch to, as it would be typed. */
-const set = z.string().max(12).default("");
-
-/** What a button can do besides opening a screen: travels as screens do, and its names are for ever just the same. */
-const actions = {
-  /** "I'm on it", of an alert about a validator. */
-  acknowledge: screen("ack", { id, since, on }),
-  snooze: screen("snooze", { id, since, for: z.enum(["1h", "8h", "1d", "back"]), on }),
-  /** Of a condition on the price. */
-  snoozePrice: screen("quiet", { id, for: z.enum(["1h", "8h", "1d"]) }),
-  /** Asks whether the person wants to be told of something, with what they would be told. */
-  offerWatch: screen("watch", { id, feed, set }),
-  startWatch: screen("watch-on", { id, feed, set }),
-  /** A person's watches, one of them chosen; they may be on several networks. */
-  watches: screen("watches", {
-    id: id.optional(),
-    feed: feed.optional(),
-    network: z.string().max(12).optional(),
-  }),
-  changeWatch: screen("watch-set", {
-    id,
-    feed,
-    to: z.enum(["pause", "resume", "remove"]),
-    /** One that the bot serves no more. */
-    network: z.string().max(12).optional(),
-  }),
-} as const;
-
-const places = { ...screens, ...actions };
-type Places = typeof places;
 
 /** The name of a screen. */
 export type ScreenName = keyof typeof screens;
-/** The name of an action. */
-export type ActionName = keyof typeof actions;
-type PlaceName = ScreenName | ActionName;
-/** A screen's or an action's parameters, parsed. */
-export type ParametersOf<Name extends PlaceName> = z.infer<Places[Name]["parameters"]>;
+/** A screen's parameters, parsed. */
+export type ParametersOf<Name extends ScreenName> = z.infer<(typeof screens)[Name]["parameters"]>;
 
-type AddressOf<Names extends PlaceName> = {
-  [Name in Names]: { readonly screen: Name; readonly parameters: ParametersOf<Name> };
-}[Names];
+/** The address of a screen: its name and its parameters. */
+export type ScreenAddress = {
+  [Name in ScreenName]: { readonly screen: Name; readonly parameters: ParametersOf<Name> };
+}[ScreenName];
 
-/** The name of a screen, or of an action, with its parameters. */
-export type Address = AddressOf<PlaceName>;
-export type ScreenAddress = AddressOf<ScreenName>;
-export type ActionAddress = AddressOf<ActionName>;
+/** A button that does something other than opening a screen. Its wire name and parameters can never change. */
+export interface ButtonDefinition<Parameters = unknown> {
+  readonly wire: string;
+  readonly parameters: z.ZodObject;
+  /** Carries the type of the parameters; it has no value. */
+  readonly parametersType?: Parameters;
+}
 
-/** Whether an address is a screen's. */
-export const isScreen = (to: Address): to is ScreenAddress => isScreenName(to.screen);
+/** The parameters of a button. */
+export type ButtonParameters<Button> = Button extends ButtonDefinition<infer Parameters> ? Parameters : never;
 
-/** What each place's parameters are where nothing else is said. */
-const defaults = new Map(
-  Object.entries(places).map(([name, { parameters }]) => [
-    name,
+/** The address of a button: its definition and its parameters. */
+export interface ButtonAddress {
+  readonly button: ButtonDefinition;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** The place that a link leads to. */
+export type Address = ScreenAddress | ButtonAddress;
+
+/** True if an address is a screen's. */
+export const isScreen = (to: Address): to is ScreenAddress => "screen" in to;
+
+/** An id in a button's parameters. */
+export const idParameter = id;
+
+const buttons = new Map<string, ButtonDefinition>();
+
+/**
+ * Defines a button. Links of all networks can decode it from then on.
+ * @param wire the name in custom ids (test/addresses.txt)
+ * @throws {RangeError} if a screen or another button has that name
+ */
+export function defineButton<Shape extends z.ZodRawShape>(
+  wire: string,
+  shape: Shape,
+): ButtonDefinition<z.infer<z.ZodObject<Shape>>> {
+  if (buttons.has(wire) || screenByWire.has(wire)) throw new RangeError(`Two links are named ${wire}`);
+  const button = { wire, parameters: z.object(shape) };
+  buttons.set(wire, button);
+  return button;
+}
+
+/** Returns the default parameters of a screen or button. */
+const defaultsOf = perObject(
+  ({ shape }: z.ZodObject): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
-      Object.entries(parameters.shape).flatMap(([parameter, each]) => {
-        const { data } = each.safeParse(undefined);
-        return data === undefined ? [] : [[parameter, data as unknown]];
+      Object.entries(shape).flatMap(([parameter, each]) => {
+        const { data } = z.safeParse(each, undefined);
+        return data === undefined ? [] : [[parameter, data]];
       }),
     ),
-  ]),
 );
 
-/** What has to be said of a screen's parameters: its id, and what is not default. */
-type Given<Name extends PlaceName> = Partial<ParametersOf<Name>> &
+/** Parameters that an address must name: its id. All others have defaults. */
+type Given<Name extends ScreenName> = Partial<ParametersOf<Name>> &
   Pick<ParametersOf<Name>, Extract<keyof ParametersOf<Name>, "id">>;
 
-/** An address from a screen's name and its parameters, of which those not given are default. */
-export function address<Name extends PlaceName>(screen: Name, given: Given<Name>): AddressOf<Name> {
+/** Returns the address of a screen. Parameters that are not given are default. */
+export function address<Name extends ScreenName>(
+  screen: Name,
+  given: Given<Name>,
+): Extract<ScreenAddress, { readonly screen: Name }> {
   // TypeScript does not see that the name and its own parameters belong together.
-  return { screen, parameters: { ...defaults.get(screen), ...given } } as unknown as AddressOf<Name>;
+  return {
+    screen,
+    parameters: { ...defaultsOf(screens[screen].parameters), ...given },
+  } as unknown as Extract<ScreenAddress, { readonly screen: Name }>;
 }
 
-/** An address from text: a screen's name and its parameters as strings. Undefined where they do not parse. */
-export function parseAddress(screen: string, given: Readonly<Record<string, string>>): Address | undefined {
-  if (!isPlaceName(screen)) return undefined;
-  const result = places[screen].parameters.safeParse(given);
-  return result.success ? ({ screen, parameters: result.data } as Address) : undefined;
+/** Returns the address of a button. Parameters that are not given are default. */
+export const buttonAddress = <Parameters>(
+  button: ButtonDefinition<Parameters>,
+  given: Partial<Parameters>,
+): ButtonAddress => ({ button, parameters: { ...defaultsOf(button.parameters), ...given } });
+
+/** Parses a screen's parameters. Returns `undefined` if they are not valid. */
+export function parseAddress(
+  screen: string,
+  given: Readonly<Record<string, string>>,
+): ScreenAddress | undefined {
+  if (!isScreenName(screen)) return undefined;
+  const result = screens[screen].parameters.safeParse(given);
+  return result.success ? ({ screen, parameters: result.data } as ScreenAddress) : undefined;
 }
 
-/** Where a name leads that was typed for a screen, where the screen's things have names; undefined where they have none. */
-export function namedAddress(screen: ScreenName, name: string): ScreenAddress | undefined {
-  const to = parseAddress("lookup", { id: name, of: screen });
-  return to && isScreen(to) ? to : undefined;
+/** Parses an address as it travels. Returns `undefined` if the name is unknown or the parameters are not valid. */
+export function addressAt(wire: string, given: Readonly<Record<string, string>>): Address | undefined {
+  const button = buttons.get(wire);
+  if (!button) return parseAddress(screenByWire.get(wire) ?? "", given);
+  const result = button.parameters.safeParse(given);
+  return result.success ? { button, parameters: result.data } : undefined;
 }
 
-/** The name by which a screen's or an action's addresses travel. */
-export const wireOf = (place: PlaceName): string => places[place].wire;
+/** Returns the lookup of a name that was typed for a screen, or `undefined` if the screen's things have no names. */
+export const namedAddress = (screen: ScreenName, name: string): ScreenAddress | undefined =>
+  parseAddress("lookup", { id: name, of: screen });
 
-/** Every screen's name. */
+/** Returns a screen's name for people, as in "Back to validators". */
+export const wordsOf = (screen: ScreenName): string => screens[screen].words;
+
+/** Returns the name by which a screen's addresses travel. */
+export const wireOf = (screen: ScreenName): string => screens[screen].wire;
+
+/** Returns the name by which an address travels. */
+export const wireIn = (to: Address): string => (isScreen(to) ? wireOf(to.screen) : to.button.wire);
+
+/** All screens' names. */
 export const screenNames = Object.keys(screens).filter(isScreenName);
 
-/** Every action's name. */
-export const actionNames = Object.keys(actions) as ActionName[];
+const screenByWire = new Map(screenNames.map((screen) => [wireOf(screen), screen]));
 
-const byWire = new Map([...screenNames, ...actionNames].map((place) => [wireOf(place), place]));
+/** Returns the button with this name in custom ids. */
+export const buttonAt = (wire: string): ButtonDefinition | undefined => buttons.get(wire);
 
-/** The screen or action with a name on the wire. */
-export const placeAt = (wire: string): PlaceName | undefined => byWire.get(wire);
+/** Returns the screen with this name in custom ids. */
+export const screenAt = (wire: string): ScreenName | undefined => screenByWire.get(wire);
 
-/** Whether a screen is of one thing, by its id. */
+/** True if a screen shows one thing, by its id. */
 export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
 
-/** Whether there is a screen of that name. */
+/** True if there is a screen of that name. */
 export function isScreenName(name: string): name is ScreenName {
   return Object.hasOwn(screens, name);
 }
 
-/** Whether there is an action of that name. */
-export function isActionName(name: string): name is ActionName {
-  return Object.hasOwn(actions, name);
-}
+const schemaOf = (to: Address): z.ZodObject =>
+  isScreen(to) ? screens[to.screen].parameters : to.button.parameters;
 
-function isPlaceName(name: string): name is PlaceName {
-  return Object.hasOwn(places, name);
-}
-
-/** The same screen with one parameter changed; undefined where the value is not one. */
+/** Returns the address with one parameter changed, or `undefined` if the value is not valid. */
 export function withParameter<From extends Address>(
   from: From,
   name: string,
   value: string | number,
 ): From | undefined {
-  const shape: Readonly<Record<string, z.ZodType>> = places[from.screen].parameters.shape;
-  const result = shape[name]?.safeParse(value);
+  const field = schemaOf(from).shape[name];
+  const result = field && z.safeParse(field, value);
   return result?.success
     ? ({ ...from, parameters: { ...from.parameters, [name]: result.data } } as From)
     : undefined;
 }
 
-/** Those of an address's parameters that are not default, as strings, in their order. */
+/** Returns the parameters that are not default, as strings. */
 export function givenParameters(from: Address): readonly (readonly [string, string])[] {
-  const usual = defaults.get(from.screen) ?? {};
+  const usualParameters = defaultsOf(schemaOf(from));
   return Object.entries(from.parameters)
-    .filter(([name, value]) => value !== usual[name])
+    .filter(([name, value]) => value !== usualParameters[name])
     .map(([name, value]) => [name, String(value)]);
 }

@@ -2,7 +2,16 @@ import type { Names } from "../directory/names.js";
 import { openSlice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import { isPartyId, shortId } from "../text/ids.js";
-import { code, codeBlock, counted, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import {
+  code,
+  codeBlock,
+  countedWords,
+  idCode,
+  join,
+  md,
+  timestamp,
+  timestampWithAge,
+} from "../text/markdown.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -29,7 +38,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
     toRow: (each) =>
       row(
         md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${timestamp(each.createdAt)}`,
-        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories not known" : counted(each.signatories, "signatory", "signatories")}`,
+        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories not known" : countedWords(each.signatories, "signatory", "signatories")}`,
       ),
     menus: [
       rowMenu(rows, "Open a contract…", ({ contractId, templateName, templateId }) =>

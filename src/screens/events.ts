@@ -19,18 +19,18 @@ import {
 } from "./parts.js";
 import type { Link, Screen } from "./view.js";
 
-type Described = Pick<EventDetail, "eventType" | "choice" | "templateName" | "templateId">;
+type DescribedEvent = Pick<EventDetail, "eventType" | "choice" | "templateName" | "templateId">;
 
-/** What an event did, by sign and word. */
-function whatOf({ eventType, choice }: Described): string {
-  const kind = eventKind(eventType);
-  if (kind === "created") return "✨ created";
-  if (kind === "archived") return "📦 archived";
-  if (kind === "exercised" || choice !== null) return `🔧 ${brief(choice ?? "exercised")}`;
+/** Describes an event's effect with a sign and a word. */
+function whatOf({ eventType, choice }: DescribedEvent): string {
+  const effect = eventKind(eventType);
+  if (effect === "created") return "✨ created";
+  if (effect === "archived") return "📦 archived";
+  if (effect === "exercised" || choice !== null) return `🔧 ${brief(choice ?? "exercised")}`;
   return `▫️ ${brief(eventType ?? "event")}`;
 }
 
-const templateOf = (event: Described): string =>
+const templateOf = (event: DescribedEvent): string =>
   brief(event.templateName ?? entityOf(event.templateId) ?? "unknown template");
 
 /** The events by age. */
@@ -76,7 +76,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
     ["signatory", idsIn(detail.signatories)],
     ["observer", idsIn(detail.observers)],
   ] as const;
-  const given = detail.choiceArgument ?? detail.createArguments ?? detail.eventData;
+  const givenArguments = detail.choiceArgument ?? detail.createArguments ?? detail.eventData;
   const children = idsIn(detail.childEventIds).filter((child) => EVENT_ID.test(child));
   const links: Link[] = [];
   if (detail.contractId)
@@ -104,13 +104,17 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
       ...partiesField("Acting", roles[0][1], names),
       ...partiesField("Signatories", roles[1][1], names),
       ...partiesField("Observers", roles[2][1], names),
-      ...jsonFields("Arguments", given),
+      ...jsonFields("Arguments", givenArguments),
       ...jsonFields("Result", detail.exerciseResult),
       { name: "Event id", value: codeBlock(detail.eventId ?? id) },
       ...(detail.contractId === null ? [] : [{ name: "Contract id", value: codeBlock(detail.contractId) }]),
       ...(update === null ? [] : [{ name: "Update id", value: codeBlock(update) }]),
     ],
-    files: await restFile(`event-${id}`, { arguments: given, result: detail.exerciseResult }, detail),
+    files: await restFile(
+      `event-${id}`,
+      { arguments: givenArguments, result: detail.exerciseResult },
+      detail,
+    ),
     readings: [reading],
     menus: [
       rowMenu(children, "Open a child event…", (child) => ({
@@ -121,7 +125,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
         ...roles.flatMap(([role, ids]) =>
           ids.map((partyId) => ({ partyId, accountName: names.party(partyId), role })),
         ),
-        ...partiesIn(given),
+        ...partiesIn(givenArguments),
       ]),
     ],
     links,

@@ -2,10 +2,10 @@ import { join, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { Screen } from "./view.js";
 
-/** What there is to ask, group by group, and where the answers come from. */
+/** Shows the commands by group, and the source of the answers. */
 export const help: Screen<"help"> = async (_, { commands, source, others }) => {
-  const all = commands();
-  const groups = [...new Set(all.map(({ group }) => group))];
+  const allCommands = commands();
+  const groups = [...new Set(allCommands.map(({ group }) => group))];
   return {
     title: md`What you can ask`,
     tone: "neutral",
@@ -19,7 +19,7 @@ export const help: Screen<"help"> = async (_, { commands, source, others }) => {
     fields: groups.map((group) => ({
       name: group,
       value: join(
-        all
+        allCommands
           .filter((each) => each.group === group)
           .flatMap(({ mentions, description }) => [join(mentions, " · "), md`-# ${description}`]),
         "\n",

@@ -50,13 +50,13 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   help,
 };
 
-/** A screen, and where it really is: a detour may have led elsewhere, and a list may have become shorter. */
-export interface Opened {
+/** A screen and its real address: a detour may lead elsewhere, and a list may have become shorter. */
+export interface OpenedScreen {
   readonly view: View;
   readonly address: ScreenAddress;
 }
 
-/** What is said where the explorer knows no such thing, by the screen that was wanted. */
+/** Messages for unknown ids, by the screen that was requested. */
 const MISSING: Partial<Record<ScreenName, string>> = {
   validator:
     "No validator has that id or name. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
@@ -77,27 +77,30 @@ const MISSING: Partial<Record<ScreenName, string>> = {
 };
 
 /** Loads the view at an address, and wherever it leads on to. */
-async function load(to: ScreenAddress, context: ScreenContext): Promise<Opened> {
+async function loadScreen(to: ScreenAddress, context: ScreenContext): Promise<OpenedScreen> {
   // An address's name and parameters belong together (Address); the lookup loses that.
-  const open = screens[to.screen] as Screen<ScreenName>;
-  const view = await open(to.parameters as never, context);
+  const openOne = screens[to.screen] as Screen<ScreenName>;
+  const view = await openOne(to.parameters as never, context);
   if (!("to" in view))
     return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
-  const opened = await load(view.to, context);
+  const openedScreen = await loadScreen(view.to, context);
   return {
-    ...opened,
-    view: { ...opened.view, body: [...(view.note ? [view.note] : []), ...(opened.view.body ?? [])] },
+    ...openedScreen,
+    view: {
+      ...openedScreen.view,
+      body: [...(view.note ? [view.note] : []), ...(openedScreen.view.body ?? [])],
+    },
   };
 }
 
 /**
  * Loads and renders the screen at an address.
- * @throws {PersonError} where there is no such thing
+ * @throws {PersonError} if there is no such thing
  * @throws {ExplorerError}
  */
-export async function openScreen(to: ScreenAddress, context: ScreenContext): Promise<Opened> {
+export async function openScreen(to: ScreenAddress, context: ScreenContext): Promise<OpenedScreen> {
   try {
-    return await load(to, context);
+    return await loadScreen(to, context);
   } catch (error) {
     const sentence = MISSING[to.screen === "lookup" ? to.parameters.of : to.screen];
     if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;

@@ -5,23 +5,23 @@ import type { Attachment } from "./view.js";
 
 /** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** What indenting would make larger than this stays as it is, in characters: nobody reads so many lines. */
+/** Maximum size of indented JSON, in characters. Larger JSON stays compact. */
 const MAX_INDENTED = 2 * 1024 * 1024;
 const INDENT = 2;
 
 interface Made {
   readonly name: string;
-  /** Undefined where it is too large or too deep. */
+  /** Undefined if it is too large or too deep. */
   readonly content: Promise<Buffer | undefined>;
 }
 
 /** Files of late by the values they were made of: of forty who ask for the same, one has it made. */
-const made = new LRUCache<object, Made>({ max: 16, ttl: MINUTE, ttlAutopurge: true });
+const madeFiles = new LRUCache<object, Made>({ max: 16, ttl: MINUTE, ttlAutopurge: true });
 
 /**
- * A JSON value as a file, indented where that does not make it too large; undefined where it is too large or too deep.
- * Numbers that a float cannot hold stand in it as text.
- * @param source what the value is a part of, where that is what stays the same from one to the next who asks
+ * Returns a JSON value as a file, indented if that does not make it too large; `undefined` if it is too large or too deep.
+ * Numbers that a float cannot hold are text.
+ * @param source the object that stays the same between requests, as a cache key
  */
 export async function jsonFile(
   title: string,
@@ -29,14 +29,14 @@ export async function jsonFile(
   source = value,
 ): Promise<Attachment | undefined> {
   const name = `${title.replace(/[^\w-]+/g, "_").slice(0, 80)}.json`;
-  const held = made.get(source);
-  const making = held?.name === name ? held.content : contentOf(value);
-  made.set(source, { name, content: making });
-  const content = await making;
-  return content && { name, content };
+  const heldFile = madeFiles.get(source);
+  const making = heldFile?.name === name ? heldFile.content : contentOf(value);
+  madeFiles.set(source, { name, content: making });
+  const fileContent = await making;
+  return fileContent && { name, content: fileContent };
 }
 
-/** Long ones in turns of the event loop, so that nobody waits for them. */
+/** Writes long JSON in several turns of the event loop. */
 async function contentOf(value: object): Promise<Buffer | undefined> {
   const compact = toCompact(value);
   if (compact === undefined || compact.length > MAX_BYTES) return undefined;
@@ -45,11 +45,11 @@ async function contentOf(value: object): Promise<Buffer | undefined> {
   await yieldFor(compact.length);
   const text = isLarge ? compact : JSON.stringify(value, null, INDENT);
   await yieldFor(text.length);
-  const content = Buffer.from(`${text}\n`);
-  return content.length > MAX_BYTES ? undefined : content;
+  const fileContent = Buffer.from(`${text}\n`);
+  return fileContent.length > MAX_BYTES ? undefined : fileContent;
 }
 
-/** Undefined where it is nested deeper than can be written. */
+/** Undefined if it is nested deeper than can be written. */
 function toCompact(value: object): string | undefined {
   try {
     return JSON.stringify(value);
@@ -63,7 +63,7 @@ const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44];
 const OPENING: ReadonlySet<number> = new Set([91, 123]);
 const CLOSING: ReadonlySet<number> = new Set([93, 125]);
 
-/** How long compact JSON becomes when each of its values has a line: measured before it is made. */
+/** Returns the length of compact JSON after indenting, without indenting it. */
 function indentedLength(compact: string): number {
   let length = compact.length;
   let depth = 0;

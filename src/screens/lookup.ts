@@ -8,9 +8,9 @@ import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
 import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
 
 /** A screen that takes a name in place of an id. */
-type Wanted = Exclude<ParametersOf<"lookup">["of"], "lookup">;
+type LookupTarget = Exclude<ParametersOf<"lookup">["of"], "lookup">;
 
-/** What a thing of each kind is called. */
+/** Names of the kinds of things. */
 export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   validator: "validator",
   party: "party",
@@ -38,19 +38,22 @@ export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
   }
 };
 
-/** One thing that an id may be: its screen, and a request that fails where there is no such thing. */
+/** One thing that an id may be: its screen, and a request that fails if there is no such thing. */
 interface Guess {
   readonly what: string;
   readonly to: ScreenAddress;
   readonly exists: (context: ScreenContext) => Promise<unknown>;
 }
 
-const found = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({ to, note: md`-# That is a ${what}.` });
+const foundDetour = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({
+  to,
+  note: md`-# That is a ${what}.`,
+});
 
 /** An update's id, and a party's fingerprint, are both 68 hex digits; a contract's id is longer (docs/ledger.md). */
 const SHAPES = { event: /^[0-9a-f]{64,}:\d+$/i, hex: /^[0-9a-f]{64,}$/i };
 
-/** What an id of that shape may be, the more particular first. */
+/** Returns the things that an id of this shape may be, most specific first. */
 function guesses(id: string): Guess[] {
   const guess = (what: string, to: ScreenAddress, exists: Guess["exists"]): Guess => ({ what, to, exists });
   if (SHAPES.event.test(id))
@@ -80,7 +83,7 @@ function guesses(id: string): Guess[] {
   ];
 }
 
-/** The first guess that is so. @throws {ExplorerError} where none is and one could not be checked */
+/** The first guess that is so. @throws {ExplorerError} if none is and one could not be checked */
 async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
   const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
   const index = answers.findIndex(({ status }) => status === "fulfilled");
@@ -103,7 +106,7 @@ const toChoice = (match: Match): Choice => ({
 const MAX_CHOICES = 25;
 
 /** The kinds of things that a screen opens, and what one is called. */
-const NAMED: Readonly<Record<Wanted, readonly [what: string, kinds: readonly Kind[]]>> = {
+const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readonly Kind[]]>> = {
   validator: ["validator", ["validator"]],
   party: ["party", ["party", "validator"]],
   rewards: ["party", ["party", "validator"]],
@@ -112,11 +115,11 @@ const NAMED: Readonly<Record<Wanted, readonly [what: string, kinds: readonly Kin
   token: ["token", ["token"]],
 };
 
-/** Those with exactly that name, else those that are like it. */
+/** Returns exact matches by name, or else similar ones. */
 function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) {
-  const named = directory.named(kinds, text);
-  const found = named.length > 0 ? named : directory.search(kinds, text, MAX_CHOICES);
-  return { exact: named.length > 0, matches: oncePerThing(found) };
+  const namedMatches = directory.named(kinds, text);
+  const foundMatches = namedMatches.length > 0 ? namedMatches : directory.search(kinds, text, MAX_CHOICES);
+  return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches) };
 }
 
 /** One of several is wanted: a menu opens each. */
@@ -141,7 +144,7 @@ const whichOne = (
 });
 
 /** A name that was typed for a screen: it opens the one thing that it fits. */
-function byName(text: string, of: Wanted, directory: Directory): View | Detour {
+function byName(text: string, of: LookupTarget, directory: Directory): View | Detour {
   const [what, kinds] = NAMED[of];
   const { exact, matches } = matchesFor(directory, kinds, text);
   const toScreen = ({ entry: { id } }: Match) => address(of, { id });
@@ -157,7 +160,7 @@ function byName(text: string, of: Wanted, directory: Directory): View | Detour {
       `The names are still being read. Try again in a minute, or type the whole id of the ${what}.`,
       "missing",
     );
-  // No name: an id of a shape that nobody has seen, perhaps.
+  // It is not a name, but perhaps an id of an unknown shape.
   return { to: address(of, { id: text }) };
 }
 
@@ -169,14 +172,14 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const [known] = directory
     .named(LOOKED_UP, id)
     .filter(({ entry, kind }) => entry.id === id && kind !== "party");
-  if (known) return found({ what: KIND_WORDS[known.kind], to: screenOf(known) });
+  if (known) return foundDetour({ what: KIND_WORDS[known.kind], to: screenOf(known) });
   const right = await firstThatIs(guesses(id), context);
-  if (right) return found(right);
+  if (right) return foundDetour(right);
 
   const { matches } = matchesFor(directory, LOOKED_UP, id);
   const [only] = matches;
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
-  if (matches.length === 1) return found({ what: KIND_WORDS[only.kind], to: screenOf(only) });
+  if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
   return whichOne(id, matches, screenOf);
 };
 

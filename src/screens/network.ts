@@ -1,5 +1,5 @@
 import type { Dashboard } from "../explorer/schema/network.js";
-import { changed, counted, grouped, type Markdown, md } from "../text/markdown.js";
+import { changeWords, countedWords, grouped, type Markdown, md } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import type { Field, Link, Menu, Screen } from "./view.js";
@@ -10,18 +10,18 @@ const rate = (value: string | null): string =>
 
 /** A rate's change. Neither its unit nor since when is documented: it is shown as reported. */
 const change = (value: string | null): Markdown =>
-  value === null ? md`` : md` (${changed(value, 4)}, as the explorer reports it)`;
+  value === null ? md`` : md` (${changeWords(value, 4)}, as the explorer reports it)`;
 
 /** A number, or that it is not known. */
-const known = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
+const knownText = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
 
 const count = (name: string, value: string | number | null): Field => ({
   name,
-  value: md`${known(value)}`,
+  value: md`${knownText(value)}`,
   inline: true,
 });
 
-/** How many were approved, of how many; what is not known is not a number. */
+/** Formats an approved share. An unknown count is not a number. */
 function approved(count: number | null, total: number | null): Markdown {
   if (count === null) return total === null ? md`not known` : md`${grouped(total)}; approved: not known`;
   return total === null
@@ -50,16 +50,16 @@ const LINKS: readonly Link[] = [
   { label: "Help", emoji: "❔", to: address("help", {}) },
 ];
 
-/** What is said of it, once for each reading. */
+/** The screen's content, made once for each reading. */
 const contents = perObject((it: Dashboard) => ({
   body: [
     it.totalActiveValidators === null || it.totalValidators === null
-      ? md`🟢 active validators: **${known(it.totalActiveValidators)}**`
+      ? md`🟢 active validators: **${knownText(it.totalActiveValidators)}**`
       : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
     md`⚡ **${rate(it.tps)}** transactions a second`,
     it.activeVoteRequests === null
       ? md`🗳️ open vote requests: not known`
-      : md`🗳️ **${counted(it.activeVoteRequests, "vote request")}** open`,
+      : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** open`,
   ],
   fields: [
     {

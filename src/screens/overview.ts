@@ -1,28 +1,42 @@
-import { openSlice } from "../explorer/paging.js";
-import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
-import { bold, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { openSlice, ROWS_PER_SCREEN, readPages, together } from "../explorer/paging.js";
+import type { ValidatorSummary } from "../explorer/schema/validators.js";
+import type { Reading } from "../explorer/service.js";
+import type { Interval } from "../ledger/network-rhythm.js";
+import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
+import { roughly } from "../text/durations.js";
+import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
+import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
-import { orNothing, version } from "./parts.js";
-import { listsMenu, validatorMenu, validatorRow, versionLists } from "./validators.js";
+import { orNothing, pageOf, version } from "./parts.js";
+import {
+  listsMenu,
+  type Standings,
+  standingsAt,
+  validatorMenu,
+  validatorRow,
+  versionLists,
+} from "./validators.js";
 import type { Field, Link, Screen, ScreenContext } from "./view.js";
 
 const MAX_VERSIONS = 5;
 
-/** How many run an older version than most. */
-const behindLine = perObject(({ counts, mostCommon }: VersionSurvey): Markdown[] => {
+/** Returns the line about validators with an older version. */
+const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
+  const { counts, mostCommon } = survey;
   if (mostCommon === null) return [];
-  const behind = [...counts]
+  const commonness = isMajority(survey) ? "which most run" : "the most common version";
+  const behindCounts = [...counts]
     .filter(([each]) => each !== null && isVersion(each) && compareVersions(each, mostCommon) < 0)
     .reduce((sum, [, count]) => sum + count, 0);
   return [
-    behind === 0
-      ? md`✅ none is behind ${version(mostCommon)}, which most run`
-      : md`⚠️ **${grouped(behind)}** active on an older version than ${version(mostCommon)}, which most run`,
+    behindCounts === 0
+      ? md`✅ none is behind ${version(mostCommon)}, ${commonness}`
+      : md`⚠️ **${grouped(behindCounts)}** active on an older version than ${version(mostCommon)}, ${commonness}`,
   ];
 });
 
-/** What most of them run. */
+/** Returns the fields about the most common version. */
 const versionFields = perObject((survey: VersionSurvey): Field[] => {
   const { counts, active, mostCommon, newest } = survey;
   const lists = versionLists(survey).slice(0, MAX_VERSIONS);
@@ -47,43 +61,115 @@ const versionFields = perObject((survey: VersionSurvey): Field[] => {
 });
 
 const LINKS: readonly Link[] = [
-  { label: "Recently silent", emoji: "🔴", to: address("validators", { status: "INACTIVE" }) },
+  { label: "All validators", emoji: "📋", to: address("validators", { status: "ALL" }) },
   { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
   { label: "Versions", emoji: "📊", to: address("versions", {}) },
   { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
 ];
 
-/** A page of all validators: those that went silent, the latest first, and then the active ones, the longest unseen first. */
-async function worstFirst({ explorer }: ScreenContext, page: number) {
-  const read = (status: "INACTIVE" | "ACTIVE", orderBy: "DESC" | "ASC", wanted: number) =>
-    openSlice((at) => explorer.validators({ ...at, status, orderBy }), wanted);
-  const [silent, active] = await Promise.all([read("INACTIVE", "DESC", page), read("ACTIVE", "ASC", 1)]);
-  const silentPages = silent.data.rows.length > 0 ? silent.data.pages : 0;
-  const isActive = page > silentPages;
-  const shown = isActive ? await read("ACTIVE", "ASC", page - silentPages) : silent;
+/** Pages of the explorer's inactive validators that are read, the most recently active first. */
+const MAX_PAGES = 3;
+const PAGE = { page: 0, size: 100 };
+/** An explorer whose newest report is older than this, in ms and more than an interval, is behind. */
+const BEHIND_MS = 20 * MINUTE;
+
+interface SilentSummary {
+  readonly rows: readonly ValidatorSummary[];
+  /** Number of silent and active validators; null if the explorer does not say. */
+  readonly silent: number | null;
+  readonly reporting: number | null;
+  /** The newest report if the explorer is behind, epoch ms. */
+  readonly behindSince: number | null;
+  readonly standings: Standings;
+  readonly reading: Reading<unknown>;
+}
+
+/**
+ * Reads the validators that are silent by their own rhythm, the latest first. What the explorer calls active is not documented: its
+ * inactive validators may report, and its active ones may be silent.
+ */
+async function readSilent(
+  { explorer }: ScreenContext,
+  intervals: (party: string | null) => Interval,
+): Promise<SilentSummary> {
+  const newestPage = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
+  const newestAt = newestPage.data.content.reduce(
+    (latest, each) => Math.max(latest, each.lastActiveAt ?? 0),
+    0,
+  );
+  const isBehind = newestAt > 0 && newestPage.fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
+  const standings = standingsAt(intervals, isBehind ? newestAt : newestPage.fetchedAt);
+  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
+  const isAll = newestPage.data.last === true;
+  const [oldest, inactive] = await Promise.all([
+    isAll ? newestPage : explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" }),
+    readPages(
+      "validators",
+      (page) => explorer.validators({ ...page, status: "INACTIVE", orderBy: "DESC" }),
+      (rows) => rows.some(isSilent),
+      MAX_PAGES,
+    ),
+  ]);
+  const silentActive = oldest.data.content.filter(isSilent);
+  const knownParties = new Set(silentActive.map(({ validator }) => validator));
+  const rows = [
+    ...silentActive,
+    ...inactive.data.filter((each) => isSilent(each) && !knownParties.has(each.validator)),
+  ].sort((a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0));
+  const inactiveTotal = inactive.total;
+  const activeTotal = newestPage.data.totalElements;
+  const reportingInactive = inactive.data.filter((each) => !isSilent(each)).length;
+  const isCounted = inactiveTotal !== null && activeTotal !== null;
   return {
-    readings: [silent, shown],
-    isActive,
-    rows: shown.data.rows,
-    pager: {
-      page: shown.data.page + (isActive ? silentPages : 0),
-      pages: silentPages + (active.data.rows.length > 0 ? active.data.pages : 0) || 1,
-    },
-    inactive: silent.data.total,
-    active: active.data.total,
+    rows,
+    silent: isCounted ? inactiveTotal - reportingInactive + silentActive.length : null,
+    reporting: isCounted ? activeTotal + reportingInactive - silentActive.length : null,
+    behindSince: isBehind ? newestAt : null,
+    standings,
+    reading: together(null, newestPage, oldest, inactive),
   };
 }
 
-/** What a moderator wants to know first of the validators: who went silent, who is behind, and what they run. */
+/** One screen of all validators: the silent ones, and then the active ones, the oldest report first. */
+async function worstFirst(
+  { explorer }: ScreenContext,
+  { rows, standings, reading }: SilentSummary,
+  page: number,
+) {
+  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
+  const silentPages = Math.ceil(rows.length / ROWS_PER_SCREEN);
+  const activeSlice = await openSlice(
+    (at) => explorer.validators({ ...at, status: "ACTIVE", orderBy: "ASC" }),
+    Math.max(1, page - silentPages),
+  );
+  const isActive = page > silentPages;
+  const shownRows = isActive
+    ? activeSlice.data.rows.filter((each) => !isSilent(each))
+    : pageOf(rows, page).rows;
+  return {
+    isActive,
+    rows: shownRows,
+    readings: isActive ? [activeSlice] : [reading],
+    pager: {
+      page: isActive ? silentPages + activeSlice.data.page : page,
+      pages: silentPages + (activeSlice.data.rows.length > 0 ? activeSlice.data.pages : 0) || 1,
+    },
+  };
+}
+
+/** Shows what a moderator wants to know first of the validators: which are silent, which are behind, and what they run. */
 export const overview: Screen<"overview"> = async ({ page }, context) => {
-  const { directory } = context;
+  const { directory, rhythms } = context;
   const survey = directory.versions();
-  const { rows, pager, readings, isActive, inactive, active } = await worstFirst(context, page);
+  const intervals = await rhythms.intervals();
+  const foundSilent = await readSilent(context, intervals);
+  const { silent, reporting, behindSince, standings } = foundSilent;
+  const { rows, pager, readings, isActive } = await worstFirst(context, foundSilent, page);
   const readAt = directory.readAt("validator");
   const counts =
-    inactive === null || active === null
+    silent === null || reporting === null
       ? md`How many are active is not known.`
-      : md`🟢 **${grouped(active)}** of ${grouped(active + inactive)} active · 🔴 **${grouped(inactive)}** inactive`;
+      : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
   const fields = pager.page === 1 ? versionFields(survey) : [];
   return {
     title: md`Validators: what needs a look`,
@@ -91,9 +177,16 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
     body: [
       counts,
       ...behindLine(survey),
+      md`-# Validators here report about every ${roughly(intervals(null).ms)}; after two missed reports, one counts as inactive.`,
+      ...(behindSince === null
+        ? []
+        : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
       md``,
       md`**${isActive ? "Active, least recently seen first" : "Recently silent"}**`,
-      ...orNothing(rows.map(validatorRow), "validators"),
+      ...orNothing(
+        rows.map((each) => validatorRow(each, standings)),
+        "validators",
+      ),
     ],
     fields,
     readings: [
@@ -103,7 +196,7 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
         : [{ data: null, fetchedAt: readAt, stale: false }]),
     ],
     pager,
-    menus: [validatorMenu(rows), listsMenu(survey)],
+    menus: [validatorMenu(rows, standings), listsMenu(survey)],
     links: LINKS,
   };
 };

@@ -14,13 +14,13 @@ import {
 } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import { extent, named, orNothing, partyName, row, rowMenu } from "./parts.js";
+import { extent, namedLine, orNothing, partyName, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
 import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
 const toRow = perObject((each: PartyListItem) =>
   row(
-    md`${named(each.partyName, each.partyAddress)}`,
+    md`${namedLine(each.partyName, each.partyAddress)}`,
     md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
   ),
 );
@@ -78,7 +78,7 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
     openSlice((at) => explorer.topParties({ ...at, orderBy: "DESC" }), page),
     currentPrice(explorer),
   ]);
-  const first = (reading.data.page - 1) * 10;
+  const firstRank = (reading.data.page - 1) * 10;
   return {
     title: md`Largest balances`,
     tone: "neutral",
@@ -86,8 +86,8 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
       ...orNothing(
         reading.data.rows.map((each, index) =>
           row(
-            md`${first + index + 1}\\. **${columnCoins(each.balance)}**`,
-            join([md`-# ${named(each.partyName, each.partyAddress)}`, usdOf(each.balance, price)], " · "),
+            md`${firstRank + index + 1}\\. **${columnCoins(each.balance)}**`,
+            join([md`-# ${namedLine(each.partyName, each.partyAddress)}`, usdOf(each.balance, price)], " · "),
           ),
         ),
         "parties",
@@ -102,19 +102,14 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   };
 };
 
-/** What of a balance says more than its total. */
-function balanceFields(balance: HoldingsSummary): Field[] {
-  const { total_coin_holdings: total, total_unlocked_coin: unlocked, total_locked_coin: locked } = balance;
-  const { total_available_coin: available, accumulated_holding_fees_total: fees } = balance;
-  const isSplit = locked !== null && locked !== "0";
+/** Splits a balance. The available coin and the holding fees have no meaning since Splice 0.6.3 (docs/ledger.md). */
+function balanceFields({
+  total_unlocked_coin: unlocked,
+  total_locked_coin: locked,
+}: HoldingsSummary): Field[] {
+  if (locked === null || locked === "0") return [];
   const field = (name: string, amount: string | null) => ({ name, value: coins(amount), inline: true });
-  return [
-    ...(isSplit ? [field("Unlocked", unlocked), field("Locked", locked)] : []),
-    ...(available !== null && available !== total && available !== (isSplit ? unlocked : total)
-      ? [field("Available", available)]
-      : []),
-    ...(fees !== null && fees !== "0" ? [field("Holding fees", fees)] : []),
-  ];
+  return [field("Unlocked", unlocked), field("Locked", locked)];
 }
 
 function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: string) {

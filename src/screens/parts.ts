@@ -3,12 +3,14 @@ import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
 import { leavesOf, toText } from "../explorer/values.js";
+import type { Interval } from "../ledger/network-rhythm.js";
 import { readable } from "../ledger/readable.js";
+import { roughly } from "../text/durations.js";
 import { fingerprint, isPartyId, shortId } from "../text/ids.js";
 import {
   code,
   codeBlock,
-  counted,
+  countedWords,
   grouped,
   idCode,
   join,
@@ -17,28 +19,40 @@ import {
   timestamp,
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { MINUTE } from "../util/units.js";
 import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
-import type { Attachment, Choice, Field, Link, Menu, View } from "./view.js";
+import type { Attachment, Choice, Field, Menu, View } from "./view.js";
 
 /** A stranger's word in a row: as much of it as leaves room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
 
 /** A thing with its name and the ends of its fingerprint, or its id alone. */
-export const named = (name: string | null, id: string | null): Markdown =>
+export const namedLine = (name: string | null, id: string | null): Markdown =>
   name === null ? idCode(id) : id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
 
-export const partyName = (party: PartyRef): Markdown => named(party.accountName, party.partyId);
+export const partyName = (party: PartyRef): Markdown => namedLine(party.accountName, party.partyId);
 
 /** Active or not, by sign and word; null is neither. */
 export function activity(active: boolean | null): Markdown {
   return active === null ? md`⚪ not known` : active ? md`🟢 active` : md`🔴 inactive`;
 }
 
+/** Signs of a validator's reporting state. */
+export const STANDING_SIGNS = { reporting: "🟢", late: "🟡", silent: "🔴", unknown: "⚪" } as const;
+
+/** Signs and words of a validator's reporting state. */
+export const STANDINGS = {
+  reporting: md`🟢 active`,
+  late: md`🟡 late`,
+  silent: md`🔴 inactive`,
+  unknown: md`⚪ not known`,
+} as const;
+
 /** Below a list: how much of it there is, and how much can be reached. */
 export function extent(slice: Slice<unknown>, one: string, several = `${one}s`): Markdown {
   if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
-  const total = counted(slice.total, one, several);
+  const total = countedWords(slice.total, one, several);
   if (slice.reachable >= slice.total) return md`${total}`;
   return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
 }
@@ -61,7 +75,7 @@ export function rowMenu<T>(
   return { placeholder, choices };
 }
 
-/** What a list shows where there is nothing. */
+/** Returns the lines of a list, or a line for an empty list. */
 export const orNothing = (lines: readonly Markdown[], things: string): readonly Markdown[] =>
   lines.length > 0 ? lines : [md`The explorer lists no ${things}.`];
 
@@ -72,33 +86,46 @@ export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\
 export const version = (text: string | null): Markdown =>
   text === null ? md`version unknown` : code(text, 40);
 
-/** When something was last seen, as Discord's relative time. */
-export const seen = (at: number | null): Markdown =>
-  at === null ? md`last seen not known` : md`seen ${timestamp(at)}`;
+/** A time further in the future than this is from a wrong clock, in ms. */
+const CLOCK_ERROR_MS = 5 * MINUTE;
+
+/** Returns a time of something that has happened, epoch ms. It is null if it lies in the future, since no one knows it then. */
+export const pastTime = (at: number | null, now: number): number | null =>
+  at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now);
+
+/** When a validator last reported, as Discord's relative time. A report in the future has no known time. */
+export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {
+  const at = pastTime(reportedAt, now);
+  return at === null ? md`last report not known` : md`last report ${timestamp(at)}`;
+}
+
+/** Describes a reporting interval as the end of a sentence. */
+export const rhythmWords = ({ ms, isOwn }: Interval): Markdown =>
+  isOwn ? md`reports about every ${roughly(ms)}` : md`validators here report about every ${roughly(ms)}`;
 
 /** One screen's rows of a list that is there as a whole; a page past its end is the last. */
 export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_SCREEN));
-  const at = Math.min(page, pages);
-  const shown = rows.slice((at - 1) * ROWS_PER_SCREEN, at * ROWS_PER_SCREEN);
-  return { page: at, pages, rows: shown, total: rows.length, reachable: rows.length };
+  const pageNumber = Math.min(page, pages);
+  const shownRows = rows.slice((pageNumber - 1) * ROWS_PER_SCREEN, pageNumber * ROWS_PER_SCREEN);
+  return { page: pageNumber, pages, rows: shownRows, total: rows.length, reachable: rows.length };
 }
 
-/** What a template id is to people: the last part of its name. */
+/** Returns the readable part of a template id: the end of its name. */
 export const entityOf = (templateId: string | null): string | null =>
   brief(templateId?.split(":").at(-1)?.trim() ?? "") || null;
 
-type Order = "DESC" | "ASC";
+type ScreenOrder = "DESC" | "ASC";
 const ORDERS = { DESC: "newest first", ASC: "oldest first" } as const;
 
 interface AgedList<T> {
-  /** What is listed, one of it: "transfer". */
+  /** Name of one thing in the list: "transfer". */
   readonly thing: string;
-  readonly order: Order;
+  readonly order: ScreenOrder;
   readonly toRow: (each: T) => Markdown;
   readonly menus: readonly Menu[];
   /** The same list with the other end first. */
-  readonly turned: (order: Order) => Address;
+  readonly turned: (order: ScreenOrder) => Address;
 }
 
 /** A list by age, one page of it. */
@@ -106,10 +133,10 @@ export function agedList<T>(
   reading: Reading<Slice<T>>,
   { thing, order, toRow, menus, turned }: AgedList<T>,
 ): View {
-  const things = `${thing.charAt(0).toUpperCase()}${thing.slice(1)}s`;
+  const thingsName = `${thing.charAt(0).toUpperCase()}${thing.slice(1)}s`;
   const { data } = reading;
   return {
-    title: md`${things}, ${ORDERS[order]}`,
+    title: md`${thingsName}, ${ORDERS[order]}`,
     tone: "neutral",
     body: [...orNothing(data.rows.map(toRow), `${thing}s`), md``, md`-# ${extent(data, thing)}`],
     readings: [reading],
@@ -119,7 +146,7 @@ export function agedList<T>(
       {
         placeholder: "Sort…",
         choices: (["DESC", "ASC"] as const).map((each) => ({
-          label: `${things}, ${ORDERS[each]}`,
+          label: `${thingsName}, ${ORDERS[each]}`,
           to: turned(each),
           chosen: each === order,
         })),
@@ -139,14 +166,7 @@ export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role
   });
 }
 
-/** A button that asks whether the person wants to be told of something in private. */
-export const watchLink = (feed: string, id: string): Link => ({
-  label: "Watch",
-  emoji: "🔔",
-  to: address("offerWatch", { feed, id }),
-});
-
-/** The parties that JSON names, each by the field it stands in. */
+/** Returns the parties in JSON with the field of each. */
 export const partiesIn = (value: unknown): { partyId: string; role: string }[] =>
   [...leavesOf(value)].flatMap(([path, leaf]) =>
     /::1220[0-9a-f]{64}$/.test(leaf)
@@ -154,7 +174,7 @@ export const partiesIn = (value: unknown): { partyId: string; role: string }[] =
       : [],
   );
 
-/** Of what a field holds, so many ids are looked at, in so many characters. */
+/** Limits for ids in one field: their number, and the characters that are searched. */
 const MAX_IDS = 200;
 const MAX_IDS_TEXT = MAX_IDS * 200;
 
@@ -179,21 +199,21 @@ const pathWords = (path: string): string =>
 /** Characters of JSON that a field has room for. */
 const MAX_JSON = 900;
 
-/** What JSON says, as lines to be read; what is no JSON as its text; null where nothing is said. */
+/** Returns JSON as readable lines, other text as it is, and null for an empty value. */
 function jsonText(value: unknown): string | null {
   const leaves = [...leavesOf(value)].map(([path, leaf]) => `${pathWords(path)}: ${leaf}`);
   return leaves.length > 0 ? leaves.join("\n") : typeof value === "object" ? null : toText(value);
 }
 
-/** JSON as lines to be read and copied; nothing where nothing is said. */
+/** Returns a field with JSON as lines; none for an empty value. */
 export function jsonFields(name: string, value: unknown): Field[] {
   const text = jsonText(value);
   return text === null ? [] : [{ name, value: codeBlock(text, MAX_JSON) }];
 }
 
 /**
- * The whole of what JSON fields have no room for, each under its name, as a file; nothing where they have room for all.
- * @param source what the values are of
+ * Returns a file with JSON values that are too long for the message; none if everything fits.
+ * @param source the object that the values belong to
  */
 export async function restFile(
   name: string,
@@ -208,8 +228,9 @@ export async function restFile(
 /** A field with a party, or with as many as there is room for. */
 export function partiesField(name: string, ids: readonly string[], names: Names): Field[] {
   if (ids.length === 0) return [];
-  const shown = ids.slice(0, 4).map((id) => named(names.party(id), id));
-  const left = ids.length - shown.length;
-  const more = left > 0 ? [ids.length === MAX_IDS ? md`and many more` : md`and ${left} more`] : [];
-  return [{ name, value: join([...shown, ...more], "\n"), inline: true }];
+  const shownNames = ids.slice(0, 4).map((id) => namedLine(names.party(id), id));
+  const remainingCount = ids.length - shownNames.length;
+  const moreLines =
+    remainingCount > 0 ? [ids.length === MAX_IDS ? md`and many more` : md`and ${remainingCount} more`] : [];
+  return [{ name, value: join([...shownNames, ...moreLines], "\n"), inline: true }];
 }

@@ -3,7 +3,7 @@ import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../le
 import { COIN } from "../text/coin.js";
 import {
   bold,
-  changed,
+  changeWords,
   fixed,
   join,
   type Markdown,
@@ -12,7 +12,7 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { address } from "./addresses.js";
-import { watchLink } from "./parts.js";
+import { pastTime } from "./parts.js";
 import type { Attachment, Field, Screen } from "./view.js";
 
 /** Digits that say something of a price: more of them the smaller it is. */
@@ -24,7 +24,7 @@ const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 
 const MIN_SAMPLES = 3;
 
 const signed = (percent: number): Markdown => {
-  const text = changed(percent.toFixed(2), 2, fixed);
+  const text = changeWords(percent.toFixed(2), 2, fixed);
   return text === "unchanged" ? md`unchanged` : bold(`${text} %`);
 };
 
@@ -32,22 +32,22 @@ const SPANS_SHOWN = ["1d", "7d", "30d"] as const;
 
 /** The changes worked out from what this bot has seen; for a day, else what the explorer reports. */
 function changeFields(changes: ReadonlyMap<Span, number>, reported: string | null): Field[] {
-  const known = [...changes].map(([span, change]) => ({
+  const knownChanges = [...changes].map(([span, change]) => ({
     name: `Change in ${SPAN_NAMES[span]}`,
     value: signed(change),
     inline: true,
   }));
-  if (changes.has("1d")) return known;
-  // Whether it is a percentage or a fraction is not documented.
+  if (changes.has("1d")) return knownChanges;
+  // It is not documented if the value is a percentage or a fraction.
   const value =
-    reported === null ? md`not reported` : md`${changed(reported, 6)} (the explorer gives no unit)`;
-  return [{ name: "Change in 24 h, as reported", value, inline: true }, ...known];
+    reported === null ? md`not reported` : md`${changeWords(reported, 6)} (the explorer gives no unit)`;
+  return [{ name: "Change in 24 h, as reported", value, inline: true }, ...knownChanges];
 }
 
 /** A price as people read it. */
 export const usdText = (usd: string): string => `${fixed(usd, priceDigits(usd))} USD`;
 
-/** Prices over a span that ends now, as a picture; undefined where they are too few. */
+/** Prices over a span that ends now, as a picture; undefined if they are too few. */
 export async function pricePicture(
   all: readonly PriceSample[],
   span: Span,
@@ -59,17 +59,17 @@ export async function pricePicture(
   if (!first || !last || samples.length < MIN_SAMPLES) return undefined;
   const prices = samples.map(([, usd]) => Number(usd));
   const usd = (value: number | string) => usdText(String(value));
-  const content = await charts.price(samples, span, now);
+  const chartPicture = await charts.price(samples, span, now);
   return (
-    content && {
+    chartPicture && {
       name: `price-${span}.png`,
-      content,
+      content: chartPicture,
       description: `The price of one ${COIN} over ${SPAN_NAMES[span]}: from ${usd(first[1])} to ${usd(last[1])}, between ${usd(Math.min(...prices))} and ${usd(Math.max(...prices))}`,
     }
   );
 }
 
-/** Since when the chart knows the price, where that is not the whole span. */
+/** Since when the chart knows the price, if that is not the whole span. */
 function sinceWhen(
   kept: readonly PriceSample[] | undefined,
   span: Span,
@@ -77,12 +77,12 @@ function sinceWhen(
   drawn: boolean,
 ): Markdown | null {
   if (kept === undefined) return md`-# The prices that I have kept cannot be read right now.`;
-  const since = kept[0]?.[0];
-  if (since === undefined)
+  const keptSince = kept[0]?.[0];
+  if (keptSince === undefined)
     return md`-# I have only begun to watch the price; its chart comes in a few minutes.`;
-  if (now - since >= SPANS[span].ms) return null;
-  const more = drawn ? md`` : md`; its chart comes once there is enough to see`;
-  return md`-# I have been watching the price since ${timestamp(since, "f")}${more}.`;
+  if (now - keptSince >= SPANS[span].ms) return null;
+  const moreWords = drawn ? md`` : md`; its chart comes once there is enough to see`;
+  return md`-# I have been watching the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 
 /** USD for one CC, and how it went. */
@@ -90,29 +90,29 @@ export const price: Screen<"price"> = async ({ over }, context) => {
   const [reading, kept] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
   const history = kept ?? [];
   const { price: usd, change24h, updateTimestamp } = reading.data;
-  const now = reading.fetchedAt;
+  const readAt = reading.fetchedAt;
   const changes = new Map(
     SPANS_SHOWN.flatMap((span) => {
-      const change = usd === null ? undefined : changeOver(history, span, now, usd);
+      const change = usd === null ? undefined : changeOver(history, span, readAt, usd);
       return change === undefined ? [] : [[span, change] as const];
     }),
   );
   // Card, chart and headline are of the same span; only of a day does the explorer say something too.
   const reported = over === "1d" ? Number(change24h ?? 0) : 0;
   const change = usd === null ? 0 : (changes.get(over) ?? reported);
-  const last: readonly PriceSample[] = usd === null ? [] : [[now, usd]];
-  const shown = [...history.filter(([at]) => at < now), ...last];
-  const picture = await pricePicture(shown, over, now, context.charts);
+  const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
+  const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
+  const picture = await pricePicture(shownSamples, over, readAt, context.charts);
   return {
     title: md`Canton Coin, ${SPAN_NAMES[over]}`,
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
       usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
-      join([sinceWhen(kept, over, now, picture !== undefined)], ""),
+      join([sinceWhen(kept, over, readAt, picture !== undefined)], ""),
     ],
     fields: [
       ...changeFields(changes, change24h),
-      { name: "Price from", value: timestampWithAge(updateTimestamp), inline: true },
+      { name: "Price from", value: timestampWithAge(pastTime(updateTimestamp, readAt)), inline: true },
     ],
     picture,
     readings: [reading],
@@ -133,7 +133,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
         emoji: "📈",
         to: address("price", { over: span }),
       })),
-      watchLink("price", "moves-5-24h"),
+      ...context.watchLinks("price", ""),
     ],
   };
 };

@@ -3,8 +3,9 @@ import { openUndocumentedSlice, readPages, type Slice } from "../explorer/paging
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { motionKindOf } from "../ledger/motion-kinds.js";
-import { identityOf, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, type StatusGroup, statusGroup, votableUntil } from "../ledger/vote-rules.js";
+import { standingOf } from "../ledger/vote-phase.js";
+import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { isOpen, neededFor, type StatusGroup, statusGroup } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -16,18 +17,31 @@ import { statusText, tallyWords, untilWords } from "./vote-parts.js";
 /** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
 const NAMES_MS = 1_000;
 
-const toLine = (each: VoteRequestListItem, names: Names, now: number) => {
-  const tally = { ...each, ...tallyIn(each) };
+/** The context of a list of requests. */
+interface Judging {
+  /** Number of super validators, for requests whose tally does not contain it. */
+  readonly superValidators: number | undefined;
+  readonly now: number;
+}
+
+const judgedStanding = (each: VoteRequestListItem, { superValidators, now }: Judging) => {
+  const request = { ...each, ...tallyIn(each) };
+  const neededVotes = neededFor(request, superValidators);
+  return { request, needed: neededVotes, standing: standingOf(request, neededVotes, now) };
+};
+
+const toLine = (each: VoteRequestListItem, names: Names, judging: Judging) => {
+  const { request, needed } = judgedStanding(each, judging);
   return row(
     md`${statusText(each.status)} · ${bold(cut(nameOf(each, names), 120))}`,
-    md`-# ${tallyWords(tally, now)} · ${untilWords(each, now)}`,
+    md`-# ${tallyWords(request, needed, judging.now)} · ${untilWords(request, needed, judging.now)}`,
   );
 };
 
 const nameOf = (each: VoteRequestListItem, names: Names): string =>
   names.voteRequest({ ...each, identity: identityOf(each) });
 
-type ListParameters = ParametersOf<"proposals">;
+type ProposalListParameters = ParametersOf<"proposals">;
 
 /** The lists that there are, by the status that they take. */
 const LISTS = {
@@ -38,11 +52,11 @@ const LISTS = {
   rejected: { words: "rejected", groups: ["rejected"] },
   expired: { words: "expired", groups: ["expired"] },
 } as const satisfies Readonly<
-  Record<ListParameters["status"], { words: string; groups: readonly StatusGroup[] | null }>
+  Record<ProposalListParameters["status"], { words: string; groups: readonly StatusGroup[] | null }>
 >;
 
-/** What the kinds of vote requests are called. */
-const KINDS: Readonly<Record<ListParameters["kind"], string>> = {
+/** Names of the kinds of vote requests. */
+const KINDS: Readonly<Record<ProposalListParameters["kind"], string>> = {
   any: "all kinds",
   apps: "featured applications",
   configuration: "configuration",
@@ -51,43 +65,61 @@ const KINDS: Readonly<Record<ListParameters["kind"], string>> = {
   other: "other kinds",
 };
 
-/** The open ones, those that end first at the top. */
-const byDeadline = (rows: readonly VoteRequestListItem[], now: number) =>
+/** Sorts open requests by their next date. Requests that should have been closed come last. */
+const byDeadline = (rows: readonly VoteRequestListItem[], judging: Judging) =>
   rows
-    .filter((each) => isOpen(each, now))
-    .sort(
-      (a, b) => (votableUntil(a) ?? Number.MAX_SAFE_INTEGER) - (votableUntil(b) ?? Number.MAX_SAFE_INTEGER),
-    );
+    .filter((each) => isOpen(each, judging.now))
+    .map((each) => ({ each, at: judgedStanding(each, judging).standing.next?.at ?? Number.MAX_SAFE_INTEGER }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ each }) => each);
+
+/** The group of a request: one that has expired is no longer open, whatever its status. */
+function groupOf(each: VoteRequestListItem, judging: Judging): StatusGroup {
+  if (!isOpen(each, judging.now)) return statusGroup(each.status);
+  return judgedStanding(each, judging).standing.phase === "expired" ? "expired" : "open";
+}
 
 /** The rows of a list, in its order. */
 function chosenOf(
   rows: readonly VoteRequestListItem[],
-  { status, kind }: ListParameters,
-  now: number,
+  { status, kind }: ProposalListParameters,
+  judging: Judging,
 ): readonly VoteRequestListItem[] {
   const { groups } = LISTS[status];
   const isChosen = (each: VoteRequestListItem) =>
-    !groups || groups.some((group) => group === (isOpen(each, now) ? "open" : statusGroup(each.status)));
-  const own = rows.filter((each) => isChosen(each) && (kind === "any" || motionKindOf(each.title) === kind));
-  if (status === "open") return byDeadline(own, now);
-  return status === "first" ? [...byDeadline(own, now), ...own.filter((each) => !isOpen(each, now))] : own;
+    !groups || groups.some((group) => group === groupOf(each, judging));
+  const ownRows = rows.filter(
+    (each) => isChosen(each) && (kind === "any" || motionKindOf(each.title) === kind),
+  );
+  if (status === "open") return byDeadline(ownRows, judging);
+  return status === "first"
+    ? [...byDeadline(ownRows, judging), ...ownRows.filter((each) => !isOpen(each, judging.now))]
+    : ownRows;
 }
 
 /** Menus of the other lists. */
-const listMenus = (shown: ListParameters): Menu[] => [
+const listMenus = (shown: ProposalListParameters): Menu[] => [
   {
     placeholder: "Show…",
     choices: Object.entries(LISTS).flatMap(([name, { words }]) => {
-      const to = parseAddress("proposals", { status: name, kind: shown.kind });
-      return to ? [{ label: `Vote requests: ${words}`, to, chosen: name === shown.status }] : [];
+      const statusAddress = parseAddress("proposals", { status: name, kind: shown.kind });
+      return statusAddress
+        ? [{ label: `Vote requests: ${words}`, to: statusAddress, chosen: name === shown.status }]
+        : [];
     }),
   },
   {
     placeholder: "Of which kind…",
     choices: Object.entries(KINDS).flatMap(([name, words]) => {
-      const to = parseAddress("proposals", { status: shown.status, kind: name });
-      return to
-        ? [{ label: `Only: ${words}`.replace("Only: all", "All"), to, chosen: name === shown.kind }]
+      const kindAddress = parseAddress("proposals", { status: shown.status, kind: name });
+      return kindAddress
+        ? [
+            {
+              label: `Only: ${words}`.replace("Only: all", "All"),
+              to: kindAddress,
+              chosen: name === shown.kind,
+            },
+          ]
         : [];
     }),
   },
@@ -100,39 +132,39 @@ const MAX_ROWS = MAX_PAGES * 100;
 /** One screen of a list. */
 async function readList(
   explorer: Explorer,
-  parameters: ListParameters,
-  now: number,
+  parameters: ProposalListParameters,
+  judging: Judging,
 ): Promise<Reading<Slice<VoteRequestListItem>>> {
   const { status, kind, page } = parameters;
-  const load = (at: { page: number; size: number }) => explorer.voteRequests(at);
-  if (status === "all" && kind === "any") return openUndocumentedSlice("voteRequests", load, page);
-  const reading = await readPages("voteRequests", load, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
-  return { ...reading, data: pageOf(chosenOf(reading.data.slice(0, MAX_ROWS), parameters, now), page) };
+  const loadPage = (at: { page: number; size: number }) => explorer.voteRequests(at);
+  if (status === "all" && kind === "any") return openUndocumentedSlice("voteRequests", loadPage, page);
+  const reading = await readPages("voteRequests", loadPage, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
+  return { ...reading, data: pageOf(chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging), page) };
 }
 
 /** The vote requests: the open ones by their deadlines, or those of a status or a kind. */
 export const proposals: Screen<"proposals"> = async (parameters, { explorer, names }) => {
   const { status, kind } = parameters;
-  const now = Date.now();
-  const reading = await readList(explorer, parameters, now);
-  const shown = reading.data;
-  await names.read(shown.rows, NAMES_MS);
+  const judging = { superValidators: await countSuperValidators(explorer), now: Date.now() };
+  const reading = await readList(explorer, parameters, judging);
+  const shownSlice = reading.data;
+  await names.read(shownSlice.rows, NAMES_MS);
   const which = kind === "any" ? LISTS[status].words : `${LISTS[status].words}, ${KINDS[kind]}`;
   return {
     title: md`Vote requests: ${which}`,
     tone: "neutral",
     body: [
       ...orNothing(
-        shown.rows.map((each) => toLine(each, names, now)),
+        shownSlice.rows.map((each) => toLine(each, names, judging)),
         status === "first" && kind === "any" ? "vote requests" : "such vote requests",
       ),
       md``,
-      md`-# ${extent(shown, "vote request")}`,
+      md`-# ${extent(shownSlice, "vote request")}`,
     ],
     readings: [reading],
-    pager: shown,
+    pager: shownSlice,
     menus: [
-      rowMenu(shown.rows, "Open a vote request…", (each) => {
+      rowMenu(shownSlice.rows, "Open a vote request…", (each) => {
         const id = identityOf(each);
         if (id === null) return undefined;
         const hint = `${each.status ?? "status not known"} · ${shortId(id)}`;

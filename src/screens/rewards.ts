@@ -10,7 +10,7 @@ import {
   bold,
   codeBlock,
   coins,
-  counted,
+  countedWords,
   grouped,
   join,
   type Markdown,
@@ -41,9 +41,9 @@ function amountsOf(reward: Reward): Markdown {
 /** Requests of rewards that are summed: more would be many requests for one screen. */
 const MAX_SUMMED = 3;
 
-/** What the newest rewards come to, by kind, and since when. */
+/** Returns the sums of recent rewards by kind. */
 async function sumFields(explorer: Explorer, id: string, price: string | null): Promise<Field[]> {
-  const read = await ifAnswered(
+  const readPrice = await ifAnswered(
     readPages(
       "rewards",
       (at) => explorer.rewards({ partyId: id, ...at }),
@@ -51,29 +51,31 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
       MAX_SUMMED,
     ),
   );
-  if (!read || read.problem) return [{ name: "Sum", value: md`could not be read right now` }];
-  const { data: all, complete } = read;
+  if (!readPrice || readPrice.problem) return [{ name: "Sum", value: md`could not be read right now` }];
+  const { data: all, complete } = readPrice;
   if (all.length === 0) return [];
-  const since = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
+  const oldestReward = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
   const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
   const total = sumOf(sums.map(([, sum]) => sum));
   const usd = usdOf(total, price);
   const period = join(
     [
-      complete ? md`all ${counted(all.length, "reward")}` : md`the newest ${counted(all.length, "reward")}`,
-      Number.isFinite(since) && md`since ${timestamp(since, "f")}`,
+      complete
+        ? md`all ${countedWords(all.length, "reward")}`
+        : md`the newest ${countedWords(all.length, "reward")}`,
+      Number.isFinite(oldestReward) && md`since ${timestamp(oldestReward, "f")}`,
       usd && AT_CURRENT_PRICE,
     ],
     ", ",
   );
-  const parts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
+  const sumParts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
   return [
     {
       name: "Sum",
       value: join(
         [
           join([bold(coins(total, 4)), usd && md`(${usd})`], " "),
-          parts.length > 1 && join(parts, " · "),
+          sumParts.length > 1 && join(sumParts, " · "),
           md`-# ${period}`,
         ],
         "\n",

@@ -32,12 +32,13 @@ function oneOf(parties: readonly PartyRef[]): Markdown {
 
 function kindOf({ transferType }: Transfer): Markdown | false {
   if (transferType === null) return false;
-  const words = TRANSFER_KINDS.get(transferType.toLowerCase()) ?? brief(readable(transferType).toLowerCase());
-  return words !== "" && md`${words}`;
+  const kindWords =
+    TRANSFER_KINDS.get(transferType.toLowerCase()) ?? brief(readable(transferType).toLowerCase());
+  return kindWords !== "" && md`${kindWords}`;
 }
 
 /**
- * "1,109 CC (about $168)", at the price of that moment, where the explorer gives it with the transfer; else at the current
+ * "1,109 CC (about $168)", at the price of that moment, if the explorer gives it with the transfer; else at the current
  * one, which is said.
  */
 function amountOf({ amount, amuletPrice }: Transfer, current: string | null): Markdown {
@@ -52,7 +53,7 @@ const toRow = (each: Transfer, current: string | null) =>
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
   );
 
-/** The current price, where a transfer does not say its own. */
+/** The current price, if a transfer does not say its own. */
 const priceFor = async (explorer: Explorer, rows: readonly Transfer[]): Promise<string | null> =>
   rows.some(({ amuletPrice }) => amuletPrice === null) ? currentPrice(explorer) : null;
 
@@ -63,11 +64,11 @@ const nameOf = ([first]: readonly PartyRef[]): string =>
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
-  const current = await priceFor(explorer, rows);
+  const currentUsd = await priceFor(explorer, rows);
   return agedList(reading, {
     thing: "transfer",
     order,
-    toRow: (each) => toRow(each, current),
+    toRow: (each) => toRow(each, currentUsd),
     menus: [
       rowMenu(rows, "Open a transfer…", ({ eventId, amount, senders, receivers }) =>
         eventId === null
@@ -94,18 +95,18 @@ const MAX_PARTIES = 5;
 /** Requests in which a transfer is looked for: a list moves on while it is read. */
 const MAX_REQUESTS = 3;
 
-/** A transfer as its list has it: nothing else tells of one. */
+/** Finds a transfer in its list, which is its only source. */
 async function findTransfer(
   explorer: Explorer,
   { id, order, page }: ParametersOf<"transfer">,
 ): Promise<Reading<Transfer> | undefined> {
-  const first = Math.floor(((page - 1) * ROWS_PER_SCREEN) / ROWS_PER_REQUEST);
-  for (let request = first; request < first + MAX_REQUESTS && request <= 50; request += 1) {
+  const firstPage = Math.floor(((page - 1) * ROWS_PER_SCREEN) / ROWS_PER_REQUEST);
+  for (let request = firstPage; request < firstPage + MAX_REQUESTS && request <= 50; request += 1) {
     const reading = await ifAnswered(
       explorer.transfers({ page: request, size: ROWS_PER_REQUEST, orderBy: order }),
     );
-    const found = reading?.data.content.find(({ eventId }) => eventId === id);
-    if (reading && found) return { ...reading, data: found };
+    const foundTransfer = reading?.data.content.find(({ eventId }) => eventId === id);
+    if (reading && foundTransfer) return { ...reading, data: foundTransfer };
   }
   return undefined;
 }
@@ -119,8 +120,8 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       to: address("event", { id }),
       note: md`-# The transfer was not found where the explorer listed it; this is the ledger event behind it.`,
     };
-  const each = reading.data;
-  const current = await priceFor(explorer, [each]);
+  const shownTransfer = reading.data;
+  const currentUsd = await priceFor(explorer, [shownTransfer]);
   const parties = (list: readonly PartyRef[]) =>
     list.length === 0
       ? md`unknown`
@@ -132,26 +133,26 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
           "\n",
         );
   return {
-    title: md`${amountOf(each, current)}`,
+    title: md`${amountOf(shownTransfer, currentUsd)}`,
     tone: "neutral",
     body: [
-      md`from ${oneOf(each.senders)} to ${oneOf(each.receivers)}`,
-      join([timestampWithAge(each.createdAt), kindOf(each)], " · "),
+      md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,
+      join([timestampWithAge(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
     ],
     fields: [
-      { name: "From", value: parties(each.senders), inline: true },
-      { name: "To", value: parties(each.receivers), inline: true },
-      { name: "Fee", value: coins(each.fee), inline: true },
-      ...(each.amuletPrice === null
+      { name: "From", value: parties(shownTransfer.senders), inline: true },
+      { name: "To", value: parties(shownTransfer.receivers), inline: true },
+      { name: "Fee", value: coins(shownTransfer.fee), inline: true },
+      ...(shownTransfer.amuletPrice === null
         ? []
-        : [{ name: "Price then", value: md`${fixed(each.amuletPrice, 4)} USD`, inline: true }]),
+        : [{ name: "Price then", value: md`${fixed(shownTransfer.amuletPrice, 4)} USD`, inline: true }]),
       { name: "Event id", value: codeBlock(id) },
     ],
     readings: [reading],
     menus: [
       partyMenu([
-        ...each.senders.map((party) => ({ ...party, role: "sends" })),
-        ...each.receivers.map((party) => ({ ...party, role: "receives" })),
+        ...shownTransfer.senders.map((party) => ({ ...party, role: "sends" })),
+        ...shownTransfer.receivers.map((party) => ({ ...party, role: "receives" })),
       ]),
     ],
     links: [{ label: "Ledger event", emoji: "⚙️", to: address("event", { id }) }],

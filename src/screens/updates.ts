@@ -1,16 +1,16 @@
 import { openSlice } from "../explorer/paging.js";
 import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { codeBlock, counted, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { codeBlock, countedWords, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 
-/** How many events there are, in words. */
+/** Formats a number of events. */
 const eventsOfCount = (count: number | null): string =>
-  count === null ? "events not known" : counted(count, "event");
+  count === null ? "events not known" : countedWords(count, "event");
 
 /** The updates by age. */
 export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
@@ -39,7 +39,7 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
   });
 };
 
-type Details = Readonly<Record<string, unknown>>;
+type UpdateDetails = Readonly<Record<string, unknown>>;
 
 interface EventSummary {
   readonly id: string;
@@ -50,17 +50,20 @@ interface EventSummary {
 /** Events and fields of an update that are looked at: a stranger may have made any number. */
 const MAX_READ = 300;
 
-/** The events of an update, where its details hold them by id, in their order: the first of them, and how many there are. */
-function eventsOf(details: Details): { readonly events: readonly EventSummary[]; readonly count: number } {
+/** The events of an update, if its details hold them by id, in their order: the first of them, and how many there are. */
+function eventsOf(details: UpdateDetails): {
+  readonly events: readonly EventSummary[];
+  readonly count: number;
+} {
   const byId = toRecord(details.events_by_id ?? details.eventsById) ?? {};
   const ids = Object.keys(byId);
   const events = ids.slice(0, MAX_READ).map((id) => {
     const event = toRecord(byId[id]) ?? {};
-    const kind = toText(event.event_type ?? event.eventType);
+    const eventType = toText(event.event_type ?? event.eventType);
     return {
       id,
       template: toText(event.templateName) ?? entityOf(toText(event.template_id ?? event.templateId)),
-      did: toText(event.choice) ?? kind?.replace(/_event$/, "") ?? null,
+      did: toText(event.choice) ?? eventType?.replace(/_event$/, "") ?? null,
     };
   });
   if (events.length > 0) return { events, count: ids.length };
@@ -70,17 +73,17 @@ function eventsOf(details: Details): { readonly events: readonly EventSummary[];
 
 const MAX_SHOWN = 10;
 
-/** Says the same by another name, or is the list of events, which has a place of its own. */
+/** Fields that repeat others, or that the screen shows elsewhere. */
 const SHOWN_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
 
-/** What an update's card is made of: made once for all who look at it. */
-const partsOf = perObject((details: Details) => {
-  const others = Object.keys(details)
+/** The parts of an update's screen, made once for all readers. */
+const partsOf = perObject((details: UpdateDetails) => {
+  const otherFields = Object.keys(details)
     .slice(0, MAX_READ)
     .filter((key) => !SHOWN_APART.test(key));
   return {
     ...eventsOf(details),
-    fields: jsonFields("Details", Object.fromEntries(others.map((key) => [key, details[key]]))),
+    fields: jsonFields("Details", Object.fromEntries(otherFields.map((key) => [key, details[key]]))),
   };
 });
 
@@ -90,14 +93,16 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const details = reading.data;
   const { events, count: known, fields } = partsOf(details);
   const file = await jsonFile(`update-${id}`, details);
-  const at = toTime(details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt);
+  const recordedAt = toTime(
+    details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt,
+  );
   // No events in its details are none that are known, not none at all.
   const count = toCount(details.events_count ?? details.eventsCount) ?? (known || null);
   return {
     title: md`Update ${shortId(id)}`,
     tone: "neutral",
     body: [
-      md`${timestampWithAge(at)} · ${eventsOfCount(count)}`,
+      md`${timestampWithAge(recordedAt)} · ${eventsOfCount(count)}`,
       ...events
         .slice(0, MAX_SHOWN)
         .map(

@@ -1,13 +1,14 @@
 import { ExplorerError } from "../explorer/errors.js";
 import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
-import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
+import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
+import { compareVersions, isMajority, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
 import {
   bytes,
   code,
   codeBlock,
-  counted,
+  countedWords,
   grouped,
   join,
   linkTo,
@@ -18,10 +19,10 @@ import {
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
-import { activity, named, version, watchLink } from "./parts.js";
+import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
-/** How much is used of how much; what is not known is not a number. */
+/** Formats a used share. An unknown amount is not a number. */
 const usedOf = (used: string | null, bought: string | null): Markdown =>
   bought === null
     ? md`used ${bytes(used)}`
@@ -31,17 +32,17 @@ const usedOf = (used: string | null, bought: string | null): Markdown =>
 
 function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   const { actual, target, availableTraffic } = trafficStatus;
-  const known = [actual.total_consumed, actual.total_limit, target.total_purchased, availableTraffic];
-  if (known.every((each) => each === null))
+  const knownValues = [actual.total_consumed, actual.total_limit, target.total_purchased, availableTraffic];
+  if (knownValues.every((each) => each === null))
     return { name: "Extra traffic", value: md`not known`, inline: true };
-  // Super validators have no limit: theirs says nothing of what is left.
-  const lines = isSv
+  // Super validators have no traffic limit.
+  const trafficLines = isSv
     ? [md`used ${bytes(actual.total_consumed)} (no limit)`]
     : [
         usedOf(actual.total_consumed, target.total_purchased ?? actual.total_limit),
         ...(availableTraffic === null ? [] : [md`left ${bytes(availableTraffic)}`]),
       ];
-  return { name: "Extra traffic", value: join(lines, "\n"), inline: true };
+  return { name: "Extra traffic", value: join(trafficLines, "\n"), inline: true };
 }
 
 /** Links that strangers typed in: those that are http(s) as links, the others as text. */
@@ -53,35 +54,39 @@ function contactField(detail: ValidatorDetail): Field[] {
     ["GitHub", detail.github],
     ["Telegram", detail.telegram],
   ] as const;
-  const lines = entries.flatMap(([label, text]) => {
+  const contactLines = entries.flatMap(([label, text]) => {
     if (text === null) return [];
     const url = toUrl(text);
     return [url ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
   });
-  return lines.length > 0 ? [{ name: "Links, as the validator gives them", value: join(lines, "\n") }] : [];
+  return contactLines.length > 0
+    ? [{ name: "Links, as the validator gives them", value: join(contactLines, "\n") }]
+    : [];
 }
 
-/** What a validator runs, beside what most run and the newest that was seen. */
+/** Compares a validator's version with the most common and the newest one. */
 function versionText(running: string | null, survey: VersionSurvey): Markdown {
   const { counts, active, mostCommon, newest } = survey;
   if (running === null) return md`not known`;
-  const behind = versionsBehind(running, mostCommon, survey);
+  const versionsLate = versionsBehind(running, mostCommon, survey);
   const behindNewest = versionsBehind(running, newest, survey);
   if (active === 0) return md`${version(running)}\n-# what others run is still being read`;
-  if (behind === undefined || behindNewest === undefined || mostCommon === null) return version(running);
-  const most = md`${version(mostCommon)}, which most run (${share(counts.get(mostCommon) ?? 0, active)})`;
+  if (versionsLate === undefined || behindNewest === undefined || mostCommon === null)
+    return version(running);
+  const part = share(counts.get(mostCommon) ?? 0, active);
+  const most = md`${version(mostCommon)}, ${isMajority(survey) ? "which most run" : "the most common version"} (${part})`;
   const isAhead = compareVersions(running, mostCommon) > 0;
   return join(
     [
       version(running),
-      behind > 0
-        ? md`⚠️ ${counted(behind, "version")} behind ${most}`
+      versionsLate > 0
+        ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${most}`
         : isAhead
           ? md`ahead of ${most}`
-          : md`✅ what most run (${share(counts.get(mostCommon) ?? 0, active)})`,
-      behindNewest > behind &&
+          : md`✅ ${isMajority(survey) ? "what most run" : "the most common version"} (${part})`,
+      behindNewest > versionsLate &&
         md`-# ${behindNewest === 1 ? "1 version" : `${behindNewest} versions`} behind the newest seen, ${version(newest)}, run by ${counts.get(newest) ?? 0}`,
-      behindNewest === 0 && !isAhead && behind === 0 && md`-# no newer version seen`,
+      behindNewest === 0 && !isAhead && versionsLate === 0 && md`-# no newer version seen`,
     ],
     "\n",
   );
@@ -89,7 +94,7 @@ function versionText(running: string | null, survey: VersionSurvey): Markdown {
 
 /**
  * A validator that `/validators/{id}` does not know. `/validators/{id}/exist` has the last word on whether there is one.
- * @throws {ExplorerError} "missing" where there is none
+ * @throws {ExplorerError} "missing" if there is none
  */
 async function withoutDetails(
   id: string,
@@ -109,7 +114,15 @@ async function withoutDetails(
   };
 }
 
-/** One validator: is it alive? Shown apart: what the explorer calls active, and when it was last seen. */
+const TONES = { reporting: "good", late: "warning", silent: "bad", unknown: "neutral" } as const;
+
+/** Says what the explorer calls the validator, if that is something else. */
+function disagreement(standing: ReportStanding["standing"], active: boolean | null): Markdown[] {
+  if (active === null || standing === "late" || active === (standing === "reporting")) return [];
+  return [md`-# The explorer calls it ${active ? "active" : "inactive"}.`];
+}
+
+/** One validator: does it report? By its own rhythm: what the explorer calls active is not documented. */
 export const validator: Screen<"validator"> = async ({ id }, context) => {
   const reading = await context.explorer.validator({ validatorId: id }).catch((error: unknown) => {
     if (error instanceof ExplorerError && error.problem === "missing") return error;
@@ -119,12 +132,17 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const detail = reading.data;
   const party = detail.validator ?? id;
   const { description } = detail;
+  const interval = (await context.rhythms.intervals())(party);
+  // Since Splice 0.6.9 every report sets the sponsor to the validator itself (docs/ledger.md).
+  const hasSponsor = detail.sponsor !== null && detail.sponsor !== party;
+  const { standing } = judgeReports(detail.lastActiveAt, interval.ms, reading.fetchedAt);
   return {
     title: md`${detail.validatorName ?? shortId(party)}`,
-    tone: detail.active === null ? "neutral" : detail.active ? "good" : "bad",
+    tone: TONES[standing],
     thumbnail: detail.validatorImg,
     body: [
-      md`${activity(detail.active)} · last seen ${timestampWithAge(detail.lastActiveAt)}`,
+      md`${STANDINGS[standing]} · last report ${timestampWithAge(detail.lastActiveAt)}; ${rhythmWords(interval)}`,
+      ...disagreement(standing, detail.active),
       ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],
     fields: [
@@ -144,7 +162,9 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         ),
         inline: true,
       },
-      { name: "Sponsor", value: named(detail.sponsorName, detail.sponsor), inline: true },
+      ...(hasSponsor
+        ? [{ name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true }]
+        : []),
       trafficField(detail),
       { name: "Since", value: timestampWithAge(detail.createdAt), inline: true },
       ...(detail.validatorFee === null
@@ -157,10 +177,10 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     links: [
       { label: "Party", emoji: "👤", to: address("party", { id: party }) },
       { label: "Rewards", emoji: "🏅", to: address("rewards", { id: party }) },
-      ...(detail.sponsor === null || detail.sponsor === party
-        ? []
-        : [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]),
-      watchLink("validator", party),
+      ...(hasSponsor && detail.sponsor !== null
+        ? [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]
+        : []),
+      ...context.watchLinks("validator", party),
     ],
     explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),

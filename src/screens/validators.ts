@@ -2,13 +2,26 @@ import type { Directory } from "../directory/directory.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
+import type { Interval } from "../ledger/network-rhythm.js";
+import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { perObject } from "../util/per-object.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { activity, extent, named, orNothing, pageOf, row, rowMenu, seen, version } from "./parts.js";
+import {
+  extent,
+  namedLine,
+  orNothing,
+  pageOf,
+  row,
+  rowMenu,
+  STANDING_SIGNS,
+  STANDINGS,
+  seenWords,
+  version,
+} from "./parts.js";
 import type { Choice, Menu, Screen } from "./view.js";
 
 /** A validator in a list, as the explorer lists it or as the directory keeps it. */
@@ -18,13 +31,27 @@ export type ListedValidator = Pick<
 > &
   Partial<Pick<ValidatorSummary, "totalRewards">>;
 
-/** A validator in two lines: is it alive, which one, when last seen, what it runs. */
-export const validatorRow = perObject((each: ListedValidator) =>
-  row(
-    md`${activity(each.active)} · ${named(each.validatorName, each.validator)}`,
-    md`-# ${seen(each.lastActiveAt)} · ${version(each.version)}${each.totalRewards == null ? md`` : md` · rewards ${columnCoins(each.totalRewards)}`}`,
-  ),
+/** Returns how a validator reports, as of one reading. */
+export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt">) => ReportStanding;
+
+/** Judges validators by their own rhythms. @param asOf the explorer's newest data, epoch ms */
+export const standingsAt =
+  (intervals: (party: string | null) => Interval, asOf: number): Standings =>
+  ({ validator, lastActiveAt }) =>
+    judgeReports(lastActiveAt, intervals(validator).ms, asOf);
+
+const nameOf = perObject((each: ListedValidator) => namedLine(each.validatorName, each.validator));
+const detailsOf = perObject(
+  (each: ListedValidator) =>
+    md`-# ${seenWords(each.lastActiveAt)} · ${version(each.version)}${each.totalRewards == null ? md`` : md` · rewards ${columnCoins(each.totalRewards)}`}`,
 );
+
+/** A validator in two lines: does it report, which one is it, when did it report last, what does it run. */
+export const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
+  row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
+
+/** Returns a row without the reporting state, for messages that are never edited. */
+export const joinedRow = (each: ListedValidator): Markdown => row(md`🆕 ${nameOf(each)}`, detailsOf(each));
 
 const toChoice = perObject((each: ListedValidator): Choice | undefined =>
   each.validator === null
@@ -32,35 +59,37 @@ const toChoice = perObject((each: ListedValidator): Choice | undefined =>
     : {
         label: each.validatorName ?? shortId(each.validator),
         hint: each.validatorName === null ? undefined : fingerprint(each.validator),
-        emoji: each.active === null ? "⚪" : each.active ? "🟢" : "🔴",
         to: address("validator", { id: each.validator }),
       },
 );
 
 /** A menu that opens each. */
-export const validatorMenu = (rows: readonly ListedValidator[]): Menu =>
-  rowMenu(rows, "Open a validator…", toChoice);
+export const validatorMenu = (rows: readonly ListedValidator[], standings?: Standings): Menu =>
+  rowMenu(rows, "Open a validator…", (each) => {
+    const choice = toChoice(each);
+    return choice && standings ? { ...choice, emoji: STANDING_SIGNS[standings(each).standing] } : choice;
+  });
 
 const LISTS = (
   [
-    ["Recently silent", { status: "INACTIVE", order: "DESC" }],
     ["Behind what most run", { status: "BEHIND", order: "DESC" }],
     ["Most recently seen", { status: "ALL", order: "DESC" }],
     ["Longest silent", { status: "ALL", order: "ASC" }],
     ["Active, most recently seen", { status: "ACTIVE", order: "DESC" }],
     ["Active, longest silent", { status: "ACTIVE", order: "ASC" }],
+    ["Inactive, most recently seen", { status: "INACTIVE", order: "DESC" }],
     ["Inactive, longest silent", { status: "INACTIVE", order: "ASC" }],
     ["Behind, longest silent", { status: "BEHIND", order: "ASC" }],
   ] as const
 ).map(([label, list]) => ({ ...list, choice: { label, to: address("validators", list) } }));
 
-type ListParameters = ParametersOf<"validators">;
+type ValidatorListParameters = ParametersOf<"validators">;
 
 /** Versions that a menu offers to list, and the longest of them: its address has a place to fit into. */
 const MAX_VERSIONS = 10;
 const MAX_LISTED = 40;
 
-/** The versions that active validators run, the newest first; those that most run where there are many. */
+/** The versions that active validators run, the newest first; those that most run if there are many. */
 export const versionLists = perObject(({ counts }: VersionSurvey) =>
   [...counts]
     .flatMap(([each, count]) =>
@@ -79,7 +108,7 @@ const versionChoices = perObject((survey: VersionSurvey) =>
 );
 
 /** A menu of the lists there are: by how they are doing, and by what they run. */
-export function listsMenu(survey: VersionSurvey, shown?: ListParameters): Menu {
+export function listsMenu(survey: VersionSurvey, shown?: ValidatorListParameters): Menu {
   const isShown = ({ status, order }: { status: string; order: string }) =>
     !shown?.version && shown?.status === status && shown.order === order;
   const marked = (choice: Choice, chosen: boolean): Choice => (chosen ? { ...choice, chosen } : choice);
@@ -92,16 +121,16 @@ export function listsMenu(survey: VersionSurvey, shown?: ListParameters): Menu {
   };
 }
 
-function titleOf({ status, order, version: wanted }: ListParameters): Markdown {
+function titleOf({ status, order, version: wanted }: ValidatorListParameters): Markdown {
   if (wanted) return md`Active validators on ${cut(wanted, 40)}`;
-  const known = LISTS.find((each) => each.status === status && each.order === order);
-  return md`Validators: ${known?.choice.label.replace(/^./, (letter) => letter.toLowerCase())}`;
+  const knownList = LISTS.find((each) => each.status === status && each.order === order);
+  return md`Validators: ${knownList?.choice.label.replace(/^./, (letter) => letter.toLowerCase())}`;
 }
 
 /** The validators that the directory knows, of one version, or behind what most run. Undefined before it was read. */
 function fromDirectory(
   directory: Directory,
-  { order, page, version: wanted }: ListParameters,
+  { order, page, version: wanted }: ValidatorListParameters,
 ): Reading<Slice<ListedValidator>> | undefined {
   const readAt = directory.readAt("validator");
   if (readAt === undefined) return undefined;
@@ -131,7 +160,7 @@ const STILL_READING =
   "The list of validators is still being read. Please try again in a minute; the other lists work meanwhile.";
 
 /** The validators by when they were last seen. */
-export const validators: Screen<"validators"> = async (parameters, { explorer, directory }) => {
+export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
   const { status, order, page, version: wanted } = parameters;
   const reading: Reading<Slice<ListedValidator>> | undefined =
     wanted || status === "BEHIND"
@@ -145,39 +174,47 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   const title = titleOf(parameters);
   if (!reading) return { title, tone: "neutral", body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
+  const standings = standingsAt(await rhythms.intervals(), reading.fetchedAt);
   return {
     title,
     tone: "neutral",
     body: [
-      ...orNothing(slice.rows.map(validatorRow), "such validators"),
+      ...orNothing(
+        slice.rows.map((each) => validatorRow(each, standings)),
+        "such validators",
+      ),
       md``,
       md`-# ${extent(slice, "validator")}`,
     ],
     readings: [reading],
     pager: slice,
-    menus: [validatorMenu(slice.rows), listsMenu(directory.versions(), parameters)],
+    menus: [validatorMenu(slice.rows, standings), listsMenu(directory.versions(), parameters)],
     links,
   };
 };
 
-/** How many of the newest are read: `/validators/new` has no pages. */
+/** Number of newest validators to read: `/validators/new` has no pages. */
 export const NEWCOMERS = 100;
 
 /** The validators that joined last. */
-export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer }) => {
+export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhythms }) => {
   const reading = await explorer.newValidators({ size: NEWCOMERS });
   const slice = pageOf(reading.data, page);
+  const standings = standingsAt(await rhythms.intervals(), reading.fetchedAt);
   return {
     title: md`Newest validators`,
     tone: "neutral",
     body: [
-      ...orNothing(slice.rows.map(validatorRow), "new validators"),
+      ...orNothing(
+        slice.rows.map((each) => validatorRow(each, standings)),
+        "new validators",
+      ),
       md``,
       md`-# ${extent(slice, "of the newest", "of the newest")}`,
     ],
     readings: [reading],
     pager: slice,
-    menus: [validatorMenu(slice.rows)],
+    menus: [validatorMenu(slice.rows, standings)],
     links: [{ label: "All validators", emoji: "📋", to: address("validators", {}) }],
   };
 };

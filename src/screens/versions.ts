@@ -1,6 +1,6 @@
 import type { Bar } from "../charts/draw.js";
 import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
-import { bold, code, counted, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { bold, code, countedWords, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { rowMenu } from "./parts.js";
@@ -20,10 +20,10 @@ function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string 
 const toLabel = (version: string | null): string =>
   version === null ? "not known" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
 
-/** A version, how many run it, and how it stands to what most run and to the newest. */
+/** Returns the line of a version: its count, and its distance to the most common and the newest one. */
 function versionLine(version: string | null, count: number, survey: VersionSurvey): Markdown {
   const { active, mostCommon, newest } = survey;
-  const behind = versionsBehind(version, mostCommon, survey) ?? 0;
+  const versionsLate = versionsBehind(version, mostCommon, survey) ?? 0;
   return join(
     [
       version === null ? md`version not known` : code(version, 40),
@@ -31,13 +31,13 @@ function versionLine(version: string | null, count: number, survey: VersionSurve
       md`${share(count, active)}`,
       version !== null && version === mostCommon && md`most common`,
       version !== null && version === newest && md`newest seen`,
-      behind > 0 && md`${counted(behind, "version")} behind`,
+      versionsLate > 0 && md`${countedWords(versionsLate, "version")} behind`,
     ],
     " · ",
   );
 }
 
-/** What the active validators run. */
+/** Lists the versions of active validators. */
 export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
   const readAt = directory.readAt("validator");
   const survey = directory.versions();
@@ -46,40 +46,40 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
   const title = md`What active validators run`;
   if (readAt === undefined || counts.length === 0) {
-    const body = [
+    const bodyLines = [
       readAt === undefined
         ? md`The list of validators is still being read. Please try again in a minute; \`/validator list\` works meanwhile.`
         : md`The explorer names no active validator at the moment.`,
     ];
-    return { title, tone: "neutral", body, readings: [], links, parent: address("network", {}) };
+    return { title, tone: "neutral", body: bodyLines, readings: [], links, parent: address("network", {}) };
   }
-  const shown = counts.reduce((sum, [, count]) => sum + count, 0);
+  const shownCount = counts.reduce((sum, [, count]) => sum + count, 0);
   const bars: Bar[] = counts.map(([version, count]) => ({
     label: toLabel(version),
     count,
     tone: version === null ? "muted" : version === mostCommon ? "newest" : "usual",
   }));
-  if (shown < active) bars.push({ label: "others", count: active - shown, tone: "muted" });
-  const content = await charts.bars(`versions ${readAt}`, bars);
+  if (shownCount < active) bars.push({ label: "others", count: active - shownCount, tone: "muted" });
+  const chartPicture = await charts.bars(`versions ${readAt}`, bars);
   return {
     title,
     tone: "neutral",
     body: [
       ...counts.map(([version, count]) => versionLine(version, count, survey)),
-      ...(shown < active
-        ? [md`others · ${bold(grouped(active - shown))} · ${share(active - shown, active)}`]
+      ...(shownCount < active
+        ? [md`others · ${bold(grouped(active - shownCount))} · ${share(active - shownCount, active)}`]
         : []),
     ],
-    picture: content && {
+    picture: chartPicture && {
       name: "versions.png",
-      content,
+      content: chartPicture,
       description: `Active validators by version: ${bars.map(({ label, count }) => `${label} ${count}`).join(", ")}`,
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],
     menus: [
       rowMenu(versionLists(survey), "List who runs a version…", ({ version, count }) => ({
         label: version,
-        hint: counted(count, "active validator"),
+        hint: countedWords(count, "active validator"),
         to: address("validators", { version }),
       })),
     ],

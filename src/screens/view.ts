@@ -2,6 +2,7 @@ import type { Charts } from "../charts/charts.js";
 import type { Directory } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import type { Rhythms } from "../ledger/network-rhythm.js";
 import type { PriceHistory } from "../ledger/prices.js";
 import type { Markdown } from "../text/markdown.js";
 import type { Address, ParametersOf, ScreenAddress, ScreenName } from "./addresses.js";
@@ -14,7 +15,7 @@ export interface Link {
   readonly label: string;
   readonly emoji?: string;
   readonly to: Address;
-  /** Travels with the address and means nothing to the screen: how a delivered message is recognized. */
+  /** Identifies a delivered message. The screen ignores it. */
   readonly mark?: string;
 }
 
@@ -34,7 +35,7 @@ export interface Menu {
 export interface Field {
   readonly name: string;
   readonly value: Markdown;
-  /** Beside its neighbours, where there is room. */
+  /** Beside its neighbours, if there is room. */
   readonly inline?: boolean;
 }
 
@@ -42,23 +43,23 @@ export interface Field {
 export interface Attachment {
   readonly name: string;
   readonly content: Buffer;
-  /** What a picture shows, for those who do not see it. */
+  /** Alternative text of a picture. */
   readonly description?: string;
 }
 
-/** A thing that has a page of its own in the web explorer, as far as its address is set. */
+/** A thing with a page in the web explorer, if its address is set. */
 export interface ExplorerPage {
   readonly kind: "update" | "event" | "party" | "validator" | "contract" | "proposal";
   readonly id: string;
 }
 
-/** What a person sees: data, which src/discord turns into a message within Discord's limits. */
+/** A message as data. src/discord turns it into a message within Discord's limits. */
 export interface View {
   readonly title: Markdown;
   readonly tone: Tone;
-  /** Stands outside the embed, for a phone's notification, which shows nothing of one. It is never edited. */
+  /** The notification text, outside of the embed, which notifications do not show. It is never edited. */
   readonly notification?: Markdown;
-  /** Lines, of which the last are dropped where there are too many. */
+  /** Lines, of which the last are dropped if there are too many. */
   readonly body?: readonly Markdown[];
   readonly fields?: readonly Field[];
   /** An http(s) address of a picture. */
@@ -68,39 +69,42 @@ export interface View {
   readonly files?: readonly Attachment[];
   /** The readings it was made of: the oldest gives the age shown. */
   readonly readings: readonly Reading<unknown>[];
-  /** Where it is one of several: its number from 1, and how many there are. */
+  /** Present for one page of several: its number from 1, and the number of pages. */
   readonly pager?: { readonly page: number; readonly pages: number };
   readonly menus?: readonly Menu[];
   readonly links?: readonly Link[];
-  /** Its id was somebody's guess, and the explorer knows nothing by it: nothing of it is kept. */
+  /** True if the explorer does not know the id that a person guessed, so that the id is not stored. */
   readonly isNothing?: boolean;
-  /** What it shows, where the web explorer may have a page of it. */
+  /** The web explorer's page of the thing, if it has one. */
   readonly explorerPage?: ExplorerPage;
-  /** Where "back" leads for somebody who came from nowhere. */
+  /** Destination of "back" without a previous screen. */
   readonly parent?: ScreenAddress;
 }
 
 /** A command as people see it. */
 export interface CommandHelp {
   readonly group: string;
-  /** Each of its subcommands, or itself: clickable, where Discord's id of the command is known. */
+  /** Each of its subcommands, or itself: clickable, if Discord's id of the command is known. */
   readonly mentions: readonly Markdown[];
   readonly description: string;
 }
 
-/** What screens may use, the same for everybody. */
+/** Services for screens, the same for everyone. */
 export interface ScreenServices {
   readonly directory: Directory;
   readonly names: Names;
   readonly prices: PriceHistory;
+  readonly rhythms: Rhythms;
   readonly charts: Charts;
-  /** Where the data comes from, for help. */
+  /** The explorer's host, for help. */
   readonly source: string;
+  /** Returns the "Watch" buttons of a screen. */
+  readonly watchLinks: (screen: ScreenName, id: string) => readonly Link[];
   /** The names of the other networks that the bot serves. */
   readonly others: readonly string[];
 }
 
-/** What a screen may use. */
+/** Services for one person's screen. */
 export interface ScreenContext extends ScreenServices {
   /** The explorer, for the person whose screen it is. */
   readonly explorer: Explorer;
@@ -108,7 +112,7 @@ export interface ScreenContext extends ScreenServices {
   readonly commands: () => readonly CommandHelp[];
 }
 
-/** A screen that turned out to be another one, with a word on why. */
+/** A screen that turned out to be another one, with the reason. */
 export interface Detour {
   readonly to: ScreenAddress;
   readonly note?: Markdown | undefined;

@@ -2,30 +2,32 @@ import type { Names } from "../directory/names.js";
 import type { Reading } from "../explorer/service.js";
 import { toUrl } from "../explorer/values.js";
 import { readMissing } from "../ledger/missing-votes.js";
+import { readable } from "../ledger/readable.js";
+import { isVotable, type Standing, standingOf } from "../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
   findVotes,
   type VoteRequest,
 } from "../ledger/vote-requests.js";
-import { isOver, neededFor } from "../ledger/vote-rules.js";
-import { voterName } from "../ledger/votes.js";
+import { neededFor, type Tally } from "../ledger/vote-rules.js";
+import { type CastVote, voterKey, voterName } from "../ledger/votes.js";
 import { code, codeBlock, join, linkTo, type Markdown, md, quote, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
-import { brief, named, pageOf, partyMenu, watchLink } from "./parts.js";
+import { brief, namedLine, pageOf, partyMenu } from "./parts.js";
 import type { Field, Screen, ScreenContext } from "./view.js";
-import { missingLine, statusText, statusTone, tallyLines, voteFields } from "./vote-parts.js";
+import { missingLine, shortVote, standingText, standingTone, tallyLines, voteFields } from "./vote-parts.js";
 
 /** The reason given, safely shortened, and its link. */
 function reasonFields({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
   const url = toUrl(reasonUrl);
-  const lines = [
+  const voteLines = [
     reasonBody !== null && quote(reasonBody, 500),
     url !== null && linkTo(`Read more at ${new URL(url).hostname}`, url),
   ];
-  const value = join(lines, "\n");
+  const value = join(voteLines, "\n");
   return value.toString() ? [{ name: "Reason", value }] : [];
 }
 
@@ -34,19 +36,19 @@ const requesterOf = ({
   requester,
 }: Pick<VoteRequest, "requester" | "requesterName">): Markdown =>
   requesterName !== null && requesterName !== requester
-    ? named(requesterName, requester)
+    ? namedLine(requesterName, requester)
     : code(requester, 60);
 
-/** What a vote request's fields are made with. */
+/** The context of a vote request's fields. */
 export interface VoteRequestContext {
   readonly needed: number | undefined;
   readonly names: Names;
   readonly now: number;
-  /** Where the rest is found of what is too long. */
+  /** Where the rest of a long value can be found. */
   readonly rest: string;
 }
 
-/** What is said of a vote request: on its screen, and in its announcement. */
+/** Returns the fields of a vote request, for its screen and its announcement. */
 export const voteRequestFields = (
   request: VoteRequest,
   { needed, names, now, rest }: VoteRequestContext,
@@ -62,23 +64,24 @@ export const voteRequestFields = (
 ];
 
 /** One vote request. */
-export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names }) => {
+export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names, watchLinks }) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
     countSuperValidators(explorer),
   ]);
   const request = reading.data;
-  const needed = neededFor(request, superValidators);
+  const neededVotes = neededFor(request, superValidators);
+  const standing = standingOf(request, neededVotes, Date.now());
   const identity = request.identity ?? id;
   if (request.detail === "read") names.learn(identity, request.action);
   const file = await actionFile(request.action, identity, names);
   return {
     title: md`${cut(names.voteRequest(request), 200)}`,
-    tone: statusTone(request.status),
-    body: [statusText(request.status)],
+    tone: standingTone(request, standing),
+    body: [standingText(request, standing), ...shortVote(request)],
     fields: [
       ...voteRequestFields(request, {
-        needed,
+        needed: neededVotes,
         names,
         now: Date.now(),
         rest: "The file below has all of it.",
@@ -95,61 +98,87 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
     ],
     links: [
       { label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) },
-      ...(isOver(request, Date.now()) ? [] : [watchLink("governance", identity)]),
+      ...(isVotable(standing) ? watchLinks("voteRequest", identity) : []),
     ],
     explorerPage: { kind: "proposal", id: identity },
     parent: address("proposals", {}),
   };
 };
 
-/** Who has not voted yet, of a request that is open. */
+/** Returns the lines about missing votes on an open request. */
 async function missingLines(
   reading: Reading<VoteRequest>,
+  standing: Standing,
   { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
-  if (reading.data.pending === 0 || isOver(reading.data, Date.now())) return [];
+  if (reading.data.pending === 0 || !isVotable(standing)) return [];
   return [md``, missingLine(await readMissing(explorer, reading), names)];
 }
 
-/** Who voted how on a vote request; a null is not a No. */
+/** Returns a voter's name, or its party if another voter has the same name. */
+function calledOf(vote: CastVote, all: readonly CastVote[]): string | null {
+  const name = voterName(vote);
+  const isShared = all.some((each) => each.identifier !== vote.identifier && voterName(each) === name);
+  return isShared ? voterKey(vote) : name;
+}
+
+/** Describes who cast a vote for its super validator. */
+function castByWords({ castBy, castByRole, identifier }: CastVote, names: Names): Markdown {
+  if (castBy == null || castBy === identifier) return md``;
+  const role = castByRole == null ? "" : ` (${brief(readable(castByRole).toLowerCase())})`;
+  return md` · cast by ${brief(names.called(castBy))}${role}`;
+}
+
+/** Explains an empty list of votes. Only a tally of zero says that there are none. */
+function noVotesWords({ yes, no }: Tally, isComplete: boolean): string {
+  if (!isComplete) return "The explorer's latest votes include none for this request.";
+  return yes === 0 && no === 0 ? "Nobody has voted on it yet." : "The votes could not be read.";
+}
+
+/** Lists the votes on a request. An empty vote is not a No. */
 export const votes: Screen<"votes"> = async ({ id, page }, context) => {
   const { explorer, names } = context;
-  const reading = await findVoteRequest(explorer, id);
+  const [reading, superValidators] = await Promise.all([
+    findVoteRequest(explorer, id),
+    countSuperValidators(explorer),
+  ]);
   const request = reading.data;
-  const found = await findVotes(explorer, reading);
-  const missing = await missingLines(reading, context);
-  const shown = pageOf(found.data, page);
-  const readings: readonly Reading<unknown>[] = [reading, found];
+  const neededVotes = neededFor(request, superValidators);
+  const standing = standingOf(request, neededVotes, Date.now());
+  const foundVotes = await findVotes(explorer, reading);
+  const missingText = await missingLines(reading, standing, context);
+  const shownVotes = pageOf(foundVotes.data, page);
+  const readings: readonly Reading<unknown>[] = [reading, foundVotes];
   return {
     title: md`Votes on ${cut(names.voteRequest(request), 180)}`,
-    tone: statusTone(request.status),
+    tone: standingTone(request, standing),
     body: [
-      ...tallyLines(request, neededFor(request, undefined), Date.now()),
+      standingText(request, standing),
+      ...tallyLines(request, neededVotes, Date.now()),
       md``,
-      ...(shown.rows.length > 0
-        ? shown.rows.map((vote) => {
-            const sign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
-            const voter = voterName(vote);
+      ...(shownVotes.rows.length > 0
+        ? shownVotes.rows.map((vote) => {
+            const voteSign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
+            const voter = calledOf(vote, foundVotes.data);
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
+            const castBy = castByWords(vote, names);
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${sign} · **${voter === null ? null : brief(names.called(voter))}**${when}${reason}`;
+            return md`${voteSign} · **${voter === null ? null : brief(names.called(voter))}**${when}${castBy}${reason}`;
           })
-        : [
-            md`${found.complete ? "Nobody has voted on it yet." : "The explorer's latest votes include none for this request."}`,
-          ]),
-      ...missing,
-      ...(found.complete
+        : [md`${noVotesWords(request, foundVotes.complete)}`]),
+      ...missingText,
+      ...(foundVotes.complete
         ? []
         : [
             md``,
-            md`-# ${found.data.length} of the votes counted above were found among the newest that the explorer lists.`,
+            md`-# ${foundVotes.data.length} of the votes counted above were found among the newest that the explorer lists.`,
           ]),
     ],
     readings,
-    pager: shown,
+    pager: shownVotes,
     menus: [
       partyMenu(
-        shown.rows.map(({ identifier, accountName, company, accept }) => ({
+        shownVotes.rows.map(({ identifier, accountName, company, accept }) => ({
           partyId: identifier,
           accountName: accountName ?? company,
           role: accept === null ? "no vote seen" : accept ? "voted yes" : "voted no",

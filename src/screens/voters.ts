@@ -2,14 +2,14 @@ import type { Names } from "../directory/names.js";
 import type { Reading } from "../explorer/service.js";
 import { type Ballot, type Records, readRecords, usualLead, type VoterRecord } from "../ledger/records.js";
 import { identityOf } from "../ledger/vote-requests.js";
-import { voterId, voterSubject } from "../ledger/votes.js";
+import { voterId } from "../ledger/votes.js";
 import { roughly } from "../text/durations.js";
 import { shortId } from "../text/ids.js";
-import { bold, counted, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { bold, countedWords, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { address } from "./addresses.js";
-import { orNothing, pageOf, row, rowMenu, watchLink } from "./parts.js";
+import { orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 import { statusText } from "./vote-parts.js";
 
@@ -18,7 +18,7 @@ const count = ({ ballots }: VoterRecord, accept: boolean | null): number =>
 
 const calledBy = ({ voter }: VoterRecord, names: Names): string => cut(names.called(voter.name), 80);
 
-/** How early one votes, or early and late: relative to when enough must have voted. */
+/** Describes when a super validator votes, relative to the quorum date. */
 function leadWords(record: VoterRecord): Markdown | false {
   const lead = usualLead(record);
   if (lead === undefined) return false;
@@ -27,23 +27,23 @@ function leadWords(record: VoterRecord): Markdown | false {
     : md`usually ${roughly(-lead)} after the first deadline`;
 }
 
-/** Which votes a record covers. */
+/** Describes the votes that a record covers. */
 function coverage({ requests, looked }: Records): Markdown[] {
   const [newest, oldest] = [requests[0], requests.at(-1)];
   if (!newest || !oldest) return [md`-# The explorer gives the votes of no request that has ended.`];
-  const some =
+  const someMissing =
     requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [
-    md`-# ${counted(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${some} A super validator counts from its first vote among them.`,
+    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} A super validator counts from its first vote among them.`,
   ];
 }
 
 const summary = (record: VoterRecord): Markdown => {
   const missed = count(record, null);
-  const all = record.ballots.length;
+  const ballotCount = record.ballots.length;
   return join(
     [
-      md`voted on ${bold(String(all - missed))} of ${bold(String(all))}`,
+      md`voted on ${bold(String(ballotCount - missed))} of ${bold(String(ballotCount))}`,
       md`${count(record, true)} yes`,
       md`${count(record, false)} no`,
       md`${missed} missed`,
@@ -52,22 +52,22 @@ const summary = (record: VoterRecord): Markdown => {
   );
 };
 
-/** A line, with another one below it where there is something more to say. */
+/** A line, with another one below it if there is something more to say. */
 const rowOf = (line: Markdown, more: Markdown | false): Markdown => (more ? row(line, md`-# ${more}`) : line);
 
-/** How each super validator has voted on the last requests; who missed most comes first. */
+/** Lists how super validators voted on the last requests, most missed votes first. */
 export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) => {
   const reading = await readRecords(explorer, Date.now());
   const records = [...reading.data.voters].sort(
     (a, b) => count(b, null) - count(a, null) || calledBy(a, names).localeCompare(calledBy(b, names)),
   );
-  const shown = pageOf(records, page);
+  const shownRecords = pageOf(records, page);
   return {
     title: md`How super validators vote`,
     tone: "neutral",
     body: [
       ...orNothing(
-        shown.rows.map((record) =>
+        shownRecords.rows.map((record) =>
           rowOf(md`**${calledBy(record, names)}** · ${summary(record)}`, leadWords(record)),
         ),
         "votes",
@@ -76,9 +76,9 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
       ...coverage(reading.data),
     ],
     readings: [reading],
-    pager: shown,
+    pager: shownRecords,
     menus: [
-      rowMenu(shown.rows, "Open one's votes…", (record) => ({
+      rowMenu(shownRecords.rows, "Open one's votes…", (record) => ({
         label: calledBy(record, names),
         hint: `${count(record, null)} missed`,
         to: address("voter", { id: voterId(record.voter) }),
@@ -102,42 +102,42 @@ function ballotLine({ request, accept, castAt }: Ballot, names: Names): Markdown
 }
 
 /** One super validator's votes on the last requests. */
-export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names }) => {
+export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, watchLinks }) => {
   const reading: Reading<Records> = await readRecords(explorer, Date.now());
-  const record = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
-  if (!record)
+  const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
+  if (!voterRecord)
     throw new PersonError(
       "That super validator is seen in none of the last votes. `/proposals voters` shows those who are.",
       "missing",
     );
-  const shown = pageOf(record.ballots, page);
+  const shownBallots = pageOf(voterRecord.ballots, page);
   await names.read(
-    shown.rows.map(({ request }) => request),
+    shownBallots.rows.map(({ request }) => request),
     1_000,
   );
-  const lead = leadWords(record);
+  const lead = leadWords(voterRecord);
   return {
-    title: md`Votes of ${calledBy(record, names)}`,
+    title: md`Votes of ${calledBy(voterRecord, names)}`,
     tone: "neutral",
     body: [
-      summary(record),
+      summary(voterRecord),
       ...(lead ? [md`-# ${lead}`] : []),
       md``,
-      ...shown.rows.map((ballot) => ballotLine(ballot, names)),
+      ...shownBallots.rows.map((ballot) => ballotLine(ballot, names)),
       md``,
       ...coverage(reading.data),
     ],
     readings: [reading],
-    pager: shown,
+    pager: shownBallots,
     menus: [
-      rowMenu(shown.rows, "Open a vote request…", ({ request }) => {
+      rowMenu(shownBallots.rows, "Open a vote request…", ({ request }) => {
         const identity = identityOf(request);
         if (identity === null) return undefined;
         const label = names.voteRequest({ ...request, identity });
         return { label, hint: shortId(identity), to: address("voteRequest", { id: identity }) };
       }),
     ],
-    links: [watchLink("governance", voterSubject(voterId(record.voter)))],
+    links: watchLinks("voter", voterId(voterRecord.voter)),
     parent: address("voters", {}),
   };
 };

@@ -3,39 +3,39 @@ import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
 
-/** What is kept of an answer: the answer, when it came, and about how many bytes it holds; or that there is none. */
-export type Entry =
+/** A cached answer with its time and approximate size in bytes, or a cached "no such thing". */
+export type CacheEntry =
   | { readonly data: unknown; readonly fetchedAt: number; readonly bytes: number }
   | { readonly missing: true; readonly fetchedAt: number; readonly bytes: number };
 
 /** The layer an entry was found in. */
 export type CacheLayer = "memory" | "redis";
 
-/** What was found, and where. */
-export interface Found {
-  readonly entry: Entry;
+/** A cache hit, and its source. */
+export interface CacheHit {
+  readonly entry: CacheEntry;
   readonly layer: CacheLayer;
 }
 
-interface Wanted {
-  /** Where memory holds nothing newer than this, Redis may; the newer of both counts. Epoch ms. */
+interface CacheRequest {
+  /** If memory has no entry newer than this, Redis is asked as well. The newer entry wins. Epoch ms. */
   readonly newerThan: number;
   /** Reads data that comes from Redis, where anybody may have written it; throws for what it cannot read. */
   readonly parse: (data: unknown) => unknown;
 }
 
-/** Entries by key, in memory and, where there is one, in Redis behind it. Never throws, and never waits for Redis. */
+/** Entries by key, in memory and, if there is one, in Redis behind it. Never throws, and never waits for Redis. */
 export interface Cache {
-  get(key: string, wanted: Wanted): Promise<Found | undefined>;
-  /** Keeps an entry for so many ms; a memory that is full forgets what was used longest ago. */
-  set(key: string, entry: Entry, ttlMs: number): Promise<void>;
+  get(key: string, wanted: CacheRequest): Promise<CacheHit | undefined>;
+  /** Stores an entry with a time to live in ms. If memory is full, the least recently used entry is evicted. */
+  set(key: string, entry: CacheEntry, ttlMs: number): Promise<void>;
 }
 
 /** An object in memory takes about this many times the bytes of its JSON. */
 const MEMORY_FACTOR = 2;
 
 interface Stored {
-  readonly value: Entry;
+  readonly value: CacheEntry;
   readonly expires?: number | null;
 }
 
@@ -58,7 +58,7 @@ function boundedStore(maxBytes: number): KeyvStoreAdapter {
   };
 }
 
-function isEntry(value: unknown): value is Entry {
+function isEntry(value: unknown): value is CacheEntry {
   return (
     typeof value === "object" &&
     value !== null &&
@@ -73,7 +73,7 @@ function isEntry(value: unknown): value is Entry {
 /** Clocks of processes that share a Redis may be so far apart, in ms; an entry from later is not believed. */
 const CLOCK_SKEW_MS = 60_000;
 
-function readEntry(value: unknown, parse: Wanted["parse"]): Entry | undefined {
+function readEntry(value: unknown, parse: CacheRequest["parse"]): CacheEntry | undefined {
   if (!isEntry(value) || value.fetchedAt > Date.now() + CLOCK_SKEW_MS) return undefined;
   try {
     return "missing" in value ? value : { ...value, data: parse(value.data) };
@@ -91,14 +91,14 @@ interface CacheOptions {
 /** Keys in Redis begin with this. */
 export const REDIS_PREFIX = "crier:";
 
-/** A cache in memory of at most `memoryMb` MB, and in Redis behind it where there is one. */
+/** A cache in memory of at most `memoryMb` MB, and in Redis behind it if there is one. */
 export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
-  // By reference: serializing would cost hundreds of times a hit. Nobody may change what the cache holds.
-  const memory = new Keyv<Entry>(boundedStore(Math.ceil(memoryMb * 1024 * 1024)), {
+  // Entries are kept by reference, because serializing costs hundreds of times a hit. They must not be changed.
+  const memory = new Keyv<CacheEntry>(boundedStore(Math.ceil(memoryMb * 1024 * 1024)), {
     serialize: undefined,
     deserialize: undefined,
   } as object);
-  const shared =
+  const sharedStore =
     redis &&
     new Keyv<unknown>(redis.store(), {
       namespace: `${REDIS_PREFIX}cache`,
@@ -114,16 +114,16 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
         }
       },
     });
-  shared?.on("error", () => {});
+  sharedStore?.on("error", () => {});
 
   /** An entry in Redis, which memory keeps from then on. */
-  const readShared = async (key: string, parse: Wanted["parse"]): Promise<Found | undefined> => {
-    if (!redis || !shared) return undefined;
-    const raw = await redis.attempt(() => shared.get(key, { raw: true }));
+  const readShared = async (key: string, parse: CacheRequest["parse"]): Promise<CacheHit | undefined> => {
+    if (!redis || !sharedStore) return undefined;
+    const raw = await redis.attempt(() => sharedStore.get(key, { raw: true }));
     if (raw === undefined || raw === null) return undefined;
     const entry = readEntry(raw.value, parse);
     if (!entry) {
-      log.warn({ key }, "A cache entry does not parse; taken for a miss");
+      log.warn({ key }, "A cache entry cannot be parsed; counted as a miss");
       return undefined;
     }
     const ttl = typeof raw.expires === "number" ? raw.expires - Date.now() : undefined;
@@ -134,16 +134,18 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
 
   return {
     async get(key, wanted) {
-      const held = await memory.get(key);
-      const own: Found | undefined = held && { entry: held, layer: "memory" };
-      if (held && held.fetchedAt >= wanted.newerThan) return own;
-      const other = await readShared(key, wanted.parse);
-      return other && other.entry.fetchedAt > (held?.fetchedAt ?? 0) ? other : own;
+      const heldEntry = await memory.get(key);
+      const ownEntry: CacheHit | undefined = heldEntry && { entry: heldEntry, layer: "memory" };
+      if (heldEntry && heldEntry.fetchedAt >= wanted.newerThan) return ownEntry;
+      const sharedEntry = await readShared(key, wanted.parse);
+      return sharedEntry && sharedEntry.entry.fetchedAt > (heldEntry?.fetchedAt ?? 0)
+        ? sharedEntry
+        : ownEntry;
     },
     async set(key, entry, ttlMs) {
       await memory.set(key, entry, ttlMs);
-      // Nobody waits for it: an entry that Redis did not take is an entry less.
-      if (redis && shared) void redis.attempt(() => shared.set(key, entry, ttlMs));
+      // Not awaited. If Redis does not store it, there is one entry less.
+      if (redis && sharedStore) void redis.attempt(() => sharedStore.set(key, entry, ttlMs));
     },
   };
 }

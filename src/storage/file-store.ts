@@ -6,7 +6,7 @@ import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
 import { StateError, type Store, type Write } from "./store.js";
 
-/** Commits are gathered for so many ms and then written with one sync, which blocks the process while it lasts. */
+/** Commits are batched for this time in ms and written with one sync, which blocks the process. */
 const GATHER_MS = 20;
 
 /** Documents read between two turns of the event loop. */
@@ -25,15 +25,15 @@ function isRow(value: unknown): value is { id: string; document: string } {
 /**
  * The state in a file under the data folder, for one process at a time.
  * @param log is told when it cannot be written, and when it can again
- * @throws {StateError} where the folder cannot be written to, or another process uses the file
+ * @throws {StateError} if the folder cannot be written to, or another process uses the file
  */
 export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">): Store {
-  const failing = createNotice<StateError>(
-    (err) => log?.error({ err }, "The state cannot be written; what should be written waits"),
+  const failureNotice = createNotice<StateError>(
+    (err) => log?.error({ err }, "The state cannot be written; writes are retried"),
     () => log?.info({}, "The state can be written again"),
   );
   const path = join(dataDir, "crier.db");
-  const db = open(dataDir, path);
+  const db = openDatabase(dataDir, path);
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
     page: db.prepare(
@@ -69,22 +69,22 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     if (batch.length === 0) return;
     try {
       db.exec("BEGIN IMMEDIATE");
-      let written = 0;
+      let writtenCount = 0;
       const results = batch.map(({ writes }) => {
         const applied = writes.every(holds);
-        if (applied) for (const write of writes) written += apply(write);
+        if (applied) for (const write of writes) writtenCount += apply(write);
         return applied;
       });
       db.exec("COMMIT");
-      // What adds nothing can be done on a full disk.
-      if (written > 0) failing.ends();
+      // Deleting also works on a full disk.
+      if (writtenCount > 0) failureNotice.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (cause) {
       if (db.inTransaction) db.exec("ROLLBACK");
       const code = codeOf(cause);
       const why = code === "SQLITE_FULL" ? "its disk is full" : code;
       const error = new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
-      failing.begins(error);
+      failureNotice.begins(error);
       for (const { reject } of batch) reject(error);
     }
   };
@@ -93,12 +93,12 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     // A commit can be read once its promise has resolved; a read does not write it sooner.
     get: async (collection, id) => textAt(collection, id),
     async *pages(collection) {
-      let last = "";
+      let lastId = "";
       for (;;) {
-        const rows = statements.page.all(collection, last).filter(isRow);
+        const rows = statements.page.all(collection, lastId).filter(isRow);
         yield rows.map(({ id, document }) => [id, document] as const);
         if (rows.length < PAGE) return;
-        last = rows.at(-1)?.id ?? last;
+        lastId = rows.at(-1)?.id ?? lastId;
         await nextTurn();
       }
     },
@@ -115,18 +115,18 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       }),
     async close() {
       flush();
-      // What was written stands in the log beside the file until then: the file alone is a backup.
+      // Writes are in the log beside the file until the checkpoint, after which the file alone is a backup.
       try {
         db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {
-        // A full disk, perhaps: nothing is lost, since the log is read at the next start.
+        // The disk may be full. The log is read at the next start, so no write is lost.
       }
       db.close();
     },
   };
 }
 
-function open(dataDir: string, path: string): Database.Database {
+function openDatabase(dataDir: string, path: string): Database.Database {
   let db: Database.Database | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
@@ -161,9 +161,10 @@ const codeOf = (error: unknown): string =>
 const damaged = (path: string, what: string): string =>
   `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;
 
-/** Looks through the whole file before anything is done with it. @throws {StateError} where it is damaged */
+/** Looks through the whole file before anything is done with it. @throws {StateError} if it is damaged */
 function check(db: Database.Database, path: string): void {
   const row = db.prepare("PRAGMA quick_check(1)").get() as { quick_check?: unknown } | undefined;
-  const found = String(row?.quick_check ?? "no answer");
-  if (found !== "ok") throw new StateError(damaged(path, found.split("\n")[0]?.slice(0, 200) ?? ""));
+  const foundProblem = String(row?.quick_check ?? "no answer");
+  if (foundProblem !== "ok")
+    throw new StateError(damaged(path, foundProblem.split("\n")[0]?.slice(0, 200) ?? ""));
 }

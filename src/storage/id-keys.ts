@@ -1,15 +1,29 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import * as z from "zod";
 import type { Log } from "../log.js";
 import { KEY_MARK } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
 import { DAY } from "../util/units.js";
+import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
 import type { Write } from "./store.js";
 
-/** Where ids that do not fit into a button are kept, by a key derived from them. */
+/** Ids that are too long for a button. */
+export const longIds = defineCollection({
+  name: "ids",
+  // Version 1 wrote the id alone.
+  schema: z.preprocess(
+    (value) => (typeof value === "string" ? { id: value, usedAt: null } : value),
+    z.object({ id: z.string(), usedAt: z.number().nullable() }),
+  ),
+  lifetime: "for a year after a button with it was last shown or pressed",
+  isShared: true,
+});
+
+/** Long ids by their keys, for links that have no room for them. */
 export interface IdKeys {
-  /** Keeps an id; nothing waits for it. */
+  /** Stores an id without waiting. */
   remember(key: string, id: string): void;
   /** Holds an id in this process alone. */
   hold(key: string, id: string): void;
@@ -22,11 +36,11 @@ export function keyOf(id: string): string {
   return KEY_MARK + hash("sha256", id, "base64url").slice(0, 16);
 }
 
-/** Keys are written together, so many ms after the first. */
+/** Keys are batched for this time, in ms. */
 const GATHER_MS = 1_000;
-/** An id that no button has shown, and nobody has pressed, for so many ms is forgotten. */
+/** Time after which an id that was neither shown nor pressed is forgotten, in ms. */
 const KEPT_MS = 365 * DAY;
-/** How often the state is told that an id is in use, in ms. */
+/** Interval at which the use of an id is recorded, in ms. */
 const RENEW_MS = 30 * DAY;
 
 /** A time before any that is believed: the state is to be told. */
@@ -36,9 +50,9 @@ const BATCH = 1_000;
 /** Before this no clock is right, epoch ms. */
 const EARLIEST = Date.UTC(2024);
 
-interface Held {
+interface HeldId {
   readonly id: string;
-  /** When the state was last told that it is in use, epoch ms; null where it is not to be kept. */
+  /** When the state was last told that it is in use, epoch ms; null if it is not to be kept. */
   readonly usedAt: number | null;
 }
 
@@ -48,7 +62,7 @@ export function createIdKeys(
   log: Pick<Log, "warn">,
   now = Date.now,
 ): IdKeys & { flush(): Promise<void> } {
-  const memory = new LRUCache<string, Held>({ max: 50_000 });
+  const memory = new LRUCache<string, HeldId>({ max: 50_000 });
   /** By key. */
   let unwritten = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -60,19 +74,19 @@ export function createIdKeys(
     unwritten = new Map();
     if (ids.size === 0) return;
     try {
-      await state.commit([...ids].map(([key, id]) => state.ids.put(key, { id, usedAt: now() })));
+      await state.commit([...ids].map(([key, id]) => state.open(longIds).put(key, { id, usedAt: now() })));
     } catch (error) {
       // Written once they are shown or pressed again.
       for (const [key, id] of ids) memory.set(key, { id, usedAt: LONG_AGO });
       log.warn(
         { err: error, ids: ids.size },
-        "Long ids could not be kept; their buttons work until a restart",
+        "Long ids could not be stored; their buttons work until a restart",
       );
     }
   };
 
-  /** Takes an id into memory, and notes in the state that it is in use, where that is long ago. */
-  const use = (key: string, { id, usedAt }: Held) => {
+  /** Takes an id into memory, and notes in the state that it is in use, if that is long ago. */
+  const use = (key: string, { id, usedAt }: HeldId) => {
     const isRecent = usedAt !== null && ageOf(usedAt, now()) < RENEW_MS;
     memory.set(key, { id, usedAt: isRecent ? usedAt : now() });
     if (isRecent) return;
@@ -86,21 +100,18 @@ export function createIdKeys(
       if (!memory.has(key)) memory.set(key, { id, usedAt: null });
     },
     async resolve(key) {
-      const held = memory.get(key);
-      if (held && held.usedAt !== null) use(key, held);
-      if (held) return held.id;
-      const kept = await state.ids.get(key);
-      if (kept) use(key, kept);
-      return kept?.id;
+      const heldId = memory.get(key);
+      if (heldId && heldId.usedAt !== null) use(key, heldId);
+      if (heldId) return heldId.id;
+      const keptId = await state.open(longIds).get(key);
+      if (keptId) use(key, keptId);
+      return keptId?.id;
     },
     flush,
   };
 }
 
-/**
- * Forgets the ids that have not been in use for long. Those of which nobody knows when they were, or whose date is from a clock
- * that was wrong, are dated now.
- */
+/** Forgets ids that were not used for a long time. Ids without a date, or with a date from a wrong clock, are dated now. */
 export async function forgetOldIds(state: State, now = Date.now()): Promise<void> {
   if (now < EARLIEST) return;
   let undated: Write[] = [];
@@ -108,14 +119,14 @@ export async function forgetOldIds(state: State, now = Date.now()): Promise<void
     await state.commit(undated);
     undated = [];
   };
-  for await (const [key, document] of state.ids.entries()) {
+  for await (const [key, document] of state.open(longIds).entries()) {
     const { id, usedAt } = document;
     const isDated = usedAt !== null && usedAt >= EARLIEST && usedAt <= now;
-    if (!isDated) undated.push(state.ids.put(key, { id, usedAt: now }));
+    if (!isDated) undated.push(state.open(longIds).put(key, { id, usedAt: now }));
     if (undated.length === BATCH) await date();
-    // Not where it has been used meanwhile.
+    // Not if it has been used meanwhile.
     if (isDated && usedAt < now - KEPT_MS)
-      await state.commit([state.ids.expect(key, document), state.ids.delete(key)]);
+      await state.commit([state.open(longIds).expect(key, document), state.open(longIds).delete(key)]);
   }
   if (undated.length > 0) await date();
 }

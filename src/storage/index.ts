@@ -3,7 +3,7 @@ import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
 import type { Store } from "./store.js";
 
-/** Where everything durable is: the store, and the Redis it is in, if it is. */
+/** The durable storage: the store, and its Redis if there is one. */
 export interface Storage {
   readonly store: Store;
   readonly redis: Redis | undefined;
@@ -13,7 +13,7 @@ export interface Storage {
 /**
  * Opens the store that the settings name. Only what is used is loaded: each of the two costs some megabytes and tens of
  * milliseconds.
- * @throws {StateError} where the data folder cannot be used; a Redis is connected in the background
+ * @throws {StateError} if the data folder cannot be used; a Redis is connected in the background
  */
 export async function openStorage(
   { redisUrl, dataDir }: Pick<Config, "redisUrl" | "dataDir">,

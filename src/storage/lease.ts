@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import * as z from "zod";
 import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
 import { repeat } from "../util/repeat.js";
 import { withTimeout } from "../util/timeouts.js";
+import { defineCollection } from "./collection.js";
 import type { RedisClient } from "./redis.js";
 import { claimVersion, type State } from "./state.js";
 import type { Write } from "./store.js";
@@ -15,7 +17,7 @@ export interface Lease {
   validUntil(): number;
 }
 
-/** Another process does the background work now, or this one is stopping: nothing more is written or sent. */
+/** Another process holds the lease now, or this one is stopping. Writes and sends must stop. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
@@ -23,13 +25,13 @@ export class LeaseLost extends Error {
 /** The state as the holder of the lease writes it. */
 export interface LeasedState extends State {
   /**
-   * Applies all the writes, or none: false where an expectation of theirs did not hold.
-   * @throws {LeaseLost} where another process has taken over
+   * Applies all the writes, or none: false if an expectation of theirs did not hold.
+   * @throws {LeaseLost} if another process has taken over
    */
   commit(writes: readonly Write[]): Promise<boolean>;
 }
 
-/** Work that is done by whoever holds the lease. */
+/** Work of the lease holder. */
 export interface LeasedWork {
   start(state: LeasedState, lease: Lease): Promise<void>;
   stop(): Promise<void>;
@@ -41,6 +43,14 @@ export interface Leadership {
 }
 
 const NAME = "background";
+
+/** The process that does the background work, by its epoch. */
+export const leases = defineCollection({
+  name: "lease",
+  schema: z.object({ epoch: z.number() }),
+  lifetime: "forever",
+  isShared: true,
+});
 
 /** Several works as one. */
 export const together = (works: readonly LeasedWork[]): LeasedWork => ({
@@ -58,8 +68,8 @@ export function leased(state: State, { epoch }: { readonly epoch: number }): Lea
   return {
     ...state,
     async commit(writes) {
-      if (await state.commit([state.lease.expect(NAME, holder), ...writes])) return true;
-      if ((await state.lease.get(NAME))?.epoch !== epoch)
+      if (await state.commit([state.open(leases).expect(NAME, holder), ...writes])) return true;
+      if ((await state.open(leases).get(NAME))?.epoch !== epoch)
         throw new LeaseLost("Another process does the background work");
       return false;
     },
@@ -67,15 +77,21 @@ export function leased(state: State, { epoch }: { readonly epoch: number }): Lea
 }
 
 /**
- * Makes this process the holder: its number is one above the last, and whoever had that can write no more.
- * @throws {StateError} where a newer bot has written the state
+ * Takes the next epoch, so that the previous holder can no longer write.
+ * @throws {StateError} if a newer bot has written the state
  */
 async function nextEpoch(state: State): Promise<number> {
   await claimVersion(state);
   for (;;) {
-    const last = await state.lease.get(NAME);
-    const epoch = (last?.epoch ?? 0) + 1;
-    if (await state.commit([state.lease.expect(NAME, last), state.lease.put(NAME, { epoch })])) return epoch;
+    const lastLease = await state.open(leases).get(NAME);
+    const epoch = (lastLease?.epoch ?? 0) + 1;
+    if (
+      await state.commit([
+        state.open(leases).expect(NAME, lastLease),
+        state.open(leases).put(NAME, { epoch }),
+      ])
+    )
+      return epoch;
   }
 }
 
@@ -86,10 +102,10 @@ export async function holdForever(state: State, work: LeasedWork): Promise<Leade
   return { stop: () => work.stop() };
 }
 
-/** How long a lease lasts without renewal, and how often a process tries to renew or take it, in ms. */
+/** Duration of a lease, and the interval of attempts to renew or take it, in ms. */
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 1_500;
-/** Held by whoever does the background work. */
+/** Redis key of the lease. */
 export const LEASE_KEY = "crier:lease";
 
 /**
@@ -119,32 +135,32 @@ return 0`;
 const IS_HELD = `${HOLDER}
 return held and 1 or 0`;
 
-/** Whether some process does the background work. */
+/** True if a process holds the lease. */
 export const isLeaseHeld = async (client: RedisClient): Promise<boolean> =>
   (await client.eval(IS_HELD, { keys: [LEASE_KEY] })) === 1;
 
-/** Among processes that share a Redis: whoever holds the lease works, and another takes over when it does not renew it. */
+/** Competes for the lease with other processes on the same Redis. If the holder does not renew it, another process takes over. */
 export function compete(client: RedisClient, state: State, work: LeasedWork, log: Log): Leadership {
   const token = randomUUID();
   /** By the steady clock: setting the other one back makes no lease longer. */
   const steady = () => performance.now();
   let validUntil = Number.NEGATIVE_INFINITY;
-  let held = false;
+  let isHeld = false;
   let stopped = false;
 
-  const failing = createNotice<unknown>(
-    (err) => log.warn({ err }, "The lease could not be had or renewed; trying again"),
-    () => log.info({}, "The lease can be had again"),
+  const failureNotice = createNotice<unknown>(
+    (err) => log.warn({ err }, "The lease could not be taken or renewed; retrying"),
+    () => log.info({}, "The lease is available again"),
   );
   const release = () =>
     withTimeout(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(
       () => {},
     );
   const lose = async () => {
-    if (!held) return;
-    held = false;
+    if (!isHeld) return;
+    isHeld = false;
     validUntil = Number.NEGATIVE_INFINITY;
-    log.warn({}, "Another process may do the background work now; this one stops it");
+    log.warn({}, "Lost the lease; stopping the background work");
     await work.stop();
   };
   const renew = async (sentAt: number) => {
@@ -152,19 +168,19 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     if (renewed === 1) validUntil = sentAt + LEASE_MS;
     else await lose();
   };
-  const take = async (sentAt: number) => {
+  const takeLease = async (sentAt: number) => {
     const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token] });
     if (taken !== 1) return;
     validUntil = sentAt + LEASE_MS;
     try {
       const epoch = await nextEpoch(state);
       if (stopped || steady() > validUntil) throw new LeaseLost("The lease ended before the work began");
-      held = true;
-      log.info({ epoch }, "This process does the background work");
+      isHeld = true;
+      log.info({ epoch }, "Took the lease; starting the background work");
       const lease = { epoch, validUntil: () => Date.now() + validUntil - steady() };
       await work.start(leased(state, lease), lease);
     } catch (error) {
-      held = false;
+      isHeld = false;
       validUntil = Number.NEGATIVE_INFINITY;
       await work.stop();
       await release();
@@ -174,12 +190,12 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   const tick = async () => {
     try {
       // The time is taken before the request: the lease never ends in Redis before it ends here.
-      if (client.isReady) await (held ? renew : take)(steady());
-      failing.ends();
+      if (client.isReady) await (isHeld ? renew : takeLease)(steady());
+      failureNotice.ends();
     } catch (err) {
-      failing.begins(err);
+      failureNotice.begins(err);
     }
-    if (held && steady() > validUntil) await lose();
+    if (isHeld && steady() > validUntil) await lose();
   };
   const renewing = repeat(tick, RENEW_EVERY_MS, log);
 
@@ -187,7 +203,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
     async stop() {
       stopped = true;
       await renewing.stop();
-      if (held) await work.stop();
+      if (isHeld) await work.stop();
       if (client.isReady) await release();
     },
   };

@@ -1,13 +1,22 @@
+import * as z from "zod";
 import { codeOf } from "../config-shapes.js";
 import { lazy } from "../util/single-flight.js";
-import { isShared } from "./catalogue.js";
+import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
 import { StateError, type Store } from "./store.js";
+
+/** The networks that the state has been used for. */
+export const networkNames = defineCollection({
+  name: "networks",
+  schema: z.object({ oldest: z.string(), all: z.array(z.string()) }),
+  lifetime: "forever: the networks that NETWORKS has named",
+  isShared: true,
+});
 
 /** The networks that a state has been used for, as NETWORKS names them. */
 export interface KnownNetworks {
   /**
-   * The one that came first when NETWORKS was first set: what has no network's name belongs to it. Undefined where the bot has
+   * The one that came first when NETWORKS was first set: what has no network's name belongs to it. Undefined if the bot has
    * one network without a name, and until the state has been read.
    */
   oldest(): string | undefined;
@@ -19,88 +28,75 @@ const DOCUMENT = "known";
 
 /**
  * Remembers the networks of these settings beside those of earlier ones.
- * @param ids none where there is one network without a name
+ * @param ids none if there is one network without a name
  * @param keeps whether the state is told of new ones: not by who only looks
  */
 export function createKnownNetworks(
-  state: Pick<State, "networks" | "commit">,
+  state: Pick<State, "open" | "commit">,
   store: Pick<Store, "collections">,
   ids: readonly string[],
   keeps = true,
 ): KnownNetworks {
-  let oldest: string | undefined;
-  const load = lazy(async () => {
+  const collection = state.open(networkNames);
+  let oldestId: string | undefined;
+  const loadNetworks = lazy(async () => {
     for (;;) {
-      const held = (await state.networks.get(DOCUMENT)) ?? (await infer(store, ids));
-      const all = [...new Set([...(held?.all ?? []), ...ids])];
-      const first = held?.oldest ?? ids[0];
-      if (first === undefined) return all;
-      checkCodes(all, ids);
-      const known = await state.networks.get(DOCUMENT);
-      const next = { oldest: first, all };
-      const isNew = keeps && (known === undefined || all.length > known.all.length);
-      const writes = [state.networks.expect(DOCUMENT, known), state.networks.put(DOCUMENT, next)];
+      const heldNetworks = (await collection.get(DOCUMENT)) ?? (await infer(store, ids));
+      const allIds = [...new Set([...(heldNetworks?.all ?? []), ...ids])];
+      const firstId = heldNetworks?.oldest ?? ids[0];
+      if (firstId === undefined) return allIds;
+      checkCodes(allIds, ids);
+      const knownDocument = await collection.get(DOCUMENT);
+      const nextDocument = { oldest: firstId, all: allIds };
+      const isNew = keeps && (knownDocument === undefined || allIds.length > knownDocument.all.length);
+      const writes = [collection.expect(DOCUMENT, knownDocument), collection.put(DOCUMENT, nextDocument)];
       if (!isNew || (await state.commit(writes))) {
-        oldest = first;
-        return all;
+        oldestId = firstId;
+        return allIds;
       }
     }
   });
-  return { oldest: () => oldest, load };
+  return { oldest: () => oldestId, load: loadNetworks };
 }
 
 /**
- * What the collections tell of networks where the document is missing that says it: those with a name before theirs are not the
- * oldest one's. Undefined where there are none.
+ * Derives the known networks from the names of the collections if the document is missing: networks with prefixed collections are
+ * not the oldest. Returns `undefined` if there are none.
  */
 async function infer(store: Pick<Store, "collections">, ids: readonly string[]) {
   // One network without a name has what has no name.
   if (ids.length === 0) return undefined;
-  const named = new Set(
+  const namedNetworks = new Set(
     (await store.collections()).flatMap((name) => (name.includes(":") ? [name.replace(/:.*/s, "")] : [])),
   );
-  if (named.size === 0) return undefined;
-  const oldest = ids.find((id) => !named.has(id));
-  if (oldest === undefined)
+  if (namedNetworks.size === 0) return undefined;
+  const oldestNetwork = ids.find((id) => !namedNetworks.has(id));
+  if (oldestNetwork === undefined)
     throw new StateError(
-      `The state does not say which network came first, and it is none of those in NETWORKS: name it there as well (${[...named].join(", ")} came later)`,
+      `The state does not say which network came first, and it is none of those in NETWORKS: name it there as well (${[...namedNetworks].join(", ")} came later)`,
     );
-  return { oldest, all: [oldest, ...named] };
+  return { oldest: oldestNetwork, all: [oldestNetwork, ...namedNetworks] };
 }
 
-/** @throws {StateError} where a network of the settings could not be told in a button from one that they named before */
+/** @throws {StateError} if a network of the settings could not be told in a button from one that they named before */
 function checkCodes(all: readonly string[], ids: readonly string[]): void {
   for (const id of ids) {
-    const other = all.find((each) => each !== id && codeOf(each) === codeOf(id));
-    if (other !== undefined)
+    const otherId = all.find((each) => each !== id && codeOf(each) === codeOf(id));
+    if (otherId !== undefined)
       throw new StateError(
-        `NETWORKS: ${id} begins with the same two characters as ${other}, which it named before and whose buttons are still there: give it another name`,
+        `NETWORKS: ${id} begins with the same two characters as ${otherId}, which it named before and whose buttons are still there: give it another name`,
       );
   }
 }
 
 /**
- * One network's part of a store: its collections have its name before theirs, and the oldest one's have none. What belongs to
- * the bot as a whole is the same in all of them.
+ * Returns the prefix of a network's own collections: its name, or none for the oldest network. The answer is read once.
+ * @param id the network as NETWORKS names it, or `undefined` if the bot has one network without a name
  */
-export function storeOf(store: Store, id: string | undefined, known: KnownNetworks): Store {
-  const nameOf = async (collection: string): Promise<string> => {
-    if (id === undefined || isShared(collection)) return collection;
-    await known.load();
-    return known.oldest() === id ? collection : `${id}:${collection}`;
-  };
-  return {
-    get: async (collection, key) => store.get(await nameOf(collection), key),
-    async *pages(collection) {
-      yield* store.pages(await nameOf(collection));
-    },
-    collections: () => store.collections(),
-    commit: async (writes) =>
-      store.commit(
-        await Promise.all(
-          writes.map(async (write) => ({ ...write, collection: await nameOf(write.collection) })),
-        ),
-      ),
-    close: () => store.close(),
-  };
-}
+export const prefixOf = (id: string | undefined, known: KnownNetworks): (() => Promise<string>) =>
+  id === undefined
+    ? async () => ""
+    : lazy(async () => {
+        await known.load();
+        return known.oldest() === id ? "" : `${id}:`;
+      });

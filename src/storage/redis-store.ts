@@ -29,20 +29,21 @@ const DEADLINE_MS = 5_000;
 
 /** The state in Redis, for any number of processes. Its calls fail where Redis does not answer in time. */
 export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): Store {
-  /** What the connection does not say by itself, said again after an hour. */
-  const said = new LRUCache<string, true>({ max: 20, ttl: HOUR });
+  /** Errors that were logged in the last hour. The connection logs its own. */
+  const loggedReasons = new LRUCache<string, true>({ max: 20, ttl: HOUR });
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
     if (!client.isReady) throw new StateError("Redis is not connected");
-    const late = () => {
+    const failLate = () => {
       throw new StateError("Redis does not answer in time");
     };
     try {
-      return await withTimeout(command(), DEADLINE_MS, late);
+      return await withTimeout(command(), DEADLINE_MS, failLate);
     } catch (error) {
       if (error instanceof StateError) throw error;
       const reason = explainRedis(error);
-      if (!said.has(reason)) log?.error({ err: error, reason }, "Redis does not do what the state wants");
-      said.set(reason, true);
+      if (!loggedReasons.has(reason))
+        log?.error({ err: error, reason }, "Redis refused a command of the state");
+      loggedReasons.set(reason, true);
       throw new StateError(reason, { cause: error });
     }
   };

@@ -1,4 +1,4 @@
-/** What Redis' own answers mean for whoever runs the bot, by the word that each begins with. */
+/** Explanations of Redis' error answers for operators, by their first word. */
 const ANSWERS: Readonly<Record<string, string>> = {
   WRONGPASS: "REDIS_URL: Redis refuses that user or password",
   NOAUTH: "REDIS_URL: Redis wants a password, and there is none in it",
@@ -10,7 +10,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   LOADING: "Redis is still loading its data",
 };
 
-/** What failed below Redis, by its code. */
+/** Explanations of connection errors by code. */
 const CODES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "there is no such host",
@@ -21,7 +21,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 const firstWord = ({ message }: Error): string => message.split(" ")[0] ?? "";
 
-/** Whether Redis itself does not let the bot do what it does: somebody has to set something right. */
+/** True if Redis refuses a command, so that its configuration must be fixed. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && Object.hasOwn(ANSWERS, firstWord(error));
 
@@ -40,8 +40,8 @@ export function explainRedis(error: unknown, url = ""): string {
   const code = "code" in error ? String(error.code) : "";
   if (isCertificate(code)) return `Redis' TLS certificate is not trusted (${code})`;
   if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, and Redis speaks no TLS there";
-  const words = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
-  if (words !== undefined) return `Redis cannot be reached: ${words} (${code})`;
+  const codeWords = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
+  if (codeWords !== undefined) return `Redis cannot be reached: ${codeWords} (${code})`;
   if (error.message === "Connection timeout")
     return isTls
       ? "Redis does not answer; REDIS_URL begins with rediss://: does Redis speak TLS there?"

@@ -4,15 +4,18 @@ import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
 import { explainRedis, isRefusal } from "./redis-words.js";
 
-/** How long anything may wait for Redis, in ms: then it is done without. */
+/** Maximum wait for Redis, in ms. After that the bot goes on without it. */
 const DEADLINE_MS = 45;
-/** An answer that takes longer is slow; after so many in a row it is passed over as well. A command takes a few. */
+/**
+ * An answer that takes longer is slow, in ms. After several slow answers in a row, Redis is bypassed. A command needs only a few
+ * ms.
+ */
 const SLOW_MS = 20;
 const SLOW_IN_A_ROW = 2;
 const PING_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 50;
 
-const open = (url: string) =>
+const openClient = (url: string) =>
   createClient({
     url,
     disableOfflineQueue: true,
@@ -21,29 +24,29 @@ const open = (url: string) =>
   });
 
 /** The client of @redis/client, as @keyv/redis brings it along. */
-export type RedisClient = ReturnType<typeof open>;
+export type RedisClient = ReturnType<typeof openClient>;
 
-/** A connection to Redis that nobody ever waits for: it is used while it answers in time, and passed over else. */
+/** A Redis connection that never delays an answer. It is used while it is fast, and bypassed otherwise. */
 export interface Redis {
   readonly client: RedisClient;
   /** A store for Keyv over the same connection. */
   store(): KeyvRedis<unknown>;
-  /** Waits until it is connected, so many ms at the most: for what cannot go on without. */
+  /** Waits until it is connected, at most this time in ms. */
   connected(ms: number): Promise<boolean>;
   /** Resolves once the trial under way has shown whether it lets this user do what the bot does. */
   tried(): Promise<void>;
-  /** Whether it is connected, lets this user do what the bot does, and answered in time lately. */
+  /** True if it is connected, allows the bot's commands, and answered in time recently. */
   usable(): boolean;
-  /** Why it is not usable, in words; undefined while nothing is known against it. */
+  /** Returns why it is not usable; `undefined` if there is no known problem. */
   problem(): string | undefined;
-  /** What the command answers, or undefined when Redis is not usable or not in time. */
+  /** Returns the command's result; `undefined` if Redis is not usable or too slow. */
   attempt<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 }
 
 class TooLate extends Error {}
 
-/** What the bot does in Redis, tried on a key of its own: a user may be let in and then allowed nothing. */
+/** Tries every command that the bot uses on its own key, because a user may log in but have no permissions. */
 const TRIAL = `
 redis.call("HSET", KEYS[1], "a", "1")
 redis.call("HGET", KEYS[1], "a")
@@ -55,41 +58,42 @@ const TRIAL_KEY = "crier:trial";
 const TRY_AGAIN_MS = 10_000;
 
 /**
- * Connects in the background and for ever. It logs once why Redis cannot be used, and once when it is back. After one answer
- * that came too late it is passed over until a ping comes back in time, so no second command waits for it.
+ * Connects in the background and reconnects without end. It logs once when Redis becomes unusable and once when it is back. After
+ * a late answer it is bypassed until a ping is in time, so that no second command waits.
  */
 export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
-  const client = open(url);
-  let late = false;
-  let refused = false;
+  const client = openClient(url);
+  let isLate = false;
+  let isRefused = false;
   let slow = 0;
   /** Why it is not usable: said once of one that is away, and once of one that is there and refuses. */
   const reasons = new Map<"away" | "refusing", string>();
-  const begins = (reason: string, kind: "away" | "refusing" = "away") => {
+  const beginFailure = (reason: string, kind: "away" | "refusing" = "away") => {
     if (reasons.has(kind)) return;
     reasons.set(kind, reason);
-    log.warn({ reason }, "Redis is not usable; going on without it");
+    log.warn({ reason }, "Redis is not usable; continuing without it");
   };
-  const fails = (error: unknown) => begins(explainRedis(error, url), isRefusal(error) ? "refusing" : "away");
+  const fails = (error: unknown) =>
+    beginFailure(explainRedis(error, url), isRefusal(error) ? "refusing" : "away");
   const ends = () => {
     if (reasons.size === 0) return;
     reasons.clear();
-    log.info({}, "Redis is back in use");
+    log.info({}, "Redis is usable again");
   };
-  let again: NodeJS.Timeout | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
   const trial = async () => {
     if (!client.isReady) return;
     try {
       await client.sendCommand(["EVAL", TRIAL, "1", TRIAL_KEY]);
-      refused = false;
-      if (!late) ends();
+      isRefused = false;
+      if (!isLate) ends();
     } catch (error) {
       // A connection that ended says so itself, and there is a trial with the next one.
       if (!client.isReady) return;
-      refused = true;
+      isRefused = true;
       fails(error);
-      clearTimeout(again);
-      again = setTimeout(trial, TRY_AGAIN_MS).unref();
+      clearTimeout(retryTimer);
+      retryTimer = setTimeout(trial, TRY_AGAIN_MS).unref();
     }
   };
   client.on("error", fails);
@@ -105,9 +109,9 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     });
 
   const passOver = () => {
-    if (late) return;
-    late = true;
-    begins("Redis does not answer in time");
+    if (isLate) return;
+    isLate = true;
+    beginFailure("Redis does not answer in time");
     const ping = async () => {
       if (!client.isOpen) return;
       try {
@@ -115,9 +119,9 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
           const sentAt = performance.now();
           await inTime(client.ping());
           if (performance.now() - sentAt > SLOW_MS) throw new TooLate();
-          late = false;
+          isLate = false;
           slow = 0;
-          if (!refused) ends();
+          if (!isRefused) ends();
           return;
         }
       } catch {
@@ -128,7 +132,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     setTimeout(ping, PING_EVERY_MS).unref();
   };
 
-  const usable = () => client.isReady && !late && !refused;
+  const isUsable = () => client.isReady && !isLate && !isRefused;
 
   return {
     client,
@@ -139,14 +143,14 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
       return client.isReady;
     },
     tried: () => lastTrial,
-    usable,
+    usable: isUsable,
     problem: () => reasons.get("refusing") ?? reasons.get("away"),
     async attempt(command) {
-      if (!usable()) return undefined;
+      if (!isUsable()) return undefined;
       try {
-        const work = command(client);
+        const commandResult = command(client);
         const sentAt = performance.now();
-        const answer = await inTime(work);
+        const answer = await inTime(commandResult);
         slow = performance.now() - sentAt > SLOW_MS ? slow + 1 : 0;
         if (slow >= SLOW_IN_A_ROW) passOver();
         return answer;

@@ -1,11 +1,6 @@
+import * as z from "zod";
 import type { Log } from "../log.js";
-import {
-  type CollectionName,
-  collectionNames,
-  type DocumentOf,
-  definitionOf,
-  STATE_VERSION,
-} from "./catalogue.js";
+import { type CollectionDefinition, defineCollection } from "./collection.js";
 import { StateError, type Store, type Write } from "./store.js";
 
 /** The documents of one collection, parsed by its schema. */
@@ -23,41 +18,70 @@ export interface Collection<T> {
   entries(): AsyncIterable<readonly [id: string, document: T]>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
-  /** Holds where the document is exactly as it was read or written, or where there is none for undefined. */
+  /** Holds if the document is exactly as it was read or written, or if there is none for undefined. */
   expect(id: string, document: T | undefined): Write;
   delete(id: string): Write;
-  /** Moves a document that its schema lets pass, and nobody can use, to "unreadable". */
+  /** Moves a document that matches its schema but cannot be used to "unreadable". */
   setAside(id: string, document: T, problem: string): Promise<void>;
 }
 
-type Collections = { readonly [Name in CollectionName]: Collection<DocumentOf<Name>> };
-
-/** The durable state, collection by collection. Whatever belongs together is one commit. */
-export interface State extends Collections {
-  /** Applies all the writes, or none: false where an expectation did not hold. @throws {StateError} */
+/** The durable state. Writes that belong together are one commit. */
+export interface State {
+  /** Returns a collection. The same definition always returns the same object, whose `list` caches parsed documents. */
+  open<T>(definition: CollectionDefinition<T>): Collection<T>;
+  /** Applies all writes or none; returns false if an expectation did not hold. @throws {StateError} */
   commit(writes: readonly Write[]): Promise<boolean>;
   close(): Promise<void>;
 }
+
+/** Version of the stored documents. It goes up when a document changes in a way that an older bot would misread. */
+export const STATE_VERSION = 2;
+
+/** Version of the format that the state was written in. */
+export const stateVersion = defineCollection({
+  name: "version",
+  schema: z.object({ version: z.number() }),
+  lifetime: "forever",
+  isShared: true,
+});
+
+/** Documents that could not be parsed, with their text. */
+export const unreadableDocuments = defineCollection({
+  name: "unreadable",
+  schema: z.object({
+    collection: z.string(),
+    id: z.string(),
+    text: z.string(),
+    problem: z.string(),
+    at: z.number(),
+  }),
+  lifetime: "until an operator deletes it",
+});
 
 /** Keys keep their order, so equal documents have equal text. */
 const toText = (document: unknown): string => JSON.stringify(document);
 
 interface StateOptions {
   readonly log: Pick<Log, "error">;
-  /** Whether a document that cannot be read is moved out of the way (true): not by who only looks. */
+  /** False for a reader that must not change the state: unreadable documents then stay if they are. */
   readonly keepAside?: boolean;
+  /** Returns the prefix of a network's own collections (networks.ts). By default there is none. */
+  readonly prefix?: () => Promise<string>;
 }
 
 /** A document, or what is wrong with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
 
 /**
- * The state over a store. A document that is no JSON, or does not fit its schema, affects nothing else: it is logged once,
- * moved to the collection "unreadable" with its text, and counts as missing.
+ * Creates the state over a store. A document that is not JSON or does not match its schema affects no other: it is logged once,
+ * moved to "unreadable" with its text, and counts as missing.
  */
-export function createState(store: Store, { log, keepAside = true }: StateOptions): State {
+export function createState(
+  store: Store,
+  { log, keepAside = true, prefix = async () => "" }: StateOptions,
+): State {
   const reported = new Set<string>();
-  /** The text that a document was read from: what was upgraded or had defaults filled in is expected as it stands. */
+  /** Original text of parsed documents, for expectations. An upgrade or a default would change it. */
   const textOf = new WeakMap<object, string>();
   const heldText = (document: unknown): string =>
     (typeof document === "object" && document !== null ? textOf.get(document) : undefined) ??
@@ -67,25 +91,26 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
     const name = `${collection}/${id}`;
     if (reported.has(name)) return;
     reported.add(name);
-    log.error({ collection, id, problem }, "A document of the state cannot be read; it is kept aside");
+    log.error({ collection, id, problem }, "A document of the state cannot be read; it was set aside");
     if (!keepAside) return;
     try {
-      // What a newer bot has written is not this one's to move.
-      if ((await versionOf(collections)) > STATE_VERSION) return;
+      // Documents of a newer bot stay if they are.
+      if ((await versionOf(state)) > STATE_VERSION) return;
       const document = { collection, id, text, problem, at: Date.now() };
-      await store.commit([
+      await state.commit([
         { op: "expect", collection, id, text },
-        collections.unreadable.put(name, document),
+        state.open(unreadableDocuments).put(name, document),
         { op: "delete", collection, id },
       ]);
     } catch (err) {
-      log.error({ err, collection, id }, "It could not be kept aside; it stays where it is");
+      log.error({ err, collection, id }, "An unreadable document could not be set aside");
     }
   };
 
-  const makeCollection = <Name extends CollectionName>(key: Name): Collection<DocumentOf<Name>> => {
-    const { name: collection, schema, upgrade } = definitionOf(key);
-    const parse = (id: string, text: string): Parsed<DocumentOf<Name>> => {
+  const makeCollection = <T>(definition: CollectionDefinition<T>): Collection<T> => {
+    const { name: collection, schema } = definition;
+    const storedName = async () => (definition.isShared ? collection : `${await prefix()}${collection}`);
+    const parse = (id: string, text: string): Parsed<T> => {
       let json: unknown;
       try {
         json = JSON.parse(text);
@@ -94,53 +119,54 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
       }
       const fields =
         typeof json === "object" && json !== null && !Array.isArray(json) ? { ...json } : undefined;
-      const result = schema.safeParse(upgrade && fields ? upgrade(id, fields) : json);
+      const result = schema.safeParse(fields && definition.upgrade ? definition.upgrade(id, fields) : json);
       if (!result.success) {
         const [issue] = result.error.issues;
         return { problem: `${issue?.path.join(".") || "it"}: ${issue?.message}` };
       }
       if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
-      return { document: result.data as DocumentOf<Name> };
+      // The definition derives T from the schema (defineCollection).
+      return { document: result.data as T };
     };
-    /** What was listed last. */
-    let listed: ReadonlyMap<string, DocumentOf<Name>> = new Map();
-    const parseChanged = (id: string, text: string): Parsed<DocumentOf<Name>> => {
-      const known = listed.get(id);
-      return typeof known === "object" && known !== null && textOf.get(known) === text
-        ? { document: known }
+    /** Result of the last `list`. */
+    let listedDocuments: ReadonlyMap<string, T> = new Map();
+    const parseChanged = (id: string, text: string): Parsed<T> => {
+      const knownDocument = listedDocuments.get(id);
+      return typeof knownDocument === "object" && knownDocument !== null && textOf.get(knownDocument) === text
+        ? { document: knownDocument }
         : parse(id, text);
     };
     /** The documents of a page; what cannot be read is set aside. */
     const readPage = async (
       page: readonly (readonly [id: string, text: string])[],
-      read: (id: string, text: string) => Parsed<DocumentOf<Name>>,
-    ): Promise<(readonly [string, DocumentOf<Name>])[]> => {
-      const documents: (readonly [string, DocumentOf<Name>])[] = [];
+      read: (id: string, text: string) => Parsed<T>,
+    ): Promise<(readonly [string, T])[]> => {
+      const documents: (readonly [string, T])[] = [];
       for (const [id, text] of page) {
-        const parsed = read(id, text);
-        if ("document" in parsed) documents.push([id, parsed.document]);
-        else await setAside(collection, id, text, parsed.problem);
+        const parsedDocument = read(id, text);
+        if ("document" in parsedDocument) documents.push([id, parsedDocument.document]);
+        else await setAside(collection, id, text, parsedDocument.problem);
       }
       return documents;
     };
     return {
       async get(id) {
-        const text = await store.get(collection, id);
+        const text = await store.get(await storedName(), id);
         if (text === undefined) return undefined;
-        const parsed = parse(id, text);
-        if ("document" in parsed) return parsed.document;
-        await setAside(collection, id, text, parsed.problem);
+        const parsedDocument = parse(id, text);
+        if ("document" in parsedDocument) return parsedDocument.document;
+        await setAside(collection, id, text, parsedDocument.problem);
         return undefined;
       },
       async *entries() {
-        for await (const page of store.pages(collection)) yield* await readPage(page, parse);
+        for await (const page of store.pages(await storedName())) yield* await readPage(page, parse);
       },
       async list() {
-        const documents = new Map<string, DocumentOf<Name>>();
+        const documents = new Map<string, T>();
         // A page at a time: a promise for each of thousands of documents takes longer than the documents.
-        for await (const page of store.pages(collection))
+        for await (const page of store.pages(await storedName()))
           for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
-        listed = new Map(documents);
+        listedDocuments = new Map(documents);
         return documents;
       },
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),
@@ -156,22 +182,39 @@ export function createState(store: Store, { log, keepAside = true }: StateOption
     };
   };
 
-  // TypeScript does not see that each name has a collection of its own documents.
-  const collections = Object.fromEntries(
-    collectionNames.map((name) => [name, makeCollection(name)]),
-  ) as unknown as Collections;
-  return { ...collections, commit: store.commit, close: store.close };
+  const openedCollections = new Map<CollectionDefinition, Collection<unknown>>();
+  const sharedNames = new Set<string>();
+  const state: State = {
+    open<T>(definition: CollectionDefinition<T>) {
+      const collection = openedCollections.get(definition) ?? makeCollection(definition);
+      openedCollections.set(definition, collection);
+      if (definition.isShared) sharedNames.add(definition.name);
+      // Each definition opens its own collection.
+      return collection as Collection<T>;
+    },
+    async commit(writes) {
+      const ownPrefix = await prefix();
+      if (ownPrefix === "") return store.commit(writes);
+      return store.commit(
+        writes.map((write) =>
+          sharedNames.has(write.collection) ? write : { ...write, collection: ownPrefix + write.collection },
+        ),
+      );
+    },
+    close: store.close,
+  };
+  return state;
 }
 
 const VERSION_ID = "state";
 
 /** The version that the state was written with: that of before there were any is the first. */
-const versionOf = async ({ version }: Pick<State, "version">): Promise<number> =>
-  (await version.get(VERSION_ID))?.version ?? 1;
+const versionOf = async (state: Pick<State, "open">): Promise<number> =>
+  (await state.open(stateVersion).get(VERSION_ID))?.version ?? 1;
 
 /**
  * Checks that this bot can read the state, and marks it with the version that this one writes.
- * @throws {StateError} where a newer bot has written it
+ * @throws {StateError} if a newer bot has written it
  */
 export async function claimVersion(state: State): Promise<void> {
   const version = await versionOf(state);
@@ -181,5 +224,5 @@ export async function claimVersion(state: State): Promise<void> {
     );
   }
   if (version < STATE_VERSION)
-    await state.commit([state.version.put(VERSION_ID, { version: STATE_VERSION })]);
+    await state.commit([state.open(stateVersion).put(VERSION_ID, { version: STATE_VERSION })]);
 }

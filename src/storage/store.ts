@@ -1,32 +1,29 @@
 /** A document's place: its collection, and its id there. */
-interface Place {
+interface DocumentPlace {
   readonly collection: string;
   readonly id: string;
 }
 
 /** One part of a commit; a document is text. */
 export type Write =
-  | (Place & { readonly op: "put"; readonly text: string })
-  /** Only where there is none yet; else it leaves what is there. */
-  | (Place & { readonly op: "add"; readonly text: string })
-  | (Place & { readonly op: "delete" })
-  /** Writes nothing: the commit fails unless exactly this text is there, or none where it is undefined. */
-  | (Place & { readonly op: "expect"; readonly text: string | undefined });
+  | (DocumentPlace & { readonly op: "put"; readonly text: string })
+  /** Only if there is none yet; else it leaves what is there. */
+  | (DocumentPlace & { readonly op: "add"; readonly text: string })
+  | (DocumentPlace & { readonly op: "delete" })
+  /** Writes no document. The commit fails unless the document has exactly this text, or is missing if it is undefined. */
+  | (DocumentPlace & { readonly op: "expect"; readonly text: string | undefined });
 
-/**
- * Where the state is kept: documents as text, in collections. Whatever belongs together is one commit; it is on the disk, or
- * in Redis, when its promise resolves.
- */
+/** A store of documents as text in collections. A commit is atomic, and durable once its promise resolves. */
 export interface Store {
   get(collection: string, id: string): Promise<string | undefined>;
   /**
-   * All documents of a collection, so many at a time, by id: nobody waits while there are many. What is written meanwhile may
-   * or may not be among them, and one may come twice.
+   * Returns a collection's documents page by page without blocking. A concurrent write may or may not be included, and a document
+   * may come twice.
    */
   pages(collection: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
   /** The names of the collections that hold anything. */
   collections(): Promise<string[]>;
-  /** Applies all the writes, or none: false where an expectation did not hold. */
+  /** Applies all the writes, or none: false if an expectation did not hold. */
   commit(writes: readonly Write[]): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -38,7 +35,7 @@ export class StateError extends Error {
 
 /** All documents of a collection by id. @throws {StateError} */
 export async function readAll(store: Pick<Store, "pages">, collection: string): Promise<Map<string, string>> {
-  const all = new Map<string, string>();
-  for await (const page of store.pages(collection)) for (const [id, text] of page) all.set(id, text);
-  return all;
+  const allDocuments = new Map<string, string>();
+  for await (const page of store.pages(collection)) for (const [id, text] of page) allDocuments.set(id, text);
+  return allDocuments;
 }

@@ -4,7 +4,7 @@
  */
 export const COIN = "\ufdd0";
 
-/** What the coin's unit is where nothing else is said. */
+/** The default name of the coin's unit. */
 export const DEFAULT_COIN = "CC";
 
 /** A text with the coin's unit in it. */

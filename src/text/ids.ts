@@ -1,20 +1,20 @@
 import { LRUCache } from "lru-cache";
 import { clean, cut } from "./plain.js";
 
-/** What people paste around an id: spaces, quotes, code marks, brackets. */
+/** Characters around a pasted id: spaces, quotes, code marks, brackets. */
 const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
 
-/** A link that somebody pasted, alone or as Markdown. No id holds one. */
+/** A pasted link, alone or as Markdown. Ids contain none. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
 
 /** The id in a link's path or query: what looks most like one, else its last part. */
 function idInLink(link: string): string {
   if (!URL.canParse(link)) return link;
   const { pathname, searchParams, hash } = new URL(link);
-  const parts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
+  const pathParts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
     .map(decode)
     .filter(Boolean);
-  return parts.findLast((part) => /::|[0-9a-f]{32}/i.test(part)) ?? parts.at(-1) ?? "";
+  return pathParts.findLast((part) => /::|[0-9a-f]{32}/i.test(part)) ?? pathParts.at(-1) ?? "";
 }
 
 function decode(part: string): string {
@@ -32,9 +32,9 @@ function toId(text: string): string {
   return clean(id).replace(AROUND, "").replace(/\s+/g, " ");
 }
 
-/** What an id's key begins with (src/storage/id-keys.ts), and no packed id. */
+/** First character of an id's key (src/storage/id-keys.ts). No packed id begins with it. */
 export const KEY_MARK = "^";
-/** What stands before an id that travels whole. */
+/** First character of an id that is written in full. */
 export const WHOLE_MARK = "!";
 
 const FINGERPRINT = /::1220([0-9a-f]{64})$/;
@@ -50,8 +50,8 @@ const packedIds = new LRUCache<string, string>({ max: 5_000 });
  * takes. Everything else stays, and an id that would not come back the same travels whole, after `!`.
  */
 export function packId(id: string): string {
-  const known = packedIds.get(id);
-  if (known !== undefined) return known;
+  const knownId = packedIds.get(id);
+  if (knownId !== undefined) return knownId;
   const packed = id
     .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
     .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
@@ -63,11 +63,11 @@ export function packId(id: string): string {
 /** The id from what packId made of it, or from what a person pasted. */
 export function readId(text: string): string {
   const id = text.startsWith(WHOLE_MARK) ? text.slice(1) : toId(unpack(text));
-  // Nothing but dots would climb in a path.
+  // An id of dots only could climb up a path.
   return /^\.+$/.test(id) ? "" : id;
 }
 
-/** Whether a text is an id, whatever goes by it as a name: names are typed in by strangers. A shortened id is none. */
+/** True if a text is a complete id. Names are untrusted and may look similar; a shortened id is not complete. */
 export const isWholeId = (text: string): boolean => /::1220[0-9a-f]{64}$|^[0-9a-f]{64,}(:\d+)?$/i.test(text);
 
 function unpack(packed: string): string {
@@ -79,8 +79,8 @@ function unpack(packed: string): string {
 const PARTY_ID = /^(.*::1220)([0-9a-f]{64})$/s;
 
 /**
- * An id short enough for a line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, and both ends
- * of any other long id. For reading only; whoever wants to copy it finds the whole id on the thing's own screen.
+ * Shortens an id for one line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, or both ends of any other
+ * long id. It is only for reading; the thing's own screen shows the whole id.
  */
 export function shortId(id: string): string {
   const [, hint, fingerprint] = PARTY_ID.exec(id) ?? [];
@@ -91,17 +91,17 @@ export function shortId(id: string): string {
   return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
 }
 
-/** What tells two things of one name apart: both ends of a party's fingerprint, `1220ab…cdef`, or of any other id. */
+/** Returns the part that distinguishes namesakes: both ends of a party's fingerprint, `1220ab…cdef`, or of any other id. */
 export function fingerprint(id: string): string {
   const [, , hex] = PARTY_ID.exec(id) ?? [];
   return hex === undefined ? shortId(id) : `1220${hex.slice(0, 2)}…${hex.slice(-4)}`;
 }
 
-/** What a party without a name is called: its hint, which it chose itself. */
+/** Returns the name of a party without one: its self-chosen hint. */
 export const hintOf = (partyId: string): string => {
   const [, hint] = PARTY_ID.exec(partyId) ?? [];
   return hint === undefined ? shortId(partyId) : cut(hint.slice(0, -"::1220".length), 40);
 };
 
-/** Whether an id is a party's: `hint::fingerprint`. */
+/** True if an id is a party's: `hint::fingerprint`. */
 export const isPartyId = (id: string): boolean => /^.+::.+$/.test(id);

@@ -10,8 +10,8 @@ import { shortId } from "./ids.js";
 import { clean, cut } from "./plain.js";
 
 /**
- * Text that Discord may format: ours as written, a stranger's only escaped. It can be made by the functions below and
- * by nothing else, so a screen that forgets to escape does not compile.
+ * Text for Discord: our own Markdown, with untrusted text escaped. Only the functions below create it, so a screen that forgets
+ * to escape does not compile.
  */
 export class Markdown {
   readonly #text: string;
@@ -32,18 +32,18 @@ export class Markdown {
 
 const trusted = Markdown.trusted;
 
-/** What may stand in a template: text is a stranger's and is escaped; nothing is shown as a dash. */
+/** A value in a template. Text is untrusted and is escaped; a missing value becomes a dash. */
 export type Piece = string | number | Markdown | null | undefined;
 
 /** Characters that Discord gives a meaning anywhere in a line: formatting, mentions, links, emoji. */
 const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
-/** What makes a line's beginning a list. */
+/** Matches the beginning of a list item. */
 const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
 
-/** What Discord shows as an invitation, wherever it stands. */
+/** Matches text that Discord shows as an invitation. */
 const INVITE = /(discord(?:app)?)\.(?=gg|com|me|io)/gi;
 
-/** Words and numbers, as most texts are: they hold nothing to escape. */
+/** Matches plain words and numbers, which need no escaping. */
 const WORDS = /^[a-z\d]+(?:(?:[ ,]|\.(?=\d))[a-z\d]+)*$/i;
 
 /** A stranger's text on one line, cleaned and with every mark of formatting escaped. */
@@ -56,7 +56,7 @@ export function escapeText(text: string): Markdown {
 
 const NOTHING = "—";
 
-function piece(value: Piece): string {
+function toPiece(value: Piece): string {
   if (value === null || value === undefined || value === "") return NOTHING;
   if (value instanceof Markdown) return value.toString();
   return typeof value === "number" ? String(value) : escapeText(value).toString();
@@ -65,18 +65,18 @@ function piece(value: Piece): string {
 /** A template whose text is ours and whose values are escaped, unless they are Markdown already. */
 export function md([first = "", ...strings]: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
   let text = first;
-  for (const [index, after] of strings.entries()) text += piece(values[index]) + after;
+  for (const [index, after] of strings.entries()) text += toPiece(values[index]) + after;
   return trusted(text);
 }
 
-export const bold = (value: Piece): Markdown => trusted(`**${piece(value)}**`);
+export const bold = (value: Piece): Markdown => trusted(`**${toPiece(value)}**`);
 
-/** Pieces in a row, without those that are nothing. */
+/** Joins pieces and skips empty ones. */
 export function join(pieces: readonly (Markdown | null | undefined | false)[], separator: string): Markdown {
   return trusted(pieces.filter((each) => each instanceof Markdown).join(separator));
 }
 
-/** Text in a code span, where no formatting, emoji or mention works; a backtick is replaced by its look-alike. */
+/** Text in a code span, if no formatting, emoji or mention works; a backtick is replaced by its look-alike. */
 export function code(text: string | null, most = 120): Markdown {
   const line = clean(text ?? "")
     .replace(/\s+/g, " ")
@@ -98,12 +98,12 @@ export function codeBlock(text: string | null, most = 900): Markdown {
   return trusted(block ? `\`\`\`\n${cut(block, most)}\n\`\`\`` : NOTHING);
 }
 
-/** A stranger's paragraphs, quoted and escaped, so many UTF-16 units of them. */
+/** Quotes and escapes untrusted paragraphs, up to this many UTF-16 units. */
 export function quote(text: string, most: number): Markdown {
-  const lines = cut(clean(text).trim(), most)
+  const quotedLines = cut(clean(text).trim(), most)
     .split(/\n+/)
     .map((line) => `> ${escapeText(line.trim())}`);
-  return trusted(lines.join("\n"));
+  return trusted(quotedLines.join("\n"));
 }
 
 /** A link; the address must be one that toUrl gave. */
@@ -112,10 +112,10 @@ export function linkTo(label: Piece, url: string): Markdown {
     /[()<>\s\\*_~|`]/g,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
-  return trusted(`[${piece(label)}](${safe})`);
+  return trusted(`[${toPiece(label)}](${safe})`);
 }
 
-/** Mentions by an id of ours, which notify nobody inside an embed. */
+/** Mentions of trusted ids. Inside an embed they notify no one. */
 export const channelMention = (id: string): Markdown => trusted(mentionChannel(id));
 /** A command that can be clicked: its name with its subcommand, and Discord's id of it. */
 export const commandMention = (name: string, id: string): Markdown => trusted(mentionCommand(name, id));
@@ -154,8 +154,8 @@ const exactly = (format: Intl.NumberFormat, decimal: string | number): string =>
 const isZero = (decimal: string): boolean => !/[1-9]/.test(decimal.replace(/e.*$/i, ""));
 
 /**
- * A decimal string with thousands separators and at most so many digits after the point; it never is a float. What is not
- * zero is never shown as zero: "under 0.01", "just below 0".
+ * Formats a decimal string with thousands separators and a maximum number of fraction digits, without using floats. A value that
+ * is not zero is never shown as zero: "under 0.01", "just below 0".
  */
 export function grouped(decimal: string | number | null, maxFraction = 10): string {
   if (decimal === null) return NOTHING;
@@ -165,23 +165,26 @@ export function grouped(decimal: string | number | null, maxFraction = 10): stri
   return text === "0" ? `under ${formatOf(maxFraction).format(10 ** -maxFraction)}` : text;
 }
 
-/** With exactly so many digits after the point, for columns and percentages; what is not zero is never shown as zero. */
+/**
+ * Formats a decimal with a fixed number of fraction digits, for columns and percentages. A value that is not zero is never shown
+ * as zero.
+ */
 export function fixed(decimal: string | number, digits: number): string {
   const text = exactly(formatOf(digits, digits), decimal);
   if (/[1-9]/.test(text)) return text;
   return isZero(String(decimal)) ? text.replace("-", "") : grouped(decimal, digits);
 }
 
-/** A part of a whole: "62.3 %"; nothing of nothing is a dash. */
+/** Returns a share in percent: "62.3 %"; a dash if the whole is zero. */
 export const share = (part: number, whole: number): string =>
   whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)} %`;
 
-/** A count with its noun, in the plural where it is not one: "1 vote", "1,109 votes". */
-export const counted = (count: number, one: string, several = `${one}s`): string =>
+/** A count with its noun, in the plural if it is not one: "1 vote", "1,109 votes". */
+export const countedWords = (count: number, one: string, several = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : several}`;
 
-/** A change with its direction, and "unchanged" for none: "▲ +0.3", "▼ −2", "▲ under 0.01". */
-export function changed(
+/** A change with its direction, and "unchanged" for none: "▲ 0.3", "▼ 2", "▲ under 0.01". */
+export function changeWords(
   decimal: string,
   maxFraction: number,
   format: (decimal: string, digits: number) => string = grouped,
@@ -189,8 +192,7 @@ export function changed(
   if (isZero(decimal)) return "unchanged";
   const isDown = decimal.startsWith("-");
   const size = format(decimal.replace(/^-/, ""), maxFraction);
-  const sign = /^\d/.test(size) ? (isDown ? "−" : "+") : "";
-  return `${isDown ? "▼" : "▲"} ${sign}${size}`;
+  return `${isDown ? "▼" : "▲"} ${size}`;
 }
 
 const BYTES = [
@@ -210,7 +212,7 @@ export function bytes(count: string | null): string {
 export const columnCoins = (decimal: string | null): Markdown =>
   decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} ${trusted(COIN)}`;
 
-/** About so many USD: fewer digits the more it is; nothing where that is not known. */
+/** Formats an approximate amount of USD, with fewer digits for larger amounts; null if it is unknown. */
 export function aboutUsd(usd: number | null): string | null {
   if (usd === null) return null;
   if (usd === 0) return "$0";

@@ -6,7 +6,7 @@ const UNSAFE =
 /** Marks beyond the third on one letter, which would cover the lines around it. */
 const STACKED = /(\p{M}{3})\p{M}+/gu;
 
-/** Most text has nothing but these: it is as it should be. */
+/** Matches text without special characters, which is the most common case. */
 const HARMLESS = /^[\x20-\x7e]*$/;
 
 /** Text without control, invisible and bidirectional characters, and without halves of surrogate pairs. */
@@ -15,21 +15,21 @@ export function clean(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "").replace(STACKED, "$1");
 }
 
-/** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" where it was cut. */
+/** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" if it was cut. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
-  let kept = "";
+  let keptText = "";
   for (const character of text) {
-    if (kept.length + character.length > most - 1) break;
-    kept += character;
+    if (keptText.length + character.length > most - 1) break;
+    keptText += character;
   }
-  return `${kept}…`;
+  return `${keptText}…`;
 }
 
 /** The same for escaped text, of which no escape is cut in two. */
 export function cutEscaped(text: string, most: number): string {
-  const kept = cut(text, most);
-  if (kept === text) return text;
-  const [, slashes = ""] = /(\\*)…$/.exec(kept) ?? [];
-  return slashes.length % 2 === 0 ? kept : `${kept.slice(0, -2)}…`;
+  const keptText = cut(text, most);
+  if (keptText === text) return text;
+  const [, slashes = ""] = /(\\*)…$/.exec(keptText) ?? [];
+  return slashes.length % 2 === 0 ? keptText : `${keptText.slice(0, -2)}…`;
 }

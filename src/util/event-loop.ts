@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** What is shorter is worked on at once, in characters. */
+/** Text up to this length is handled at once, in characters. */
 const SHORT = 200_000;
 
 /** One after another: what several long things have done in one turn adds up. */
-let last: Promise<void> = Promise.resolve();
+let lastTurn: Promise<void> = Promise.resolve();
 
 /**
  * Waits for a turn of the event loop of one's own before more is done with something so long, in characters: whatever else is
@@ -12,6 +12,6 @@ let last: Promise<void> = Promise.resolve();
  */
 export async function yieldFor(length: number): Promise<void> {
   if (length <= SHORT) return;
-  last = last.then(() => nextTurn());
-  await last;
+  lastTurn = lastTurn.then(() => nextTurn());
+  await lastTurn;
 }

@@ -9,16 +9,16 @@ export function createNotice<Detail = void>(
   onBegin: (detail: Detail) => void,
   onEnd: () => void,
 ): Notice<Detail> {
-  let holds = false;
+  let isHolding = false;
   return {
     begins(detail) {
-      if (holds) return;
-      holds = true;
+      if (isHolding) return;
+      isHolding = true;
       onBegin(detail);
     },
     ends() {
-      if (!holds) return;
-      holds = false;
+      if (!isHolding) return;
+      isHolding = false;
       onEnd();
     },
   };

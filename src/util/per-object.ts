@@ -3,10 +3,10 @@
  * people may ask for the same at once. What is made must follow from the object alone.
  */
 export function perObject<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
-  const known = new WeakMap<From, { readonly made: Made }>();
+  const knownObjects = new WeakMap<From, { readonly made: Made }>();
   return (from) => {
-    const held = known.get(from) ?? { made: make(from) };
-    known.set(from, held);
-    return held.made;
+    const heldResult = knownObjects.get(from) ?? { made: make(from) };
+    knownObjects.set(from, heldResult);
+    return heldResult.made;
   };
 }

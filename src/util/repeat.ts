@@ -8,17 +8,17 @@ export interface Job {
 }
 
 interface RepeatOptions {
-  /** Names the job in the log where it takes longer than its interval; without a name that is not logged. */
+  /** Names the job in the log if it takes longer than its interval; without a name that is not logged. */
   readonly name?: string;
-  /** A run that failed is tried again after so many ms instead of at its time. */
+  /** Delay before a failed run is repeated, in ms. */
   readonly retryMs?: number;
   /** Takes what a run failed with; by default it is logged. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Runs a job now and then every so many ms, counted from start to start. It never overlaps itself, and a failure costs that
- * one run.
+ * Runs a job now and then at an interval in ms, counted from start to start. Runs never overlap, and a failure affects only its
+ * own run.
  */
 export function repeat(
   job: () => Promise<void>,
@@ -27,18 +27,18 @@ export function repeat(
   {
     name,
     retryMs = everyMs,
-    onError = (err) => log.error({ err }, "A background job failed; it runs again at its time"),
+    onError = (err) => log.error({ err }, "A background job failed; retrying at its next run"),
   }: RepeatOptions = {},
 ): Job {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
+  let runningJob: Promise<void> = Promise.resolve();
   const slow = createNotice<number>(
-    (tookMs) => log.warn({ everyMs, tookMs }, `The ${name} takes longer than its interval, which stretches`),
+    (tookMs) => log.warn({ everyMs, tookMs }, `The ${name} takes longer than its interval`),
     () => log.info({ everyMs }, `The ${name} is back within its interval`),
   );
 
-  const run = async () => {
+  const runJob = async () => {
     const startedAt = performance.now();
     let nextMs = everyMs;
     try {
@@ -50,18 +50,18 @@ export function repeat(
     const took = performance.now() - startedAt;
     if (name !== undefined && took > everyMs) slow.begins(Math.round(took));
     else slow.ends();
-    if (!stopped) timer = setTimeout(start, Math.max(0, nextMs - took));
+    if (!stopped) timer = setTimeout(startJob, Math.max(0, nextMs - took));
   };
-  const start = () => {
-    running = run();
+  const startJob = () => {
+    runningJob = runJob();
   };
-  start();
+  startJob();
 
   return {
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await running;
+      await runningJob;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Where work in flight is kept by its key: a Map, or a cache that is bounded. */
+/** Storage for work in flight by key: a Map, or a bounded cache. */
 interface Flights<Key, T> {
   get(key: Key): Promise<T> | undefined;
   set(key: Key, work: Promise<T>): unknown;
@@ -6,8 +6,8 @@ interface Flights<Key, T> {
 }
 
 /**
- * Single flight: whoever wants the same key while it is worked on shares that work. A failure is never kept.
- * @param keep whether the result stays in `flights` once it is there, or only the work in flight is shared
+ * Single flight: concurrent callers with the same key share the work. Failures are never kept.
+ * @param keep true if the result stays in `flights`, false if only the running work is shared
  */
 export function singleFlight<Key, T>(
   flights: Flights<Key, T>,

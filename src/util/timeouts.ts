@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * What the work gives within so many ms, else what `late` gives or throws. The work itself goes on; how it ends after that
- * is ignored, also where it fails.
+ * Resolves with the work's result, or with `late` if it takes longer than this time in ms. The work continues, and its later
+ * result or failure is ignored.
  */
 export async function withTimeout<T, Late>(
   work: Promise<T>,
@@ -28,8 +28,8 @@ export async function withTimeout<T, Late>(
 }
 
 /**
- * Does work under a signal that aborts after so many ms, or with another one. Not by AbortSignal.any: it holds a timeout's
- * signal only weakly, and in Node 20 the garbage collector takes it and its timer, so that nothing ever ends the work.
+ * Runs work under a signal that aborts after a time in ms, or together with another signal. It does not use AbortSignal.any,
+ * which holds a timeout's signal weakly: in Node 20 the garbage collector removes the timer, and the work never ends.
  */
 export async function withDeadline<T>(
   ms: number,

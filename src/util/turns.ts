@@ -1,9 +1,9 @@
 /**
- * What waits, in lines that take turns: one line with hundreds in it does not hold up one with a single item. Within a line it
- * is first come, first served.
+ * A queue of lines that take turns, so that a line with hundreds of items does not delay a line with one. Each line is first in,
+ * first out.
  */
 export interface Turns<Item> {
-  /** An item may stand in several lines; it is taken once. */
+  /** Adds an item. It may be in several lines and is taken once. */
   add(line: string, item: Item): void;
   /** @returns whether it was there */
   delete(item: Item): boolean;
@@ -17,23 +17,23 @@ export interface Turns<Item> {
   readonly size: number;
 }
 
-/** Lines of nothing yet. */
+/** Creates an empty queue. */
 export function createTurns<Item>(): Turns<Item> {
   /** The line whose turn it is comes first. */
-  const lines = new Map<string, Set<Item>>();
+  const waitingLines = new Map<string, Set<Item>>();
   const standing = new Map<Item, string[]>();
 
-  const remove = (item: Item): boolean => {
+  const removeItem = (item: Item): boolean => {
     for (const line of standing.get(item) ?? []) {
-      const items = lines.get(line);
+      const items = waitingLines.get(line);
       items?.delete(item);
-      if (items?.size === 0) lines.delete(line);
+      if (items?.size === 0) waitingLines.delete(line);
     }
     return standing.delete(item);
   };
 
-  const first = (mayHaveTurn: (line: string) => boolean = () => true) => {
-    for (const [line, items] of lines) {
+  const takeFirst = (mayHaveTurn: (line: string) => boolean = () => true) => {
+    for (const [line, items] of waitingLines) {
       const [item] = items;
       if (item !== undefined && mayHaveTurn(line)) return { line, item };
     }
@@ -42,29 +42,29 @@ export function createTurns<Item>(): Turns<Item> {
 
   return {
     add(line, item) {
-      const items = lines.get(line) ?? new Set();
-      lines.set(line, items.add(item));
-      const own = standing.get(item) ?? [];
-      if (!own.includes(line)) standing.set(item, [...own, line]);
+      const items = waitingLines.get(line) ?? new Set();
+      waitingLines.set(line, items.add(item));
+      const ownLines = standing.get(item) ?? [];
+      if (!ownLines.includes(line)) standing.set(item, [...ownLines, line]);
     },
-    delete: remove,
-    peek: (mayHaveTurn) => first(mayHaveTurn)?.item,
+    delete: removeItem,
+    peek: (mayHaveTurn) => takeFirst(mayHaveTurn)?.item,
     next(mayHaveTurn) {
-      const turn = first(mayHaveTurn);
+      const turn = takeFirst(mayHaveTurn);
       if (!turn) return undefined;
       const { line, item } = turn;
-      const items = lines.get(line) ?? new Set();
-      lines.delete(line);
-      lines.set(line, items);
-      remove(item);
+      const items = waitingLines.get(line) ?? new Set();
+      waitingLines.delete(line);
+      waitingLines.set(line, items);
+      removeItem(item);
       return turn;
     },
     has: (item) => standing.has(item),
     clear() {
-      const all = [...standing.keys()];
-      lines.clear();
+      const allItems = [...standing.keys()];
+      waitingLines.clear();
       standing.clear();
-      return all;
+      return allItems;
     },
     get size() {
       return standing.size;

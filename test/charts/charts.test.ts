@@ -29,7 +29,7 @@ describe("a chart", () => {
   const failures: string[] = [];
   const charts = createCharts({ error: (_, message) => failures.push(message) });
 
-  it("has its labels: without a font they would be missing, and nothing would say so", async () => {
+  it("has labels: without a font they would be missing without an error", async () => {
     const png = await charts.price(day(), "1d", NOW);
     expect(await inkIn(png, { x: 20, y: 348, width: 760, height: 44 })).toBeGreaterThan(300);
     expect(await inkIn(png, { x: 680, y: 10, width: 100, height: 320 })).toBeGreaterThan(300);
@@ -37,7 +37,7 @@ describe("a chart", () => {
     expect(await inkIn(bars, { x: 10, y: 20, width: 95, height: 60 })).toBeGreaterThan(100);
   });
 
-  it("leaves a gap where nothing is known, and draws no line over it", async () => {
+  it("leaves a gap if a price is unknown, and draws no line over it", async () => {
     const part = { x: 340, y: 40, width: 40, height: 270 };
     const whole = await inkIn(await charts.price(day(), "1d", NOW), part);
     const gap = await inkIn(

@@ -24,7 +24,7 @@ describe("/subscribe", () => {
   });
   afterAll(() => harness.close());
 
-  it("is for those who manage the server, and for servers only", () => {
+  it("is for members who manage the server, and for servers only", () => {
     const command = harness.discord.driver
       .commandsIn(harness.discord.channels.general)
       .find(({ name }) => name === "subscribe");
@@ -32,7 +32,7 @@ describe("/subscribe", () => {
     expect(command?.contexts).toEqual([0]);
   });
 
-  it("subscribes a channel in private, and says what is open and not announced again", async () => {
+  it("subscribes a channel with a private answer, and lists what is open and not announced again", async () => {
     const polls = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     harness.explorer.ledger.openVoteRequest({ title: "An old question" });
@@ -41,19 +41,19 @@ describe("/subscribe", () => {
     const reply = await ask("governance", { before: "2d 90m", votes: true });
     expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
     expect(textOf(reply)).toMatch(
-      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), decisions, votes/,
+      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), decisions, overdue requests, votes/,
     );
     expect(textOf(reply)).toContain("An old question");
   });
 
-  it("edits what is subscribed already, and lists it with its state", async () => {
+  it("edits an existing subscription, and lists it with its state", async () => {
     expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
       "Subscription changed",
     );
     expect(textOf(await ask("edit", { votes: false }))).toContain("No change");
     const list = textOf(await ask("list"));
     expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
-    expect(list).toMatch(/new vote requests, outcomes, decisions"?\\n/);
+    expect(list).toMatch(/new vote requests, outcomes, decisions, overdue requests"?\\n/);
     expect(list).toMatch(/last read completely/);
     expect(list).toContain("environment");
   });
@@ -97,7 +97,7 @@ describe("/subscribe", () => {
     expect((await ask("edit")).content).toContain("is not subscribed");
   });
 
-  it("refuses @everyone, reminder times that are none, and what the person may not do there", async () => {
+  it("refuses @everyone, invalid reminder times, and what the person may not do in the channel", async () => {
     expect((await ask("governance", { role: harness.discord.guild.id })).content).toContain(
       "never ping @everyone",
     );
@@ -117,7 +117,7 @@ describe("/subscribe", () => {
     expect((await ask("governance", { role: role.id }, ana)).content).toContain("not mentionable");
   });
 
-  it("names what the bot lacks in another channel, and how to grant it", async () => {
+  it("names the permissions that the bot lacks in another channel, and how to grant them", async () => {
     const deny = PERMISSION.embedLinks | PERMISSION.readHistory;
     const quiet = addChannel("quiet", {
       permission_overwrites: [{ id: world().bot.id, type: 1, allow: "0", deny: String(deny) }],
@@ -146,7 +146,7 @@ describe("/subscribe", () => {
     );
   });
 
-  it("takes a tag of a forum that demands one, and says so where there is none", async () => {
+  it("takes a tag of a forum that requires one, and says so if there is none", async () => {
     const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags: [] });
     expect((await ask("governance", { channel: bare.id })).content).toContain("demands a tag");
     const forum = addChannel("forum", {
@@ -169,11 +169,11 @@ describe("/subscribe", () => {
     expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
   });
 
-  it("has room for so many in a server, and lists them all, page by page", async () => {
+  it("has a limit for each server, and lists all subscriptions page by page", async () => {
     const places = Array.from({ length: 12 }, (_, at) => addChannel(`room-${at}`));
     await harness.restart({ SUBSCRIPTIONS_PER_SERVER: "10" });
-    const answers = [];
-    for (const { id } of places) answers.push(await ask("governance", { channel: id }));
+    // Simultaneous commands cannot exceed the limit together.
+    const answers = await Promise.all(places.map(({ id }) => ask("governance", { channel: id })));
     const refused = answers.filter(({ content }) => /^This server has 10 subscriptions/.test(content));
     expect(refused.length).toBeGreaterThan(1);
     expect(refused[0]?.content).toMatch(/<\/subscribe remove:\d+> ends one/);

@@ -39,7 +39,7 @@ describe("/watch", () => {
   });
   afterAll(() => harness.close());
 
-  it("opens the direct messages when a watch is made, and says there what will be told", async () => {
+  it("opens the direct messages when a watch is made, and says what they will contain", async () => {
     const answer = await ask("/watch validator", { validator: watched()?.party.id ?? "", after: "1h" });
     expect(answer.visibleTo).toBe(people().ana.id);
     expect(textOf(answer)).toMatch(
@@ -100,7 +100,7 @@ describe("/watch", () => {
     ledger().openVoteRequest({ title: "Another", motion: "feature" });
     ledger().castVote(request, true);
     request.voteBefore += HOUR;
-    await until(/Changed: .*Voting ends/, before);
+    await until(/Changed: .*Quorum by/, before);
     ledger().closeVoteRequest(request, "Rejected");
     await until(/Closed: .*Rejected/, before);
     expect(
@@ -116,7 +116,7 @@ describe("/watch", () => {
     const validator = await driver.ask(ben, "/validator show", { validator: watched()?.party.id ?? "" });
     const offer = await driver.click(ben, validator, "Watch");
     expect(offer.visibleTo).toBe(people().ben.id);
-    expect(textOf(offer)).toMatch(/Watch this\?.*silence of more than 45m/);
+    expect(textOf(offer)).toMatch(/Watch this\?.*silence \(two missed reports\)/);
     await driver.choose(ben, offer, "3h");
     expect(textOf(offer)).toContain("silence of more than 3h");
     await driver.click(ben, offer, "Watch");
@@ -155,7 +155,7 @@ describe("/watch", () => {
     expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("is in USD");
   });
 
-  it("says so where Discord lets nobody be written to, at once and with the next command", async () => {
+  it("says so if a person accepts no direct messages, at once and with the next command", async () => {
     const { olga } = { olga: world().addUser("Closed") };
     harness.discord.guild.members.set(olga.id, []);
     world().refusing.add(olga.id);
@@ -192,7 +192,7 @@ describe("/watch", () => {
     expect(textOf(list)).not.toContain("paused");
   });
 
-  it("says that many are opening direct messages, where Discord limits that", async () => {
+  it("says so if Discord limits how many direct messages are opened", async () => {
     harness.discord.trap({
       method: "POST",
       path: /users\/@me\/channels/,
@@ -213,6 +213,18 @@ describe("/watch", () => {
     expect(more.content).toContain("as many as one person may");
     expect(textOf(await ask("/watch forget", {}, people().owner))).toMatch(/Forgotten.*20 watches ended/);
     expect(textOf(await ask("/watch list", {}, people().owner))).toContain("0 of 20");
+    // Simultaneous commands cannot exceed the limit together, and completion still works at the limit.
+    const { driver } = harness.discord;
+    const here = { user: people().owner, channel: general() };
+    const answers = await Promise.all(
+      Array.from({ length: 45 }, (_, at) =>
+        ask("/watch price", { when: "below", value: `0.0${10 + at}` }, here.user),
+      ),
+    );
+    expect(answers.filter(({ content }) => content.includes("as many as one person may"))).toHaveLength(25);
+    expect(textOf(await ask("/watch list", {}, here.user))).toContain("20 of 20");
+    expect(await driver.complete(here, "/watch test", "watch", { watch: "" })).toHaveLength(20);
+    await ask("/watch forget", {}, here.user);
     expect(world().refusals.filter(({ body }) => !/5000[7]|40003/.test(JSON.stringify(body)))).toEqual([]);
   });
 });

@@ -61,23 +61,22 @@ describe("a delivery that fails", () => {
     await harness.discord.driver.ask(owner(), "/subscribe remove", { channel: channel.id });
   });
 
-  it("that is slow holds up no other channel", async () => {
+  it("does not delay other channels if it is slow", async () => {
     const channel = await subscribed();
     harness.discord.trap({
       method: "POST",
       path: messages(channel),
       times: 1,
       error: "reset",
-      delayMs: 3_000,
+      delayMs: 8_000,
     });
     const title = open();
-    const started = Date.now();
     await world().until(() => count(healthy, title) === 1, "the healthy channel");
-    expect(Date.now() - started).toBeLessThan(2_500);
+    expect(count(channel, title)).toBe(0);
     await world().until(() => count(channel, title) === 1, "the slow channel", 15_000);
   });
 
-  it("for want of a permission pauses the subscription, which says so and is resumed", async () => {
+  it("pauses the subscription if a permission is missing, which says so and can be resumed", async () => {
     const channel = await subscribed();
     channel.permission_overwrites.push({
       id: world().bot.id,
@@ -96,14 +95,14 @@ describe("a delivery that fails", () => {
     await world().until(() => count(channel, missed) === 1, "the one that waited", 15_000);
   });
 
-  it("in a deleted channel removes the subscription", async () => {
+  it("removes the subscription if the channel was deleted", async () => {
     const channel = await subscribed();
     world().channels.delete(channel.id);
     open();
     await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
   });
 
-  it("in a thread that was deleted stands alone, and the subscription stays", async () => {
+  it("is sent alone if its thread was deleted, and the subscription stays", async () => {
     const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "with-threads" });
     await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
     const request = harness.explorer.ledger.openVoteRequest({ title: "Threaded." });
@@ -119,7 +118,7 @@ describe("a delivery that fails", () => {
     expect(await list()).toContain(channel.id);
   });
 
-  it("without Read Message History still arrives, as a message of its own", async () => {
+  it("arrives as a separate message without Read Message History", async () => {
     const channel = await subscribed();
     const request = harness.explorer.ledger.openVoteRequest({ title: "Unread." });
     await world().until(() => count(channel, "Unread.") === 1, "the announcement");
@@ -134,7 +133,7 @@ describe("a delivery that fails", () => {
     expect(world().read(channel).at(-1)?.message_reference).toBeUndefined();
   });
 
-  it("after its announcement was deleted by somebody stands alone, and edits stop", async () => {
+  it("is sent alone if a person deleted its announcement, and edits stop", async () => {
     const channel = await subscribed();
     const request = harness.explorer.ledger.openVoteRequest({ title: "Deleted." });
     await world().until(() => count(channel, "Deleted.") === 1, "the announcement");
@@ -144,7 +143,7 @@ describe("a delivery that fails", () => {
     expect(count(channel, "Deleted.")).toBe(1);
   });
 
-  it("is not posted again where it was delivered and then deleted before anybody knew", async () => {
+  it("is not posted again if it was delivered and deleted before that was recorded", async () => {
     const channel = await subscribed();
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error: "lost" });
     const title = open();
@@ -155,7 +154,7 @@ describe("a delivery that fails", () => {
     expect(count(channel, title)).toBe(0);
   });
 
-  it("in a server that the bot has left pauses, and says so", async () => {
+  it("pauses and says so if the bot has left the server", async () => {
     const { owner: olga } = harness.discord.people;
     const other = world().addGuild(
       "Another server",

@@ -12,7 +12,7 @@ describeWithRedis("two processes on one Redis", () => {
   let discord: SandboxDiscord;
   let bots: BotProcess[];
   const told = () => discord.world.read(discord.channels.governance);
-  const leads = (bot: BotProcess) => bot.output().includes("does the background work");
+  const leads = (bot: BotProcess) => bot.output().includes("Took the lease");
   const count = (title: string) => told().filter((message) => textOf(message).includes(title)).length;
 
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("one that was frozen does nothing twice when it wakes", { timeout: 60_000 }, async () => {
+  it("a process that was frozen does not repeat anything when it wakes", { timeout: 60_000 }, async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
@@ -67,10 +67,7 @@ describeWithRedis("two processes on one Redis", () => {
         throw new Error(`${String(error)}\n${other.output()}`);
       });
     leader.child.kill("SIGCONT");
-    await discord.world.until(
-      () => leader.output().includes("this one stops it"),
-      "the old leader to notice",
-    );
+    await discord.world.until(() => leader.output().includes("Lost the lease"), "the old leader to notice");
     explorer.ledger.openVoteRequest({ title: "After" });
     await discord.world.until(() => count("After") > 0, "the next announcement");
     const polls = explorer.requests.length;

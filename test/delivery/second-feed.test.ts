@@ -7,6 +7,8 @@ import { type BotProcess, botEnvironment, newDataDir, startBotProcess } from "..
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import type { Channel, Message } from "../../sandbox/discord/world.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { exportState } from "../../src/storage/transfer.js";
 import { MINUTE } from "../../src/util/units.js";
 import { SMALL, textOf } from "../harness.js";
 
@@ -14,7 +16,7 @@ const MAIN = fileURLToPath(new URL("./second-feed/main.ts", import.meta.url));
 /** It runs from its sources: nothing of it is part of the build. */
 const TSX = ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href];
 
-describe("a feed that nothing in src/ knows of", () => {
+describe("a feed that src/ does not know", () => {
   const dataDir = newDataDir();
   const file = join(dataDir, "tides.json");
   let explorer: SandboxExplorer;
@@ -32,8 +34,8 @@ describe("a feed that nothing in src/ knows of", () => {
   };
   const read = (channel: Channel) =>
     discord.world.read(channel).map((message) => ({ message, text: textOf(message) }));
-  const ask = (command: string, given: Record<string, string | boolean>) =>
-    discord.driver.ask({ user: discord.people.owner, channel: discord.channels.general }, command, given);
+  const ask = (command: string, given: Record<string, string | boolean>, user = discord.people.owner) =>
+    discord.driver.ask({ user, channel: discord.channels.general }, command, given);
   const until = async (channel: Channel, pattern: RegExp): Promise<Message> =>
     discord.world.until(
       () => read(channel).find(({ text }) => pattern.test(text))?.message,
@@ -66,7 +68,7 @@ describe("a feed that nothing in src/ knows of", () => {
     expect(discord.driver.commandsIn(plain).some(({ name }) => name === "subscribe")).toBe(true);
   });
 
-  it("is announced where it is wanted, once over a kill, with a thread", async () => {
+  it("is announced to its subscribers, once over a kill, with a thread", async () => {
     sea({ place: "Harbour", height: 3, reading: 1, over: false });
     const message = await until(plain, /High tide at Harbour/);
     await discord.world.until(() => message.thread, "the thread");
@@ -111,5 +113,36 @@ describe("a feed that nothing in src/ knows of", () => {
     expect(textOf(await until(thread, /High tide at Harbour/))).toContain("**7** metres");
     expect(read(plain).filter(({ text }) => text.includes("Harbour"))).toHaveLength(1);
     expect(discord.world.refusals).toEqual([]);
+  });
+
+  it("has a button, a watch and collections, and leaves nothing behind in them", async () => {
+    const { owner, ana } = discord.people;
+    const direct = () => discord.world.directChannel(ana);
+    const harbour = await until(plain, /High tide at Harbour/);
+    for (const user of [owner, ana]) await discord.driver.click({ user, channel: plain }, harbour, "Swim");
+    const bay = await until(plain, /High tide at Bay/);
+    await discord.driver.click({ user: owner, channel: plain }, bay, "Swim");
+    await ask("/watch tide", { least: "8" }, ana);
+    const reef = { place: "Reef", height: 9, reading: 1, over: false };
+    sea(reef);
+    await until(direct(), /High tide at Reef/);
+    expect(textOf(await ask("/watch list", {}, ana))).toContain("8 metres or more");
+
+    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch ended");
+    await ask("/subscribe remove", { channel: high.id });
+    const gulf = { place: "Gulf", height: 5, reading: 1, over: false };
+    sea(reef, { place: "Bay", height: 4, reading: 2, over: true }, gulf);
+    await until(plain, /High tide at Gulf/);
+    await bot.stop();
+
+    const store = openFileStore(dataDir);
+    const stored = await exportState(store);
+    await store.close();
+    const idsIn = (name: string) => Object.keys(stored.collections[name] ?? {});
+    expect(idsIn("tide-swimmers")).toEqual([`Harbour/${owner.id}`]);
+    expect(stored.collections["tide-guards"]).toMatchObject({ Harbour: { userId: null } });
+    expect(idsIn("tide-gauges")).toEqual([`tides/${plain.id}`]);
+    // Neither the person nor the channel that was removed is named anywhere.
+    expect(JSON.stringify(stored)).not.toMatch(new RegExp(`${ana.id}|${direct().id}|${high.id}`));
   });
 });

@@ -1,15 +1,19 @@
 import { expect, it } from "vitest";
+import * as z from "zod";
 import { newDataDir } from "../../sandbox/bot-process.js";
+import { announcedId, announcements, newsId, type Subscription } from "../../src/delivery/collections.js";
+import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
-import { announcedId, FIRST_FEED, newsId } from "../../src/storage/catalogue.js";
+import { FIRST_FEED } from "../../src/delivery/version-1.js";
+import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { createState } from "../../src/storage/state.js";
 import { readAll } from "../../src/storage/store.js";
-import { quiet } from "../harness.js";
+import { newState, quiet } from "../harness.js";
 
 const CHANNELS = ["111111111111111", "222222222222222"] as const;
 
-it("forgets all of a channel that is removed, and nothing of another", async () => {
+it("forgets everything about a removed channel, and keeps the others", async () => {
   const store = openFileStore(newDataDir());
   const state = createState(store, { log: quiet });
   const subscriptions = createSubscriptions(state);
@@ -17,15 +21,103 @@ it("forgets all of a channel that is removed, and nothing of another", async () 
     await subscriptions.setHealth(channelId, { error: "none" });
     const message = { feed: FIRST_FEED, subject: "one", channelId, messageId: "1", in: channelId, at: 1 };
     const kept = [
-      state.announced.put(announcedId(FIRST_FEED, "one", channelId), { ...message, news: false }),
-      state.announced.put(newsId(FIRST_FEED, "one", channelId, "one:vote:1"), { ...message, news: true }),
+      state.open(announcements).put(announcedId(FIRST_FEED, "one", channelId), { ...message, news: false }),
+      state
+        .open(announcements)
+        .put(newsId(FIRST_FEED, "one", channelId, "one:vote:1"), { ...message, news: true }),
     ];
     await state.commit(kept);
   }
-  await subscriptions.remove({ channelId: CHANNELS[0], feed: FIRST_FEED, subject: null });
+  await createJanitor(state, subscriptions).removeSubscription({
+    channelId: CHANNELS[0],
+    feed: FIRST_FEED,
+    subject: null,
+  });
   for (const collection of await store.collections()) {
     for (const id of (await readAll(store, collection)).keys()) expect(id).toContain(CHANNELS[1]);
   }
-  expect((await state.announced.list()).size).toBe(2);
+  expect((await state.open(announcements).list()).size).toBe(2);
+  await state.close();
+});
+
+const subscribed = (channelId: string, subject: string | null): Subscription => ({
+  channelId,
+  feed: "tides",
+  subject,
+  guildId: null,
+  userId: null,
+  forum: false,
+  tagId: null,
+  since: 0,
+  topics: {},
+  roleId: null,
+  thread: false,
+  publish: false,
+});
+
+const gauges = defineCollection({
+  name: "gauges",
+  schema: z.object({ height: z.number() }),
+  lifetime: "as long as its subscription",
+  owners: [{ kind: "subscription" }],
+});
+const buoys = defineCollection({
+  name: "buoys",
+  schema: z.object({ channelId: z.string() }),
+  lifetime: "as long as its channel's subscriptions",
+  owners: [{ kind: "subscription", patternOf: (_, { channelId }) => ({ channelId, feed: "tides" }) }],
+});
+
+it("sweeps away what a poll wrote for a subscription that was removed meanwhile", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const [kept, gone] = CHANNELS;
+  await state.commit(subscriptions.writes(subscribed(kept, "bay")));
+  await state.commit([
+    state.open(gauges).put(`tides/${kept}/bay`, { height: 1 }),
+    state.open(gauges).put(`tides/${kept}/cove`, { height: 2 }),
+    state.open(gauges).put(`tides/${gone}`, { height: 3 }),
+    state.open(buoys).put("1", { channelId: kept }),
+    state.open(buoys).put("2", { channelId: gone }),
+  ]);
+  await createJanitor(state, subscriptions, [gauges, buoys]).sweep();
+  expect([...(await state.open(gauges).list()).keys()]).toEqual([`tides/${kept}/bay`]);
+  expect([...(await state.open(buoys).list()).keys()]).toEqual(["1"]);
+  await state.close();
+});
+
+it("deletes what several subscriptions share only with the last of them", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions, [gauges, buoys]);
+  const [channelId] = CHANNELS;
+  for (const subject of ["bay", "cove"]) {
+    await state.commit(subscriptions.writes(subscribed(channelId, subject)));
+    await state.commit([state.open(gauges).put(`tides/${channelId}/${subject}`, { height: 1 })]);
+  }
+  await state.commit([state.open(buoys).put("1", { channelId })]);
+  await subscriptions.setHealth(channelId, {});
+  const left = async () => [
+    (await state.open(gauges).list()).size,
+    (await state.open(buoys).list()).size,
+    (await subscriptions.healths()).size,
+  ];
+  await janitor.removeSubscription({ channelId, feed: "tides", subject: "bay" });
+  expect(await left()).toEqual([1, 1, 1]);
+  await janitor.removeSubscription({ channelId, feed: "tides", subject: "cove" });
+  expect(await left()).toEqual([0, 0, 0]);
+  await state.close();
+});
+
+it("records nothing for a subscription that has just been removed", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const subscription = subscribed(CHANNELS[0], null);
+  await state.commit(subscriptions.writes(subscription));
+  const unchanged = await subscriptions.unchanged(subscription);
+  await createJanitor(state, subscriptions).removeSubscription(subscription);
+  expect(await subscriptions.unchanged(subscription)).toBeUndefined();
+  const record = subscriptions.healthWrite(subscription.channelId, { deliveredAt: 1 });
+  expect(await state.commit([...(unchanged ? [unchanged] : []), record])).toBe(false);
   await state.close();
 });

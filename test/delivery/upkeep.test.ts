@@ -1,11 +1,11 @@
 import { REST } from "discord.js";
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
+import { announcedId, announcements } from "../../src/delivery/collections.js";
 import type { Feed, SubjectState } from "../../src/delivery/feed.js";
 import { createUpkeep } from "../../src/delivery/upkeep.js";
 import { createRenderer } from "../../src/discord/message.js";
 import { createPacer } from "../../src/discord/pacer.js";
-import { announcedId } from "../../src/storage/catalogue.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { createState } from "../../src/storage/state.js";
 import { newLinks, quiet } from "../harness.js";
@@ -14,7 +14,7 @@ const CHANNELS = 100;
 const SUBJECTS = 20;
 const MINUTE = 60_000;
 
-it("knows what is due: a run in which nothing is reads nothing, however many messages there are", async () => {
+it("knows what is due: a run without work reads nothing, however many messages there are", async () => {
   const store = openFileStore(newDataDir());
   const reads = { list: 0, get: 0 };
   let meanwhile = () => {};
@@ -40,7 +40,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
     states.set(`s${subject}`, { revision: 1, endedAt: subject > 1 ? now : null });
     for (let channel = 0; channel < CHANNELS; channel += 1)
       writes.push(
-        state.announced.put(announcedId("governance", `s${subject}`, `c${channel}`), {
+        state.open(announcements).put(announcedId("governance", `s${subject}`, `c${channel}`), {
           feed: "governance",
           subject: `s${subject}`,
           channelId: `c${channel}`,
@@ -63,7 +63,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
     renderer: createRenderer(newLinks()),
     pacer: createPacer(0),
     feeds: new Map([["governance", feed]]),
-    subscriptions: { recipients: async () => [] },
+    subscriptions: { all: async () => [] },
     mayEdit: () => false,
     log: quiet,
     now: () => now,
@@ -114,7 +114,7 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   // A month after their subjects have ended they are forgotten, and the others are not.
   now += 31 * 24 * 60 * MINUTE;
   expect((await readsOf(1)).list).toBe(1);
-  const left = [...(await state.announced.list()).values()].map(({ subject }) => subject);
+  const left = [...(await state.open(announcements).list()).values()].map(({ subject }) => subject);
   expect([left.length, ...new Set(left)]).toEqual([2 * CHANNELS, "s0", "s1"]);
 
   // So old a message whose subject is forgotten is forgotten too, and stays as it is: Discord is not even asked, and nobody
@@ -122,6 +122,8 @@ it("knows what is due: a run in which nothing is reads nothing, however many mes
   states.delete("s0");
   upkeep.touch("governance");
   await upkeep.run();
-  expect([...(await state.announced.list()).values()].some(({ subject }) => subject === "s0")).toBe(false);
+  expect([...(await state.open(announcements).list()).values()].some(({ subject }) => subject === "s0")).toBe(
+    false,
+  );
   await store.close();
 });

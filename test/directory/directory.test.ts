@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { NamedEntry } from "../../src/directory/collections.js";
 import { createDirectory, type Directory, entryLabel } from "../../src/directory/directory.js";
-import type { Entry } from "../../src/storage/catalogue.js";
 
 const idOf = (hint: string, at: number) => `${hint}::1220${at.toString(16).padStart(64, "a")}`;
-const entry = (name: string | null, hint: string, at: number, active: boolean | null = true): Entry => ({
+const entry = (name: string | null, hint: string, at: number, active: boolean | null = true): NamedEntry => ({
   id: idOf(hint, at),
   name,
   active,
@@ -48,7 +48,7 @@ describe("the directory", () => {
     expect(names("nothing of the sort")).toEqual([]);
   });
 
-  it("gives the active first where nothing has been typed", () => {
+  it("lists active validators first before anything is typed", () => {
     expect(names("").slice(0, 2)).toEqual(["Quartz Labs", "quartz-partners"]);
   });
 
@@ -58,17 +58,6 @@ describe("the directory", () => {
     expect(ids(idOf("maple", 6).toUpperCase())).toEqual([idOf("maple", 6)]);
     expect(ids("maple::1220aa…aaa6")).toEqual([idOf("maple", 6)]);
     expect(ids("quartz")).toEqual([]);
-  });
-
-  it("answers a keystroke among thousands in a few milliseconds", async () => {
-    const many = createDirectory();
-    const entries = Array.from({ length: 5_100 }, (_, at) => entry(`Party ${at}`, `party-${at}`, at, null));
-    await many.replace("party", entries, 1);
-    many.search(["party"], "pa", 25);
-    const startedAt = performance.now();
-    for (const text of ["p", "par", "party 4", "prty 12", "party-5099"]) many.search(["party"], text, 25);
-    // Discord wants choices within 3 s and people within 50 ms each; this leaves room for a busy machine.
-    expect(performance.now() - startedAt).toBeLessThan(5 * 150);
   });
 
   it("labels within any length, the id's end always there", () => {

@@ -73,7 +73,7 @@ it("reads each list whole, and another process takes it over from the state", as
   expect(sandbox.requests.length).toBe(sent + 5);
 });
 
-it("names vote requests by what they are about, and takes that over from the state", async () => {
+it("names vote requests by their summaries, and loads those from the state", async () => {
   await fill();
   const { voteRequests } = sandbox.ledger;
   const featured = voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
@@ -86,7 +86,7 @@ it("names vote requests by what they are about, and takes that over from the sta
   expect(other.entry("proposal", identity)?.name).toBe(name);
 });
 
-it("names them so after a restart too, when the list is read anew", async () => {
+it("names them the same after a restart, when the list is read again", async () => {
   await fill();
   await fill();
   const featured = sandbox.ledger.voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
@@ -128,13 +128,13 @@ it("takes no list of which a page failed, nor an empty one, and reads it again s
   expect(sizes()).toEqual([250, 300, 25]);
 });
 
-it("does without the largest parties where only they cannot be had", async () => {
+it("works without the largest parties if only those cannot be read", async () => {
   sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties\/top/ });
   await fill();
   expect(sizes()[1]).toBeGreaterThan(250);
 });
 
-it("says nothing wrong before a list has been read: what was typed is offered as it is", async () => {
+it("offers the typed text before a list has been read", async () => {
   const links = newLinks();
   const offering = { links, renderer: createRenderer(links) };
   const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", offering);

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { requestSummaries } from "../../src/directory/collections.js";
 import { createDirectory } from "../../src/directory/directory.js";
 import { createNames } from "../../src/directory/names.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
+import type { State } from "../../src/storage/state.js";
 import { newState, quiet } from "../harness.js";
 import { row } from "../spec/vote-requests.js";
 
@@ -35,9 +37,9 @@ it("names a vote request by its subject, unless its title says more", async () =
   expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
 });
 
-it("takes over what was kept before anything is named, and reads on where the state cannot be read", async () => {
+it("loads stored names before the first name is needed, and reads on if the state cannot be read", async () => {
   const state = newState();
-  await state.commit([state.subjects.put("c1", ["Feature ", { party: DELTA }])]);
+  await state.commit([state.open(requestSummaries).put("c1", ["Feature ", { party: DELTA }])]);
   const directory = createDirectory();
   const details = {
     voteRequest: async () => ({ data: { actionConfig: { tag: "SRARC_OffboardSv", value: { sv: TWIN } } } }),
@@ -47,7 +49,10 @@ it("takes over what was kept before anything is named, and reads on where the st
   await names.load();
   expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature delta");
 
-  const broken = { ...state, subjects: { ...state.subjects, list: () => Promise.reject(new Error("away")) } };
+  const broken: State = {
+    ...state,
+    open: (definition) => ({ ...state.open(definition), list: () => Promise.reject(new Error("away")) }),
+  };
   const without = createNames({ directory, explorer, state: broken, log: quiet });
   await without.read([row({ contractId: "c2", title: "SRARC_OffboardSv" })]);
   expect(without.voteRequest({ identity: "c2", title: "SRARC_OffboardSv" })).toBe("Offboard other");
@@ -62,7 +67,7 @@ it("tells two parties of one name apart", async () => {
   expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature Delta Labs (1220ab…abab)");
 });
 
-it("keeps what is learnt while a list is read and taken over", async () => {
+it("keeps entries that are learned while a list is read", async () => {
   let now = 1_000;
   const directory = createDirectory(() => now);
   const readAt = now;
@@ -78,7 +83,7 @@ it("keeps what is learnt while a list is read and taken over", async () => {
   expect(directory.entries("proposal").map(({ id }) => id)).toEqual(["old"]);
 });
 
-it("renames what completion has by its kind alone, once it is learnt", async () => {
+it("renames a completion entry with a generic name once its summary is known", async () => {
   const { directory, names } = await known([[DELTA, "Delta Labs"]]);
   await directory.replace("proposal", [{ id: "c1", name: "Feature Application", active: true }], Date.now());
   names.learn("c1", feature(DELTA));

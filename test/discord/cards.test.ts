@@ -23,7 +23,7 @@ describe("what a member reads on a card", () => {
   };
   const titleOf = (message: { embeds: object[] }) => (message.embeds[0] as { title: string }).title;
 
-  it("a transfer: how much, worth what, from whom to whom, and the event behind it", async () => {
+  it("a transfer: amount, value, sender, receiver and its event", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/transfers");
     expect(textOf(message)).toMatch(/\*\*[\d,.]+ CC \(about \$[\d,.]+\)\*\*/);
@@ -41,7 +41,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).not.toContain("consuming");
   });
 
-  it("a transfer that is no longer listed: the event behind it, saying so", async () => {
+  it("a transfer that is no longer listed: its event, with a note", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/transfers", { order: "ASC" });
     const options = driver()
@@ -54,7 +54,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("this is the ledger event behind it");
   });
 
-  it("rewards: what they come to, by kind, since when and worth what", async () => {
+  it("rewards: sums by kind, their period and value", async () => {
     const party = harness.explorer.ledger.validators[0]?.party.id ?? "";
     const text = textOf(await driver().ask(somebody(), "/party rewards", { party }));
     expect(text).toMatch(/"name":"Sum","value":"\*\*[\d,.]+ CC\*\* \(about \$[\d,.]+\)/);
@@ -66,7 +66,7 @@ describe("what a member reads on a card", () => {
     );
   });
 
-  it("a party: its balance once, worth what, and what could not be read said", async () => {
+  it("a party: its balance, its value, and parts that could not be read", async () => {
     const own = harness.explorer.ledger.validators[2]?.party;
     if (!own) throw new Error("No validator");
     Object.assign(own, { locked: "0.0000000000", unlocked: "1234.5000000000" });
@@ -80,7 +80,7 @@ describe("what a member reads on a card", () => {
     );
   });
 
-  it("a validator: whether it is verified, and its traffic as far as it is known", async () => {
+  it("a validator: its verification, and its known traffic", async () => {
     const id = harness.explorer.ledger.validators.find(({ isSv }) => !isSv)?.party.id ?? "";
     harness.explorer.mood = (answer, path) =>
       path.startsWith("/v1/validators/:")
@@ -97,7 +97,7 @@ describe("what a member reads on a card", () => {
     expect(text).not.toContain("unknown of");
   });
 
-  it("the network, with nothing known: no number that nobody gave", async () => {
+  it("the network without data: no number that the explorer did not give", async () => {
     harness.explorer.mood = (answer, path) =>
       path.endsWith("/dashboard")
         ? Object.fromEntries(Object.keys(answer as object).map((key) => [key, null]))
@@ -110,7 +110,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("not known");
   });
 
-  it("an event with more arguments than fit: the whole as a file", async () => {
+  it("an event with many arguments: all of them in a file", async () => {
     const eventId = harness.explorer.ledger.updates[4]?.events[0]?.eventId ?? "";
     const long = Object.fromEntries(
       Array.from({ length: 80 }, (_, place) => [`someField${place}`, "x".repeat(30)]),
@@ -124,7 +124,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("some field0: x");
   });
 
-  it("a list of vote requests: each by what it is about, in its rows and its menu", async () => {
+  it("a list of vote requests: each by its summary, in rows and menu", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "weight" });
     harness.pass(10 * 60_000);
     const place = somebody();
@@ -143,7 +143,7 @@ describe("what a member reads on a card", () => {
     expect(request.title).toBe("SRARC_UpdateSvRewardWeight");
   });
 
-  it("a vote request whose details cannot be read: that they could not be", async () => {
+  it("a vote request without readable details: says so", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "feature" });
     // The endpoint alone is withheld: errors of it would open the breaker for the list too.
     harness.explorer.injectFault({ kind: "status", status: 403 }, { path: /details$/ });

@@ -72,11 +72,11 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(message)).toContain("Update");
   });
 
-  it("is told at a glance how the network does", async () => {
+  it("sees the state of the network at a glance", async () => {
     const text = textOf(await driver().ask(somebody(), "/network"));
     expect(text).toMatch(/\*\*\d+\*\* of 45 validators active/);
     expect(text).toContain("**3.42** transactions a second");
-    expect(text).toContain("▼ −0.0021, as the explorer reports it");
+    expect(text).toContain("▼ 0.0021, as the explorer reports it");
   });
 
   it("gets an update's whole details as a file, and the file goes with the screen that had it", async () => {
@@ -94,7 +94,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(message.attachments).toHaveLength(1);
   });
 
-  it("sees what validators run as a picture with words for those who do not see it", async () => {
+  it("sees running versions as a picture with a text alternative", async () => {
     const message = await driver().ask(somebody(), "/validator versions");
     expect(message.attachments[0]?.content_type).toBe("image/png");
     expect(message.attachments[0]?.description).toContain("0.4.16");
@@ -113,7 +113,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(again)).not.toMatch(/`0\.4\.1[0-5]`/);
   });
 
-  it("answers a moderator first with who is silent, who is behind and what they run", async () => {
+  it("shows a moderator silent and outdated validators and versions first", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/validator list");
     const text = textOf(message);
@@ -131,7 +131,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(plain)).toBe("Validators: most recently seen");
   });
 
-  it("shows a validator that exists though its details are not there, and of one that does not", async () => {
+  it("shows a validator that exists without details, and says if one does not exist", async () => {
     const { party } = harness.explorer.ledger.validators[40] ?? {};
     const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
     harness.explorer.injectFault({ kind: "status", status: 404 }, { path });
@@ -177,14 +177,14 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(many)).toMatch(/Which one|That is/);
   });
 
-  it("does not say that there is no such thing while the explorer does not answer", async () => {
+  it("does not claim that a thing is missing while the explorer does not answer", async () => {
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
     harness.explorer.injectFault({ kind: "html" }, { path: /contracts/ });
     const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });
     expect(answer.content).toContain("cannot read");
   });
 
-  it("gets completions from memory: by name, by id, with typing errors, and what is chosen opens", async () => {
+  it("gets completions from memory: by name, by id, with typing errors, and each choice opens", async () => {
     const { ledger } = harness.explorer;
     const named = ledger.validators.find((each) => each.party.name && each.active);
     const name = named?.party.name ?? "";
@@ -212,7 +212,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(opened)).toBe(name);
   });
 
-  it("finds a token by its name once somebody has seen it", async () => {
+  it("finds a token by its name after a person has looked at it", async () => {
     const token = harness.explorer.ledger.tokens[1];
     await driver().ask(somebody(), "/token show", { contract: token?.contractId ?? "" });
     expect((await offered("/token show", "contract", token?.name.slice(0, 4) ?? "")).join()).toContain(

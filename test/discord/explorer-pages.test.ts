@@ -44,7 +44,7 @@ describe("a card", () => {
     return harness.discord.driver.components(message).flatMap(({ url }) => url ?? []);
   };
 
-  it("has a button that opens its page where one is set, and none where none is", async () => {
+  it("has a button to its page if one is set, and none otherwise", async () => {
     const { updates, voteRequests, validators } = harness.explorer.ledger;
     const update = updates[0]?.updateId ?? "";
     expect(await urlsOf("/update show", { update })).toEqual([`https://scan.example/update/${update}`]);
@@ -54,7 +54,7 @@ describe("a card", () => {
     expect(await urlsOf("/update list", {})).toEqual([]);
   });
 
-  it("says where Back leads, and has commands in its sentences that can be clicked", async () => {
+  it("names the destination of Back, and has clickable commands in its sentences", async () => {
     const { driver } = harness.discord;
     const validator = harness.explorer.ledger.validators[0]?.party.id ?? "";
     const message = await driver.ask(place(), "/validator show", { validator });

@@ -3,7 +3,7 @@ import type { Message } from "../../sandbox/discord/world.js";
 import { makeStack, type Stack } from "../../sandbox/stack.js";
 import { SMALL, textOf } from "../harness.js";
 
-describe("a name typed without taking an offer", () => {
+describe("a name typed without choosing a completion", () => {
   let stack: Stack;
   const party: Record<string, string> = {};
 
@@ -40,7 +40,7 @@ describe("a name typed without taking an offer", () => {
   const titleOf = (message: Message) =>
     (message.embeds[0] as { title: string } | undefined)?.title ?? message.content;
 
-  it("opens what it names, whatever its case", async () => {
+  it("opens the thing with this name, ignoring case", async () => {
     const shown = await ask("/validator show", "validator", "ZEPHYR lagoon");
     expect(titleOf(shown)).toBe("Zephyr Lagoon");
     expect(textOf(shown)).not.toContain("The only");
@@ -54,7 +54,7 @@ describe("a name typed without taking an offer", () => {
     expect(textOf(shown)).toContain("The only validator that matches “unlike”");
   });
 
-  it("asks which, where several have it or are like it, and what is chosen is the screen that was wanted", async () => {
+  it("offers a choice if several match, and the choice opens the requested screen", async () => {
     expect(titleOf(await ask("/validator show", "validator", "twin custody"))).toBe("Which one do you mean?");
     const place = somebody();
     const which = await driver().ask(place, "/party rewards", { party: "zephyr" });
@@ -67,7 +67,7 @@ describe("a name typed without taking an offer", () => {
     expect(titleOf(which)).toMatch(/^Rewards of/);
   });
 
-  it("says to the person alone that nothing has it", async () => {
+  it("says privately that there is no match", async () => {
     const nobody = await ask("/validator show", "validator", "nobody at all");
     expect(nobody.content).toMatch(/^No validator has that id or name/);
     expect(nobody.visibleTo).toBeDefined();
@@ -75,7 +75,7 @@ describe("a name typed without taking an offer", () => {
     expect(untitled.content).toMatch(/^No vote request has that id or title/);
   });
 
-  it("may be the title of what was just announced, whose mark is as new as what the bot knows", async () => {
+  it("may be the title of a recent announcement", async () => {
     const { ledger } = stack.explorer;
     const { world } = stack.discord;
     ledger.openVoteRequest({ title: "Lighthouse fees" });
@@ -90,7 +90,7 @@ describe("a name typed without taking an offer", () => {
     await world.until(async () => /^▫️.*Rejected/.test(await known("lighthouse keeper")), "its mark");
   });
 
-  it("lets nobody go by another's id", async () => {
+  it("does not let a name pass for another id", async () => {
     const id = party["Zephyr Lagoon"] ?? "";
     const impostor = stack.explorer.ledger.validators[7]?.party;
     if (impostor) impostor.name = id;

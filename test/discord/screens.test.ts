@@ -41,7 +41,7 @@ describe("a person at a channel", () => {
     expect(lists()).toBe(before);
   });
 
-  it("is told which pages there are where a typed page is none of them", async () => {
+  it("sees the valid page numbers after typing an invalid one", async () => {
     const list = await driver().ask(ana(), "/party list");
     for (const typed of ["many", "0", "13", "400"]) {
       const wrong = await driver().submit(ana(), await driver().open(ana(), list, "j"), [typed]);
@@ -71,7 +71,7 @@ describe("a person at a channel", () => {
     expect(titleOf()).toBe(validator);
   });
 
-  it("gets a private copy of somebody else's answer, which stays as it was", async () => {
+  it("gets a private copy of another person's answer, which stays as it was", async () => {
     const list = await driver().ask(ana(), "/validator list");
     const before = JSON.stringify(list);
     const copy = await driver().click(ben(), list, "▶");
@@ -83,11 +83,11 @@ describe("a person at a channel", () => {
     expect(driver().find(again, "j").label).toBe("3 / 6");
   });
 
-  it("answers in private where that is wanted", async () => {
+  it("gets a private answer on request", async () => {
     expect((await driver().ask(ana(), "/price", { private: true })).visibleTo).toBe(ana().user.id);
   });
 
-  it("gets one private sentence for an id that nobody has", async () => {
+  it("gets one private sentence for an unknown id", async () => {
     for (const [command, given] of [
       ["/validator show", { validator: "nobody" }],
       ["/party show", { party: `nobody::1220${"0".repeat(64)}` }],
@@ -121,7 +121,7 @@ describe("a person at a channel", () => {
     expect(textOf(await driver().answered(interaction))).toContain("Largest balances");
   });
 
-  it("gets an error after a public deferral in private, and nothing stays behind", async () => {
+  it("gets an error privately after a public deferral, which is deleted", async () => {
     harness.explorer.injectFault({ kind: "slow", ms: 2_000 }, { times: 1 });
     const interaction = driver().type(ben(), "/validator show", { validator: "slow::1220" });
     await harness.discord.world.until(() => interaction.answered === 5, "the deferral");

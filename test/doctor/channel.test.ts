@@ -43,7 +43,7 @@ describe("the doctor of a channel", () => {
   it.each([
     ["a text channel", 0],
     ["an announcement channel", 5],
-  ] as const)("sends everything to %s, and leaves nothing behind", async (_, type) => {
+  ] as const)("sends everything to %s, and cleans up", async (_, type) => {
     const channel = newChannel(type, { allow: PERMISSION.manageThreads });
     expect(await check(channel.id)).toEqual([
       `pass Channel ${channel.id}: the bot sees #try-here`,
@@ -67,7 +67,7 @@ describe("the doctor of a channel", () => {
     expect(left(channel).threads).toEqual([]);
   });
 
-  it("archives the thread where it may not delete it, and says so", async () => {
+  it("archives the thread if it may not delete it, and says so", async () => {
     const channel = newChannel(0);
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Removal: the thread stays: archived instead/);
     const { messages, threads } = left(channel);
@@ -80,7 +80,7 @@ describe("the doctor of a channel", () => {
     ["Attach Files", PERMISSION.attachFiles],
     ["View Channel", PERMISSION.viewChannel],
     ["Send Messages", PERMISSION.sendMessages],
-  ])("says what Discord says where %s is denied, and that it is to be granted", async (name, deny) => {
+  ])("reports Discord's reason if %s is denied, and asks to grant it", async (name, deny) => {
     const channel = newChannel(0, { deny });
     const lines = await check(channel.id);
     expect(lines.at(-1)).toMatch(/^(fail|warn) .*(Discord answered 403|did not keep)/);
@@ -88,7 +88,7 @@ describe("the doctor of a channel", () => {
     expect(fixes.at(-1)).toMatch(new RegExp(`Grant the bot .*${name}|Report it`));
   });
 
-  it("names what is wrong with an id that is no channel's, and with a token", async () => {
+  it("names the problem of an id that is not a channel's, and of a token", async () => {
     await check("1");
     expect(fixes).toEqual([expect.stringContaining("Give the id of a channel")]);
     const rest = new REST({ api: discord.url, retries: 0 }).setToken("no-token");
@@ -96,7 +96,7 @@ describe("the doctor of a channel", () => {
       expect(fix).toContain("Set DISCORD_TOKEN");
   });
 
-  it("removes what it has sent where it is stopped halfway", async () => {
+  it("removes its messages if it is stopped halfway", async () => {
     const channel = newChannel(0, { allow: PERMISSION.manageThreads });
     const stopping = new AbortController();
     const checked = check(channel.id, { stopped: stopping.signal });
@@ -116,7 +116,7 @@ describe("the doctor of a channel", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
-  it("goes on where no thread may be opened", async () => {
+  it("continues if no thread may be opened", async () => {
     const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);
     expect(left(channel).messages).toBe(0);

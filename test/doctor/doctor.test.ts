@@ -63,7 +63,7 @@ describe("the doctor", () => {
     expect(code).toBe(0);
   });
 
-  it("names what is wrong and how to mend it, shows no secret, and ends with 1", async () => {
+  it("names each problem and its fix, shows no secret, and exits with 1", async () => {
     const { channels, guild, token } = harness.discord;
     const everyone = { id: guild.id, type: 0 as const, allow: "0", deny: String(1n << 14n) };
     channels.governance.permission_overwrites.push(everyone);
@@ -90,7 +90,7 @@ describe("the doctor", () => {
     });
   });
 
-  it("asks all endpoints, and writes what was answered to a file that is new", async () => {
+  it("asks all endpoints, and writes the answers to a new file", async () => {
     const report = join(newDataDir(), "report.json");
     const { code, said } = await run(
       { ...env, EXPLORER_REQUESTS_PER_MINUTE: "100000" },
@@ -127,7 +127,7 @@ describe("the doctor", () => {
     expect(code).toBe(1);
   });
 
-  it("says what to do where no endpoint is answered", async () => {
+  it("gives advice if no endpoint answers", async () => {
     const { code, said } = await run({ ...env, EXPLORER_API_KEY: "a-wrong-key" }, "--endpoints");
     expect(said).toContain("→ Set EXPLORER_API_KEY to a valid key");
     expect(said).not.toContain("Please report them");
@@ -140,7 +140,7 @@ describe("the doctor", () => {
     expect(code).toBe(0);
   });
 
-  it("says what it takes", async () => {
+  it("prints its usage", async () => {
     expect(await run(env, "--help")).toMatchObject({
       code: 0,
       said: expect.stringContaining("--report FILE"),
@@ -155,7 +155,7 @@ describe("the doctor", () => {
     });
   });
 
-  it("sees what the bot lacks in a subscribed channel", async () => {
+  it("finds missing permissions in a subscribed channel", async () => {
     const { channels, guild } = harness.discord;
     const everyone = { id: guild.id, type: 0 as const, allow: "0", deny: String(1n << 14n) };
     channels.governance.permission_overwrites.push(everyone);
@@ -167,7 +167,7 @@ describe("the doctor", () => {
 });
 
 describeWithRedis("the doctor of a Redis", () => {
-  it("wants persistence, and an eviction policy that keeps the state", async () => {
+  it("requires persistence, and an eviction policy that keeps the state", async () => {
     const redis = await startRedis();
     const harness = await startHarness();
     const client = createClient({ url: redis.url });

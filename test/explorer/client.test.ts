@@ -148,7 +148,7 @@ describe("the explorer's client", () => {
     sandbox.clearFaults();
   });
 
-  it("believes nothing but a literal true or false of whether a validator exists", async () => {
+  it("accepts only a literal true or false for the existence of a validator", async () => {
     sandbox.injectFault({ kind: "body", body: '"true"' });
     expect(await problemOf(client.validatorExists({ validatorId: "x" }))).toBe("unreadable");
     sandbox.clearFaults();

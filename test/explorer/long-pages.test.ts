@@ -16,7 +16,7 @@ const pageOf = (page: number, size: number) =>
   });
 
 describe("pages that are longer than was wanted", () => {
-  it("take a turn of the event loop each, also where they are all in the cache", async () => {
+  it("take a turn of the event loop each, even as cache hits", async () => {
     let turns = 0;
     let isReading = true;
     const count = () => {

@@ -22,7 +22,7 @@ describe("the budget", () => {
     expect(people + background).toBeLessThanOrEqual(1_200 + 10);
   });
 
-  it("is one priority's as a whole while the other wants nothing", () => {
+  it("belongs to one priority completely while the other is idle", () => {
     expect(drain(["people"], 10).people).toBeGreaterThan(1_190);
     expect(drain(["background"], 10).background).toBeGreaterThan(1_190);
   });
@@ -38,7 +38,7 @@ describe("the queue", () => {
   const never = () => new AbortController().signal;
   const open = { take: () => 0 };
 
-  it("runs so many at once, and leaves a place for a person", async () => {
+  it("limits concurrency, and keeps a place for a person", async () => {
     const queue = createQueue({ budget: open, concurrency: 2 });
     let finish = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ describe("the queue", () => {
     expect(started).toEqual(["b1", "p1", "b2"]);
   });
 
-  it("lets what somebody waits for overtake the background", async () => {
+  it("lets a person's request overtake the background", async () => {
     const queue = createQueue({
       budget: { take: (priority) => (priority === "people" ? 0 : 60_000) },
       concurrency: 4,
@@ -72,7 +72,7 @@ describe("the queue", () => {
     expect(await work).toBe("done");
   });
 
-  it("fails what waits too long, and what is cleared", async () => {
+  it("fails requests that wait too long, and cleared ones", async () => {
     const queue = createQueue({ budget: { take: () => 60_000 }, concurrency: 1 });
     const late = queue.run(createWaiters("ana"), async () => "done", AbortSignal.timeout(30));
     await expect(late).rejects.toMatchObject({ problem: "busy" });
@@ -106,7 +106,7 @@ describe("the queue", () => {
     expect(done).toHaveLength(27);
   });
 
-  it("keeps a place from whoever has taken the others, for somebody else", async () => {
+  it("keeps a place for another person", async () => {
     const queue = createQueue({ budget: open, concurrency: 3 });
     const started: string[] = [];
     const stuck = (person: string) =>
@@ -124,7 +124,7 @@ describe("the queue", () => {
     await expect.poll(() => started).toEqual(["flood", "flood", "ana"]);
   });
 
-  it("gives a request the turn of whoever comes to wait for it", async () => {
+  it("moves a request forward if a person joins it", async () => {
     const queue = createQueue({ budget: open, concurrency: 1 });
     const done: string[] = [];
     const run = (name: string, waiters = createWaiters("flood")) =>
@@ -138,7 +138,7 @@ describe("the queue", () => {
     expect(done).toHaveLength(10);
   });
 
-  it("keeps the background's own turn for what both wait for, whoever came first", async () => {
+  it("keeps the background's own turn for a shared request", async () => {
     for (const first of ["flood", undefined]) {
       const queue = createQueue({ budget: open, concurrency: 2 });
       let finish = () => {};
@@ -166,7 +166,7 @@ describe("the queue", () => {
     }
   });
 
-  it("takes nothing of the budget for what nobody may send", async () => {
+  it("uses no budget for requests that may not be sent", async () => {
     let taken = 0;
     const budget = {
       take: () => {

@@ -83,7 +83,7 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(3);
   });
 
-  it("refreshes only what is over ten seconds old", async () => {
+  it("refreshes only answers that are older than ten seconds", async () => {
     await service.for(ana).dashboard({});
     pass(9 * SECOND);
     await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({});
@@ -161,7 +161,7 @@ describe("the explorer's service", () => {
     expect(held).toMatchObject({ stale: true, problem: "spent" });
   });
 
-  it("blames nobody for joining somebody who has no requests left", async () => {
+  it("does not count a shared request against a person without requests left", async () => {
     const ben = { person: "ben" };
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).parties({ page, size: 100 })));
     // Ana has none left, and is told so; Ben, who joins her, is answered all the same.
@@ -171,7 +171,7 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(21);
   });
 
-  it("tries a second time what may succeed then, and nothing else", async () => {
+  it("retries only requests that may succeed then", async () => {
     sandbox.injectFault({ kind: "status", status: 503 }, { times: 2 });
     expect(await problemOf(service.for(ana).dashboard({}))).toBe("no error");
     expect(sent()).toBe(3);
@@ -232,6 +232,26 @@ describe("the explorer's service", () => {
     },
   );
 
+  it("takes several endpoints that never answered this key for restricted ones, however often they are asked in a row", async () => {
+    const parties = (page: number) =>
+      problemOf(service.for(ana).parties({ page, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" }));
+    const contracts = (page: number) => problemOf(service.for(ana).contracts({ page, size: 100 }));
+    expect(await parties(0)).toBe("no error");
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /events|updates|transfers/ });
+    for (let page = 0; page < 2; page += 1) {
+      expect(await problemOf(service.for(ana).events({ page, size: 100 }))).toBe("withheld");
+      expect(await problemOf(service.for(ana).updates({ page, size: 100 }))).toBe("withheld");
+      expect(await problemOf(service.for(ana).transfers({ page, size: 100 }))).toBe("withheld");
+    }
+    expect(await contracts(0)).toBe("no error");
+    expect(news).not.toContain("refused");
+    // The key itself is refused now: endpoints that answered are withheld, one after another.
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /parties|contracts|price/ });
+    expect(await parties(1)).toBe("withheld");
+    expect(await contracts(1)).toBe("withheld");
+    expect(await problemOf(service.for(ana).price({}))).toBe("refused");
+  });
+
   it("takes one endpoint that is withheld for several ids for one, and not for a key that is refused", async () => {
     sandbox.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
     const [first, second] = sandbox.ledger.voteRequests.map(({ firstContractId }) => firstContractId);
@@ -241,7 +261,7 @@ describe("the explorer's service", () => {
     expect(news).toEqual(["withheld voteRequest"]);
   });
 
-  it("takes a 404 of one thing for no such thing, however many are not there", async () => {
+  it("treats a 404 of one thing as missing, however often it occurs", async () => {
     for (const partyId of ["a::1220", "b::1220", "c::1220"])
       expect(await problemOf(service.for(ana).party({ partyId }))).toBe("missing");
     expect(await problemOf(service.for(ana).token({ contractId: "00" }))).toBe("missing");
@@ -279,7 +299,7 @@ describe("the explorer's service", () => {
     const crowded = serve({ take: () => MINUTE });
     const problems = [service, crowded].map((each) => problemOf(each.for(ana).price({})));
     expect(await Promise.all(problems)).toEqual(["slow", "busy"]);
-    expect(performance.now() - started).toBeLessThan(11_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("drops rows that cannot be read, and duplicates, and keeps the rest", async () => {

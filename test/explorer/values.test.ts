@@ -114,7 +114,7 @@ describe("other values", () => {
     expect(encodeURIComponent(clean("\ud800x"))).toContain("x");
   });
 
-  it("reads JSON in text, and keeps text that is none", () => {
+  it("reads JSON in text, and keeps other text", () => {
     expect(toJson('{"a":[1]}')).toEqual({ a: [1] });
     expect(toJson("{oops")).toBe("{oops");
     expect(toJson("")).toBeNull();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ACTIONS } from "../../src/ledger/action-table.js";
-import { isGeneric, subjectText, toAction, toTitle } from "../../src/ledger/actions.js";
+import { isGeneric, summaryText, toAction, toTitle } from "../../src/ledger/actions.js";
 import { valueText } from "../../src/ledger/units.js";
 import { identityOf } from "../../src/ledger/vote-requests.js";
 import { statusGroup, votesNeeded } from "../../src/ledger/vote-rules.js";
@@ -16,10 +16,10 @@ const dso = (tag: string, value: unknown) => ({ tag: "ARC_DsoRules", value: { ds
 
 /** An action as people read it. */
 function read(config: unknown) {
-  const { words, subject, facts } = toAction(config);
+  const { words, summary, facts } = toAction(config);
   return {
     words,
-    subject: subject && withCoin(subjectText(subject, nameOf), DEFAULT_COIN),
+    summary: summary && withCoin(summaryText(summary, nameOf), DEFAULT_COIN),
     facts: facts.map(({ label, value }) => withCoin(`${label}: ${valueText(value, nameOf)}`, DEFAULT_COIN)),
   };
 }
@@ -112,19 +112,47 @@ describe("an action", () => {
         ],
       }),
       "Change Validator Licences",
-      null,
-      [
-        "Changes validator: Delta Labs",
-        "Changes new weight: 2",
-        "Changes validator: Iris Custody",
-        "Changes new weight: 3",
-      ],
+      "Change 2 validator licences",
+      ["Licence weight × 20,000: Delta Labs", "Licence weight × 30,000: Iris Custody"],
+    ],
+    [
+      dso("SRARC_ModifyValidatorLicenses", {
+        changes: [{ tag: "VLC_ChangeWeight", value: { validator: DELTA, newWeight: "15000.0" } }],
+      }),
+      "Change Validator Licences",
+      "Licence weight of Delta Labs → 15,000",
+      ["Licence weight × 15,000: Delta Labs"],
+    ],
+    [
+      dso("SRARC_ModifyValidatorLicenses", {
+        changes: [{ tag: "VLC_Withdraw", value: { validator: DELTA } }],
+      }),
+      "Change Validator Licences",
+      "Withdraw the licence of Delta Labs",
+      ["Licence withdrawn: Delta Labs"],
+    ],
+    [
+      dso("SRARC_ModifyValidatorLicenses", {
+        changes: Array.from({ length: 10 }, () => ({ tag: "VLC_Withdraw", value: { validator: IRIS } })),
+      }),
+      "Change Validator Licences",
+      "Change 10 validator licences",
+      [...Array.from({ length: 8 }, () => "Licence withdrawn: Iris Custody"), "More: and 2 more"],
+    ],
+    [
+      dso("SRARC_SetConfigFieldClassification", {
+        fieldPath: ["transferConfig", "maxNumInputs"],
+        newClassification: "FC_Critical",
+      }),
+      "Set Configuration Field Classification",
+      "Classification of transferConfig.maxNumInputs → critical",
+      ["Field: transferConfig.maxNumInputs", "New classification: critical"],
     ],
     [dso("SRARC_OffboardSv", {}), "Offboard Super Validator", null, []],
     [null, null, null, []],
-  ])("%# is put into words, with its subject and its fields", (config, words, subject, facts) => {
-    expect(read(config)).toEqual({ words, subject, facts });
-    expect(read(JSON.stringify(config))).toEqual({ words, subject, facts });
+  ])("%# is put into words, with its summary and its fields", (config, words, summary, facts) => {
+    expect(read(config)).toEqual({ words, summary, facts });
+    expect(read(JSON.stringify(config))).toEqual({ words, summary, facts });
   });
 
   it("has words for every constructor of the table, and no title that only says its kind passes for more", () => {
@@ -145,7 +173,7 @@ describe("an action", () => {
     const set = (
       newConfig: object,
       baseConfig: object | null = { voteCooldownTime: span("60000000"), maxTextLength: "1" },
-    ) => read(dso("SRARC_SetConfig", { baseConfig, newConfig })).subject;
+    ) => read(dso("SRARC_SetConfig", { baseConfig, newConfig })).summary;
     expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "1" })).toBe(
       "DSO rules: least time between two votes of one SV → 2 min",
     );

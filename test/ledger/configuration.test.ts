@@ -23,6 +23,17 @@ describe("a configuration's changes", () => {
       "Tick (half a round): 10 min → 5 min",
     ],
     [
+      { governanceLockConfig: { minimumLockAmount: "1000000.0", searchTimeGranularity: span("3600000000") } },
+      { governanceLockConfig: { minimumLockAmount: "2000000.0", searchTimeGranularity: span("600000000") } },
+      "Smallest governance lock: 1,000,000 CC → 2,000,000 CC",
+      "Governance lock: search time granularity: 1 h → 10 min",
+    ],
+    [
+      { amuletSwitchOverTimes: {} },
+      { amuletSwitchOverTimes: { noFees: "2026-12-01T00:00:00Z" } },
+      "Switch-over: noFees: — → 2026-12-01 00:00 UTC",
+    ],
+    [
       { transferPreapprovalFee: "0.0027" },
       { transferPreapprovalFee: 0.003 },
       "Transfer pre-approval fee: 0.0027 USD a day → 0.003 USD a day",
@@ -60,14 +71,14 @@ describe("a configuration's changes", () => {
     expect(lines(base, next)).toEqual(expected);
   });
 
-  it("leaves out what stays, in whatever digits", () => {
+  it("leaves out unchanged values, whatever their digits", () => {
     const base = { transferConfig: { createFee: { fee: "0.030" } }, maxTextLength: 1024 };
     expect(lines(base, { transferConfig: { createFee: { fee: "0.03" } }, maxTextLength: "1024" })).toEqual(
       [],
     );
   });
 
-  it("compares a stepped rate by where its steps begin: one that goes is one change", () => {
+  it("compares a stepped rate by the start of its steps: a removed step is one change", () => {
     const fee = (...steps: readonly (readonly [string, string])[]) => ({
       transferConfig: {
         transferFee: { initialRate: "0.01", steps: steps.map(([_1, _2]) => ({ _1, _2 })) },
@@ -122,8 +133,8 @@ describe("a configuration's changes", () => {
     [{ baseConfig: { a: "1" }, newConfig: null }, "new"],
     [{ baseConfig: { a: "1" } }, "new"],
     [{ baseConfig: { a: "1" }, newConfig: { a: "1.0" } }, "difference"],
-  ])("are not made up where %j", (value, gap) => {
-    expect(toAction({ tag: "SRARC_SetConfig", value })).toMatchObject({ changes: [], gap, subject: null });
+  ])("are not made up for %j", (value, gap) => {
+    expect(toAction({ tag: "SRARC_SetConfig", value })).toMatchObject({ changes: [], gap, summary: null });
   });
 
   it("tell two limits and two versions apart that look alike", () => {
@@ -137,8 +148,8 @@ describe("a configuration's changes", () => {
   it("are of an owner's information too", () => {
     const info = (rightOwnerParty: string, rewardWeight: string) => ({ rightOwnerParty, rewardWeight });
     const value = { name: "Iris", baseInfo: info(MANAGER, "10000"), newInfo: info(MANAGER, "20000") };
-    const { changes, subject } = toAction({ tag: "SRARC_UpdateSvRightOwnerInfo", value });
-    expect(subject).toEqual(["Update SV right owner ", "Iris"]);
+    const { changes, summary } = toAction({ tag: "SRARC_UpdateSvRightOwnerInfo", value });
+    expect(summary).toEqual(["Update SV right owner ", "Iris"]);
     expect(changes.map(({ label, from, to }) => [label, from, to])).toEqual([
       ["Reward weight", { words: "1" }, { words: "2" }],
     ]);

@@ -38,7 +38,7 @@ describe("the prices kept", () => {
     expect(changeOver(kept, "30d", now, price)).toBeCloseTo(exact(30), -1);
   });
 
-  it("tell no change where nothing is known of the span's beginning", () => {
+  it("have no change if the start of the span is unknown", () => {
     const young = watch(0.5, () => 1);
     expect(changeOver(young.kept, "1d", young.now, "1")).toBeUndefined();
     expect(changeOver([], "1d", now, "1")).toBeUndefined();

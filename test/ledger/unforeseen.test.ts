@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { fetchAnswer } from "../../src/explorer/client.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { createUnforeseen } from "../../src/ledger/unforeseen.js";
+import { createUnforeseen, oncePerMinute } from "../../src/ledger/unforeseen.js";
 import { createMetrics } from "../../src/ops/metrics.js";
-import { DAY, HOUR } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { quiet, SMALL } from "../harness.js";
 
 let explorer: SandboxExplorer;
@@ -39,7 +39,7 @@ async function watch() {
   };
 }
 
-describe("answers that nobody foresaw", () => {
+describe("unforeseen answers", () => {
   it("are counted each time, and logged once a day", async () => {
     const { clock, logged, unforeseen, readTransfers, counted } = await watch();
     await readTransfers();
@@ -75,14 +75,29 @@ describe("answers that nobody foresaw", () => {
     ["party", { partyId: "a" }, 0],
     ["price", { price: 1 }, 2],
     ["transfers", { content: [{ eventId: "a" }] }, 0],
-  ] as const)(
-    "of %s, fields that may be left out where they are empty are no news",
-    async (endpoint, json, count) => {
-      const { logged, unforeseen } = await watch();
-      unforeseen.note(endpoint, { ...json });
-      expect(logged).toHaveLength(count);
-    },
-  );
+  ] as const)("of %s: fields that may be left out if empty are no news", async (endpoint, json, count) => {
+    const { logged, unforeseen } = await watch();
+    unforeseen.note(endpoint, { ...json });
+    expect(logged).toHaveLength(count);
+  });
+
+  it("are looked for in one answer of each endpoint a minute", () => {
+    const noted: string[] = [];
+    const clock = { ms: 0 };
+    const note = oncePerMinute(
+      (endpoint) => void noted.push(`${endpoint} ${clock.ms}`),
+      () => clock.ms,
+    );
+    for (clock.ms = 0; clock.ms < 2 * MINUTE; clock.ms += MINUTE / 4) {
+      note("price", {});
+      if (clock.ms > 0) note("dashboard", {});
+    }
+    expect(noted).toEqual(["price 0", "dashboard 15000", "price 60000", "dashboard 75000"]);
+    // A field that comes or goes is not waited for.
+    note("price", { burned: 1 });
+    note("price", { burned: 2 });
+    expect(noted.slice(4)).toEqual(["price 120000"]);
+  });
 
   it("are bounded, whatever a stranger sends", async () => {
     const { logged, unforeseen, counted } = await watch();

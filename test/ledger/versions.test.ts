@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { createDirectory } from "../../src/directory/directory.js";
-import { compareVersions, isVersion, surveyVersions, versionsBehind } from "../../src/ledger/versions.js";
+import {
+  compareVersions,
+  isMajority,
+  isVersion,
+  surveyVersions,
+  versionsBehind,
+} from "../../src/ledger/versions.js";
 import { versionLists } from "../../src/screens/validators.js";
 
 const run = (version: string | null, count: number, active = true) =>
   Array.from({ length: count }, () => ({ version, active }));
 
-it("are listed in menus only where their address has room for them", async () => {
+it("are in menus only if their address has room for them", async () => {
   const directory = createDirectory();
   const long = `${"999999999.".repeat(4)}9-${"a".repeat(24)}+${"b".repeat(24)}`;
   const entries = [long, "0.6.2"].map((version, at) => ({ id: `v${at}`, name: null, active: true, version }));
@@ -58,7 +64,7 @@ describe("versions", () => {
     ...run(null, 4),
   ]);
 
-  it("are the most common and the newest that anybody active runs", () => {
+  it("are the most common and the newest among active validators", () => {
     expect(survey).toMatchObject({ active: 184, mostCommon: "0.6.2", newest: "0.6.3" });
     expect(surveyVersions([])).toMatchObject({ active: 0, mostCommon: null, newest: null });
     expect(surveyVersions([...run("0.1.0", 2), ...run("0.2.0", 2)]).mostCommon).toBe("0.2.0");
@@ -73,8 +79,17 @@ describe("versions", () => {
     ["0.8.0", 0, 0],
     ["soon", undefined, undefined],
     [null, undefined, undefined],
-  ])("are so many behind: %s", (version, mostCommon, newest) => {
+  ])("are behind by the right number: %s", (version, mostCommon, newest) => {
     expect(versionsBehind(version, survey.mostCommon, survey)).toBe(mostCommon);
     expect(versionsBehind(version, survey.newest, survey)).toBe(newest);
   });
+});
+
+it.each([
+  [["0.6.2", "0.6.2", "0.6.1"], true],
+  [["0.6.2", "0.6.2", "0.6.1", "0.6.1"], false],
+  [["0.6.2", "0.6.2", "0.6.1", "0.6.0", "0.5.9"], false],
+  [[], false],
+])("most validators run the most common version of %j: %s", (running, expected) => {
+  expect(isMajority(surveyVersions(running.map((version) => ({ active: true, version }))))).toBe(expected);
 });

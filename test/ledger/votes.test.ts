@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { notVoted, voterKey, voterName, votersIn, votesIn } from "../../src/ledger/votes.js";
+import { isSameVoter, notVoted, voterKey, voterName, votersIn, votesIn } from "../../src/ledger/votes.js";
 
 const reason = { url: "https://example.org", body: "Fine" };
 
@@ -24,13 +24,13 @@ describe("the votes in a contract", () => {
   });
 
   it.each([[null], [{}], [{ votes: {} }], [{ votes: "none" }]])(
-    "are not known where there is no list of them: %j",
+    "are unknown without a list of them: %j",
     (payload) => {
       expect(votesIn(payload)).toBeNull();
     },
   );
 
-  it("lose one that cannot be read, and no other", () => {
+  it("lose only the one that cannot be read", () => {
     expect(votesIn({ votes: [null, ["Falcon"], ["Grove", { accept: true }], 7] })).toHaveLength(1);
     expect(votesIn({ votes: [] })).toEqual([]);
   });
@@ -38,7 +38,7 @@ describe("the votes in a contract", () => {
 
 describe("a voter", () => {
   const vote = { ...votesIn({ votes: [["Falcon", { sv: "falcon::1220", accept: true }]] })?.[0] };
-  it("is known by its party, else by a name", () => {
+  it("is identified by its party, else by a name", () => {
     const all = { company: "Falcon Ltd", identifier: "falcon::1220", accountName: "Falcon" };
     const read = (given: object) => {
       const row = { ...vote, ...all, ...given } as Parameters<typeof voterKey>[0];
@@ -52,6 +52,43 @@ describe("a voter", () => {
   });
 });
 
+describe("two super validators of one company", () => {
+  const vote = (identifier: string | null, accountName: string | null, accept: boolean | null = true) => ({
+    ...(votesIn({ votes: [["x", { accept }]] })?.[0] ?? raise()),
+    company: "Digital Asset",
+    identifier,
+    accountName,
+  });
+  const raise = (): never => {
+    throw new Error("No vote");
+  };
+  const [first, second] = ["da-1::1220aa", "da-2::1220bb"];
+
+  it("are two, whatever names the explorer gives them", () => {
+    expect(votersIn([vote(first, "Digital-Asset-1"), vote(second, "Digital-Asset-2")])).toEqual([
+      { name: "Digital-Asset-1", aliases: [first, "Digital-Asset-1"] },
+      { name: "Digital-Asset-2", aliases: [second, "Digital-Asset-2"] },
+    ]);
+    // Of two that share a name, each is called by its party.
+    expect(votersIn([vote(first, null), vote(second, null)])).toEqual([
+      { name: first, aliases: [first] },
+      { name: second, aliases: [second] },
+    ]);
+    expect(votersIn([vote(first, "DA"), vote(second, "DA"), vote(null, "DA")])).toHaveLength(2);
+  });
+
+  it("are told apart if one has voted and the other has not", () => {
+    const all = votersIn([vote(first, "Digital-Asset-1"), vote(second, "Digital-Asset-2")]);
+    expect(notVoted([vote(first, "Digital-Asset-1")], all, 1)?.map(({ name }) => name)).toEqual([
+      "Digital-Asset-2",
+    ]);
+    const mapped = { aliases: [first, "Digital-Asset-1", "Digital Asset"] };
+    expect(isSameVoter(mapped, { aliases: [second, "Digital Asset"] })).toBe(false);
+    expect(isSameVoter(mapped, { aliases: [first] })).toBe(true);
+    expect(isSameVoter(mapped, { aliases: ["Digital-Asset-1"] })).toBe(true);
+  });
+});
+
 describe("who has not voted", () => {
   const votes = (...names: readonly (readonly [string | null, boolean | null])[]) =>
     votesIn({ votes: names.map(([name, accept]) => [name, { sv: null, accept }]) }) ?? [];
@@ -59,7 +96,7 @@ describe("who has not voted", () => {
     votes(["Falcon", true], ["Grove", false], ["Iris", true], ["Iris", false], [null, true]),
   );
 
-  it("are those seen voting elsewhere, where they are as many as are missing", () => {
+  it("are known from other votes, if their number matches", () => {
     const own = votes(["Falcon", true], ["Grove", null]);
     expect(notVoted(own, others, 2)?.map(({ name }) => name)).toEqual(["Grove", "Iris"]);
     expect(notVoted(own, others, 3)).toBeNull();

@@ -52,7 +52,7 @@ describe("a bot of two networks", () => {
   const asked = async (place: ReturnType<typeof guest>, command: string, given: Given = {}) =>
     driver().ask(place, command, given);
 
-  it("answers each command from the network that is named, and says so where it is not the first one", async () => {
+  it("answers each command from the named network, and labels other networks", async () => {
     for (const [network, explorer] of [
       ["main", harness.explorer],
       ["test", second],
@@ -102,7 +102,7 @@ describe("a bot of two networks", () => {
     expect(titleOf(list)).toMatch(/· TestNet$/);
   });
 
-  it("opens what names no network on the one that came first", async () => {
+  it("opens links without a network on the oldest one", async () => {
     const place = guest();
     const message = await asked(place, "/price", { network: "test" });
     const button = driver().find(message, "Refresh");

@@ -9,7 +9,7 @@ import { SMALL } from "../harness.js";
 
 const gateway = () => ({ ready: 1, all: 1 });
 
-it("metrics tell networks apart where there are several, and are as ever where there is one", async () => {
+it("metrics have a network label with several networks, and none with one", async () => {
   const countOf = async (networks: readonly (string | undefined)[]) => {
     const metrics = await createMetrics(true, ["governance"], networks, gateway);
     metrics.of(networks.at(-1)).read("price", "memory");
@@ -25,7 +25,7 @@ it("metrics tell networks apart where there are several, and are as ever where t
   expect(one).not.toContain("network=");
 });
 
-it("the doctor checks each network's explorer, and names the variable of the one that is wrong", async () => {
+it("the doctor checks each network's explorer, and names the variable of the wrong one", async () => {
   const discord = await startSandboxDiscord();
   const options = { size: SMALL, lively: false };
   const [main, test] = [await startSandboxExplorer(options), await startSandboxExplorer(options)];

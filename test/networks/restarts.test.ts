@@ -63,7 +63,7 @@ describe("a bot whose networks change", () => {
     await expect.poll(announced, WAIT).toEqual([expect.stringContaining("Before there were two")]);
   });
 
-  it("serves a second one beside it, to which nothing of the first one belongs", async () => {
+  it("serves a second one beside it, with its own state", async () => {
     await harness.restart(both);
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list.match(/· governance/g)).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("a bot whose networks change", () => {
     await expect.poll(announced).toHaveLength(1);
   });
 
-  it("changes nothing but the default with another order", async () => {
+  it("changes only the default with another order", async () => {
     await harness.restart(otherOrder());
     expect(titleOf(await driver().ask(owner(), "/price"))).not.toMatch(/Net$/);
     expect(titleOf(await driver().ask(owner(), "/price", { network: "main" }))).toMatch(/· MainNet$/);
@@ -95,7 +95,7 @@ describe("a bot whose networks change", () => {
     expect(list).toContain(`<#${governance().id}> · governance · MainNet`);
   });
 
-  it("keeps what belongs to a network that is taken out, and says so", async () => {
+  it("keeps the state of a removed network, and says so", async () => {
     await harness.restart({ NETWORKS: "main" });
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list).toMatch(/governance · test/);
@@ -113,7 +113,7 @@ describe("a bot whose networks change", () => {
     expect(edited.content).toContain("rests");
   });
 
-  it("goes on where it was once it is back, and announces nothing twice", async () => {
+  it("continues when it is back, and announces nothing twice", async () => {
     await harness.restart(both);
     const inGeneral = () => announced(harness.discord.channels.general);
     await expect.poll(inGeneral, WAIT).toHaveLength(2);

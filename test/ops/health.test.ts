@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Harness, startHarness } from "../harness.js";
+import { DiscordError } from "../../sandbox/discord/errors.js";
+import { makeStack } from "../../sandbox/stack.js";
+import { type Harness, SMALL, startHarness } from "../harness.js";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -15,7 +17,27 @@ describe("a bot with an HTTP_PORT", () => {
   let harness: Harness;
   afterEach(() => harness.close());
 
-  it("is alive, ready once it is, and counts what it does", async () => {
+  it("is not ready before Discord has its commands, and registers them until it does", async () => {
+    const port = await freePort();
+    harness = await makeStack({
+      explorer: { size: SMALL, lively: false },
+      env: () => ({ HTTP_PORT: String(port) }),
+    });
+    const { discord } = harness;
+    const error = new DiscordError(503, 0, "Service Unavailable");
+    const path = /^\/applications\/\d+\/(guilds\/\d+\/)?commands$/;
+    // discord.js tries each request four times.
+    discord.trap({ method: "GET", path, times: 5, error });
+    await harness.start();
+    const get = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text();
+    expect(await get()).toContain("the commands are not registered yet");
+    await expect.poll(get, { timeout: 20_000 }).toBe("ready\n");
+    expect(harness.bot().output()).toMatch(/retrying until they are[\s\S]*The commands are registered/);
+    const here = { user: discord.people.ana, channel: discord.channels.general };
+    expect((await discord.driver.ask(here, "/network")).embeds).toHaveLength(1);
+  });
+
+  it("is alive, becomes ready, and counts its work", async () => {
     const port = await freePort();
     harness = await startHarness({
       env: ({ channels }) => ({

@@ -40,14 +40,14 @@ async function startBeating(answer: RequestListener, stalled: readonly string[] 
 }
 
 describe("the heartbeat", () => {
-  it("calls the monitor at once where all goes on", async () => {
+  it("calls the monitor at once while the work is running", async () => {
     const { heartbeat, asked, logged } = await startBeating((_, response) => void response.end("OK"));
     await expect.poll(asked).toBe(1);
     await heartbeat.stop();
     expect(logged).toEqual([]);
   });
 
-  it("does not where something stands still", async () => {
+  it("does not call it while the work is stalled", async () => {
     const { heartbeat, asked, looked } = await startBeating(
       (_, response) => void response.end("OK"),
       ["votes"],
@@ -64,7 +64,7 @@ describe("the heartbeat", () => {
     ],
     ["never answers", () => {}],
     ["never ends its answer", (_, response) => void response.writeHead(200).write("O")],
-  ])("is stopped at once where the monitor %s", { timeout: 8_000 }, async (_, answer) => {
+  ])("is stopped at once if the monitor %s", { timeout: 8_000 }, async (_, answer) => {
     const { heartbeat, asked } = await startBeating(answer);
     await expect.poll(asked).toBe(1);
     // It would wait for ten seconds, or for an hour.
@@ -72,12 +72,12 @@ describe("the heartbeat", () => {
     expect(asked()).toBe(1);
   });
 
-  it("says once that the monitor cannot be called, and not where it is", async () => {
+  it("logs once that the monitor cannot be called, without its address", async () => {
     const { heartbeat, logged } = await startBeating((_, response) => void response.writeHead(404).end());
     await expect.poll(() => logged.length).toBe(1);
     await heartbeat.stop();
     expect(logged).toEqual([
-      'HEARTBEAT_URL cannot be called; it is tried again each minute {"reason":"it answered 404"}',
+      'HEARTBEAT_URL cannot be called; retrying each minute {"reason":"it answered 404"}',
     ]);
   });
 });

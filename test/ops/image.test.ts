@@ -16,7 +16,7 @@ describe("the image", () => {
     );
   });
 
-  it("is given what it copies, and no secret", () => {
+  it("has everything that it copies, and no secret", () => {
     const [first, ...given] = lines(".dockerignore");
     expect(first).toBe("*");
     const copied = lines("Dockerfile")
@@ -36,7 +36,7 @@ describe("the image", () => {
     expect(read("Dockerfile")).toMatch(/^USER node$/m);
   });
 
-  it("comes with alerts that say what to do", () => {
+  it("has alerts with advice", () => {
     const { groups } = parse(read("ops/alerts.yaml"));
     for (const { alert, expr, labels, annotations } of groups[0].rules) {
       expect(expr, alert).toMatch(/\S/);

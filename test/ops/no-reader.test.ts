@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startHarness, textOf } from "../harness.js";
 
-it("goes on where nobody reads its log any more", async () => {
+it("keeps running when stdout is closed", async () => {
   const harness = await startHarness({ env: () => ({ LOG_LEVEL: "debug" }) });
   const { driver, people, channels } = harness.discord;
   const place = { user: people.ana, channel: channels.general };

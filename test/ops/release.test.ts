@@ -19,18 +19,15 @@ const workflows = readdirSync(WORKFLOWS).map(
 );
 
 describe("a release", () => {
-  it.each(workflows)(
-    "uses in %s nothing that is not pinned by commit, and rights that are named",
-    (_, text) => {
-      const used = [...text.matchAll(/uses: (\S+)(.*)$/gm)].filter(([, action]) => !action?.startsWith("./"));
-      expect(used.length).toBeGreaterThan(0);
-      for (const [line, action, rest] of used) {
-        expect(action, line).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
-        expect(rest, line).toMatch(/^ # v\d+\.\d+\.\d+$/);
-      }
-      expect(parse(text).permissions).toEqual({ contents: "read" });
-    },
-  );
+  it.each(workflows)("uses only pinned actions and named rights in %s", (_, text) => {
+    const used = [...text.matchAll(/uses: (\S+)(.*)$/gm)].filter(([, action]) => !action?.startsWith("./"));
+    expect(used.length).toBeGreaterThan(0);
+    for (const [line, action, rest] of used) {
+      expect(action, line).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+      expect(rest, line).toMatch(/^ # v\d+\.\d+\.\d+$/);
+    }
+    expect(parse(text).permissions).toEqual({ contents: "read" });
+  });
 
   it("is tested before its image, and has its image before its page", () => {
     const { on, jobs } = parse(read(".github/workflows/release.yml"));
@@ -55,7 +52,7 @@ describe("a release", () => {
     });
   });
 
-  it("packs what runs, and nothing else", () => {
+  it("contains only what runs", () => {
     // Without its scripts: those would build anew what other tests are running.
     const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
       cwd: root,
@@ -76,7 +73,7 @@ describe("what runs it", () => {
   const models = { Deployment, StatefulSet, Service, NetworkPolicy, PodDisruptionBudget };
 
   it.each(documents.map((each) => [each.kind as keyof typeof models, each] as const))(
-    "is, as a Kubernetes %s, what Kubernetes knows",
+    "is a valid Kubernetes %s",
     (kind, document) => {
       expect(() => new models[kind](document).validate()).not.toThrow();
       const { name } = document.metadata;
@@ -104,7 +101,7 @@ describe("what runs it", () => {
     expect(bot.envFrom).toEqual([{ secretRef: { name: "crier" } }]);
   });
 
-  it("is, as a systemd unit, what systemd knows", ({ skip }) => {
+  it("is a valid systemd unit", ({ skip }) => {
     const unit = join(root, "ops/crier.service");
     const { status, stderr, error } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
     if (error) skip("systemd-analyze is not installed (apt-get install systemd)");

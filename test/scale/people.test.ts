@@ -51,7 +51,7 @@ async function instancesIn(url: string): Promise<Readonly<Record<string, number>
 let harness: Harness;
 afterEach(() => harness.close());
 
-it("keeps nothing of the people who ask and of their servers", async () => {
+it("keeps nothing about people and servers that ask", async () => {
   harness = await startHarness({ env: () => ({ NODE_OPTIONS: "--inspect=127.0.0.1:0" }) });
   const { world, driver, channels, guild } = harness.discord;
   const people = Array.from({ length: PEOPLE }, (_, at) => world.addUser(`Person ${at}`));

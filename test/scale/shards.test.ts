@@ -86,7 +86,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     const everywhere = (title: string) => told.every((channel) => count(channel, title) === 1);
     explorer.ledger.openVoteRequest({ title: "Before the kill" });
     await world.until(() => everywhere("Before the kill"), "the first announcement", 20_000);
-    const leader = bots.findIndex((bot) => bot.output().includes("does the background work"));
+    const leader = bots.findIndex((bot) => bot.output().includes("Took the lease"));
     explorer.ledger.openVoteRequest({ title: "During the kill" });
     await bots[leader]?.stop("SIGKILL");
     await world.until(() => everywhere("During the kill"), "the second announcement", 30_000);

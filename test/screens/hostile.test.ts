@@ -69,9 +69,11 @@ describe("whatever the explorer returns", () => {
   const screens = {
     directory: createDirectory(),
     charts: createCharts({ error: () => {} }),
+    rhythms: { intervals: async () => () => ({ ms: 3_900_000, isOwn: false }) },
     prices: { samples: async () => [] },
     commands: () => [],
     source: "explorer.example",
+    watchLinks: () => [],
     others: [],
   };
 

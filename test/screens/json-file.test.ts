@@ -10,18 +10,18 @@ function nested(depth: number, inner: unknown): unknown[] {
 }
 
 describe("JSON as a file", () => {
-  it("is indented, and named for what it is", async () => {
+  it("is indented, and has a suitable name", async () => {
     const file = await jsonFile("update-12:3", { a: [1] });
     expect(file?.name).toBe("update-12_3.json");
     expect(file?.content.toString()).toBe('{\n  "a": [\n    1\n  ]\n}\n');
   });
 
-  it("is compact where indenting would make it many times larger", async () => {
+  it("is compact if indenting would make it many times larger", async () => {
     const file = await jsonFile("deep", nested(90, Array(100_000).fill(1)));
     expect(file?.content.length).toBeLessThan(MEGABYTE);
   });
 
-  it("is left out where it is too large, or nested deeper than can be written", async () => {
+  it("is left out if it is too large, or nested too deeply", async () => {
     expect(await jsonFile("large", ["x".repeat(9 * MEGABYTE)])).toBeUndefined();
     expect(await jsonFile("deep", nested(100_000, 1))).toBeUndefined();
     expect((await jsonFile("long", Array(1_000_000).fill(nested(2, 1))))?.content.length).toBeLessThan(

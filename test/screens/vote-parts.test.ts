@@ -23,14 +23,14 @@ describe("when a vote ends, and takes effect", () => {
     [
       "open, without an effective date",
       vote("Open", SOON),
-      { "Voting ends": soon, "Takes effect": "as soon as enough vote yes" },
+      { "Quorum by": soon, "Takes effect": "as soon as enough have voted yes" },
     ],
     [
       "open, with one",
       vote("Open", PAST, SOON),
       {
-        "Enough must have voted by": at(PAST, "f"),
-        "Voting ends, and the request takes effect": soon,
+        "Quorum by": at(PAST, "f"),
+        "Decided on": soon,
         "How it is decided": expect.stringContaining("Enough no votes reject it at any time"),
       },
     ],
@@ -85,14 +85,14 @@ describe("when a vote ends, and takes effect", () => {
     [
       "without any date",
       vote("Open", null),
-      { "Voting ends": "unknown", "Takes effect": "as soon as enough vote yes" },
+      { "Quorum by": "unknown", "Takes effect": "as soon as enough have voted yes" },
     ],
   ])("is said of one that is %s", (_, state, expected) => {
     const fields = timeFields(state, NOW).map(({ name, value }) => [name, value.toString()]);
     expect(Object.fromEntries(fields)).toEqual(expected);
   });
 
-  it("counts nothing down that is over", () => {
+  it("has no countdown for a vote that is over", () => {
     for (const status of ["Rejected", "Expired", "Wound up", "Implemented"])
       expect(
         timeFields(vote(status, PAST, PAST), NOW)
@@ -101,15 +101,18 @@ describe("when a vote ends, and takes effect", () => {
       ).not.toContain(":R>");
   });
 
-  it.each<[VoteState, string]>([
-    [vote("Open", SOON), `voting ends ${at(SOON, "f")}`],
-    [vote("Open", SOON, LATER), `voting ends ${at(LATER, "f")}`],
+  it.each<[VoteState, string, yes?: number]>([
+    [vote("Open", SOON), `quorum by ${at(SOON, "f")}`],
+    [vote("Open", SOON, LATER), `quorum by ${at(SOON, "f")}`],
+    [vote("Open", SOON, LATER), `decided on ${at(LATER, "f")}`, 9],
+    [vote("Open", PAST, SOON), "expired, not closed yet"],
+    [vote("Open", PAST, PAST), "overdue", 9],
     [vote("Rejected", SOON), "voting has ended"],
     [vote("Rejected", PAST), "voting has ended"],
     [vote("Implemented", PAST - 1, PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
-  ])("fits a line of a list: %j", (state, words) => {
-    expect(untilWords(state, NOW).toString()).toBe(words);
+  ])("fits a line of a list: %j", (state, words, yes = 3) => {
+    expect(untilWords({ ...state, ...tally(yes, 1, 12 - yes) }, 9, NOW).toString()).toBe(words);
   });
 });
 
@@ -124,9 +127,19 @@ describe("a tally", () => {
     ["that nobody has voted", tally(0, 0, 0), 9, "no votes yet"],
     ["that one side of it is not given", tally(0, null, null), 9, "the explorer gives no whole tally"],
     ["that it is not given", tally(null, null, null), 9, "the explorer gives no tally"],
-    ["what is given of it", tally(2, null, null), undefined, "🟩🟩"],
+    ["no bar for a part of it", tally(2, null, null), undefined, "the explorer gives no whole tally"],
   ])("shows %s", (_, counts, needed, bar) => {
     expect(tallyBar(counts, needed).toString()).toBe(bar);
+  });
+
+  it.each([
+    [null, null, null, "the explorer gives no tally"],
+    [null, 2, 3, "the explorer gives no whole tally"],
+    [2, null, 3, "the explorer gives no whole tally"],
+    [3, 0, null, "the explorer gives no whole tally"],
+    [0, 0, 0, "no votes yet"],
+  ])("draws no bar for %s yes, %s no and %s missing", (yes, no, pending, words) => {
+    expect(tallyBar({ yes, no, pending }, undefined).toString()).toBe(words);
   });
 
   it("fills its bar whatever the counts", () => {
@@ -149,7 +162,7 @@ describe("a tally", () => {
       "that they count later",
       vote("Open", SOON, LATER),
       tally(9, 1, 3),
-      "-# enough yes votes are in (about 9 needed); yes counts at the effective date",
+      "-# enough yes votes are in (about 9 needed); they count on the day of the decision",
     ],
     [
       "that enough reject it",

@@ -1,7 +1,9 @@
+import "../../commands/index.js";
+import "../../src/feeds/index.js";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Component, Message } from "../../sandbox/discord/world.js";
 import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
-import { isActionName, placeAt, screenNames, wireOf } from "../../src/screens/addresses.js";
+import { buttonAt, screenNames, wireOf } from "../../src/screens/addresses.js";
 import { type Harness, startHarness } from "../harness.js";
 import { expectSafe, HOSTILE } from "./checks.js";
 
@@ -99,13 +101,10 @@ function linksOn(message: Message): Step[] {
     .filter(({ link }) => !isAction(link));
 }
 
-/** What does something is pressed elsewhere (test/commands/watch.test.ts). */
-function isAction(link: string): boolean {
-  const place = placeAt(link.split("?")[0] ?? "");
-  return place !== undefined && isActionName(place);
-}
+/** True for a button that does something other than opening a screen (test/commands/watch.test.ts). */
+const isAction = (link: string): boolean => buttonAt(link.split("?")[0] ?? "") !== undefined;
 
-describe("whoever follows every link from every command", () => {
+describe("a person who follows every link from every command", () => {
   let harness: Harness;
   afterEach(() => harness.close());
 

@@ -100,7 +100,7 @@ describe("the budget of one process", () => {
     }
   });
 
-  it("goes by the real clock where none is given", () => {
+  it("uses the real clock by default", () => {
     expect(createBudget(120).take("people")).toBe(0);
   });
 });
@@ -127,7 +127,7 @@ describeWithRedis("the budget that processes share", () => {
     }
   });
 
-  it("goes by Redis' own clock where none is given, and is forgotten when nobody uses it", async () => {
+  it("uses Redis' clock by default, and is forgotten when it is unused", async () => {
     expect(await takeFromRedis(redis.client, "crier:test:own", "people", 120)).toBe(0);
     expect(await redis.client.pTTL("crier:test:own")).toBeGreaterThan(590_000);
   });

@@ -28,7 +28,7 @@ describe("how a question is answered", () => {
     ["there was none, as late as wanted", { ageMs: 10_000, missing: true }, 10_000, "answer"],
     ["there was none, and anything old would do", { ageMs: 30_001, missing: true }, 500_000, "fetch"],
   ];
-  it.each(cases)("where %s", (_, held, maxAgeMs, expected) => {
+  it.each(cases)("if %s", (_, held, maxAgeMs, expected) => {
     expect(decide(held, freshness, maxAgeMs)).toBe(expected);
   });
 });

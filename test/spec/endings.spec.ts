@@ -6,17 +6,17 @@ import { NOW, tracked } from "./vote-requests.js";
 describe("a request that is missing from a complete read", () => {
   const missed = tracked({ missedReads: 1 });
 
-  it("is missed once, whatever else is said", () => {
+  it("is missed once, whatever its details say", () => {
     expect(afterMissing(tracked(), "Rejected", NOW + 9 * DAY)).toEqual(tracked({ missedReads: 1 }));
   });
 
-  it("is closed the second time, where its detail states an end", () => {
+  it("is closed the second time if its details state an ending", () => {
     expect(afterMissing(missed, "Rejected", NOW)).toEqual(
       tracked({ missedReads: 2, phase: "closed", status: "Rejected", closedAt: NOW, revision: 6 }),
     );
   });
 
-  it("stays open where its detail states none before a day has passed since its last deadline", () => {
+  it("stays open for a day after its last deadline if its details state no ending", () => {
     for (const now of [NOW, NOW + 2 * DAY])
       expect(afterMissing(missed, null, now)).toEqual(tracked({ missedReads: 2 }));
     const dated = tracked({ missedReads: 4 }, { targetEffectiveAt: NOW + 3 * DAY });

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { createLinks, networkIn, placeIn } from "../../src/discord/links.js";
+import { createLinks, partsOf } from "../../src/discord/links.js";
+import { snoozeButton } from "../../src/feeds/validator/buttons.js";
 import {
   type Address,
   address,
+  addressAt,
+  buttonAddress,
+  buttonAt,
+  defineButton,
   givenParameters,
   isScreenName,
   parseAddress,
-  placeAt,
+  screenAt,
   screenNames,
   takesId,
+  wireIn,
   wireOf,
   withParameter,
 } from "../../src/screens/addresses.js";
@@ -104,15 +110,15 @@ describe("addresses", () => {
   });
 
   it("have a screen for every name on the wire, and back", () => {
-    for (const screen of screenNames) expect(placeAt(wireOf(screen))).toBe(screen);
+    for (const screen of screenNames) expect(screenAt(wireOf(screen))).toBe(screen);
     expect(screenNames.filter((screen) => wireOf(screen) !== screen)).toEqual([
       "voteRequest",
       "votes",
       "token",
       "contract",
     ]);
-    for (const name of ["voteRequest", "votes", "token", "contract"]) expect(placeAt(name)).toBeUndefined();
-    expect(placeAt("nothing")).toBeUndefined();
+    for (const name of ["voteRequest", "votes", "token", "contract"]) expect(screenAt(name)).toBeUndefined();
+    expect(screenAt("nothing")).toBeUndefined();
     expect(isScreenName("toString")).toBe(false);
     expect(screenNames.filter(takesId)).toEqual([
       "validator",
@@ -166,7 +172,7 @@ describe("addresses", () => {
     expect(withParameter(address("help", {}), "page", 1)).toBeUndefined();
   });
 
-  it("say what is not default, in order", () => {
+  it("contain only non-default parameters, in order", () => {
     expect(givenParameters(address("validators", { page: 2, order: "ASC" }))).toEqual([
       ["order", "ASC"],
       ["page", "2"],
@@ -263,17 +269,17 @@ describe("links", () => {
       [address("party", { id: PARTY }), `te~party/${PACKED}`],
       [address("votes", { id: "x", page: 2 }), "te~vv/x?page=2"],
       [address("lookup", { id: "50% & a=b? /c" }), "te~lookup/50%25 %26 a%3Db%3F /c"],
-      [address("snooze", { id: "x", since: 5, for: "1h" }), "te~snooze/x?since=5&for=1h"],
+      [buttonAddress(snoozeButton, { id: "x", since: 5, for: "1h" }), "te~snooze/x?since=5&for=1h"],
     ])("write %j", async (to, text) => {
       const links = newLinks("te");
       expect(links.encode(to, 100)).toBe(text);
       expect(await links.decode(text)).toEqual(to);
       expect(await newLinks().decode(text)).toEqual(to);
-      expect(networkIn(text)).toBe("te");
-      expect(placeIn(text).place).toBe(to.screen);
+      expect(partsOf(text).network).toBe("te");
+      expect(partsOf(text).wire).toBe(wireIn(to));
     });
 
-    it("are no longer than those that name none, so the longest ids still fit", () => {
+    it("are no longer than those without a network, so that the longest ids still fit", () => {
       for (const screen of ["contract", "token", "voteRequest", "votes", "update", "party"] as const) {
         const to = address(screen, { id: CONTRACT });
         expect(newLinks("te").customId("A", to).length, screen).toBe(newLinks().customId("A", to).length);
@@ -291,8 +297,8 @@ describe("links", () => {
     });
 
     it.each(["price", "vr?id=~AKur", "c?id=te~x", "t?id=~AKur", "lookup?id=te~x", "~", ""])(
-      "are not taken for those of old: %s",
-      (text) => expect(networkIn(text)).toBeUndefined(),
+      "are not mistaken for old ones: %s",
+      (text) => expect(partsOf(text).network).toBeUndefined(),
     );
   });
 
@@ -306,5 +312,32 @@ describe("links", () => {
     expect(
       await createLinks({ remember() {}, hold() {}, resolve: async () => undefined }).readChoice("^unknown"),
     ).toBeUndefined();
+  });
+});
+
+describe("buttons", () => {
+  it("have names that no screen and no other button has", () => {
+    expect(() => defineButton("price", {})).toThrow(RangeError);
+    expect(() => defineButton("vr", {})).toThrow("Two links are named vr");
+    expect(() => defineButton(snoozeButton.wire, {})).toThrow(RangeError);
+    expect(buttonAt(snoozeButton.wire)).toBe(snoozeButton);
+    expect(buttonAt("price")).toBeUndefined();
+  });
+
+  it("open only with valid parameters", () => {
+    const parameters = { id: "x", since: 5, for: "1h", on: "card" };
+    expect(addressAt("snooze", { id: "x", since: "5", for: "1h" })).toEqual({
+      button: snoozeButton,
+      parameters,
+    });
+    expect(addressAt("snooze", { id: "x", since: "5", for: "2h" })).toBeUndefined();
+    expect(addressAt("unknown", {})).toBeUndefined();
+  });
+
+  it("write only parameters that are not default", () => {
+    const on = (where: "card" | "news") =>
+      buttonAddress(snoozeButton, { id: "x", since: 5, for: "8h", on: where });
+    expect(givenParameters(on("card")).map(([name]) => name)).toEqual(["id", "since", "for"]);
+    expect(givenParameters(on("news"))).toContainEqual(["on", "news"]);
   });
 });

@@ -66,12 +66,12 @@ describe("openSlice", () => {
     expect(list.pages).toEqual(asked);
   });
 
-  it("keeps what the reading says of itself", async () => {
+  it("keeps the metadata of the reading", async () => {
     const load = async () => reading(page([1]), { fetchedAt: 7, stale: true, problem: "slow" });
     expect(await openSlice(load, 1)).toMatchObject({ fetchedAt: 7, stale: true, problem: "slow" });
   });
 
-  it("goes back to the first page where the explorer counts as many as were wanted and gives none", async () => {
+  it("goes back to the first page if the explorer counts enough rows and returns none", async () => {
     const list = listOf(0, (number) =>
       number === 0 ? { content: [1], sent: 1 } : { totalElements: 200, last: false },
     );
@@ -80,7 +80,7 @@ describe("openSlice", () => {
     expect((await openSlice(list.load, 20)).data.rows).toEqual([1]);
   });
 
-  it("does not take an empty page of which nothing is said for one of many", async () => {
+  it("does not count an empty page without metadata as one of many", async () => {
     const { load } = listOf(0, () => ({ totalElements: null, last: null }));
     expect((await openSlice(load, 1)).data).toMatchObject({ total: 0, reachable: 0, pages: 1 });
   });
@@ -156,14 +156,14 @@ describe("openUndocumentedSlice", () => {
     expect(wanted).toEqual([0]);
   });
 
-  it("takes the first page for all there is, where every page is the same", async () => {
+  it("treats the first page as everything if every page is the same", async () => {
     const load = async () => reading(page(rows(0, 30), { totalElements: 90, last: false }));
     const { data } = await openUndocumentedSlice("voteRequests", load, 5);
     expect(shown(data)).toEqual(numbers(20, 10).map((each) => `c${each}`));
     expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
   });
 
-  it("gives the last page for one past the end, and says nothing else of the list", async () => {
+  it("returns the last page for one past the end", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {
       wanted.push(number);
@@ -189,7 +189,7 @@ describe("openUndocumentedSlice", () => {
     });
   });
 
-  it("goes back to the first page where the next one is empty and nobody counts", async () => {
+  it("goes back to the first page if the next one is empty and there is no count", async () => {
     const load = async ({ page: number }: { page: number }) =>
       reading(page(number === 0 ? rows(0, 20) : [], { last: false }));
     const { data } = await openUndocumentedSlice("voteRequests", load, 3);
@@ -201,7 +201,7 @@ describe("openUndocumentedSlice", () => {
     ["it says that it is the last", { last: true }],
     ["it holds as many as it counts", { totalElements: 30 }],
     ["it holds more than it counts", { totalElements: 29 }],
-  ])("reads no further where %s", async (_, given) => {
+  ])("stops reading if %s", async (_, given) => {
     let requests = 0;
     const load = async () => {
       requests += 1;
@@ -211,7 +211,7 @@ describe("openUndocumentedSlice", () => {
     expect(requests).toBe(1);
   });
 
-  it("reads no further than the API's pages go, and nothing of nothing", async () => {
+  it("reads up to the API's last page, and no empty page", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {
       wanted.push(number);
@@ -321,7 +321,7 @@ describe("readPages", () => {
     expect(wanted.every(({ page: number, size }, index) => number === index && size === 100)).toBe(true);
   });
 
-  it("ends where there is enough, incomplete", async () => {
+  it("stops when there is enough, incomplete", async () => {
     const { result, wanted } = read(
       [{ content: all(0, 5) }, { content: all(5, 5) }],
       (rows) => rows.length >= 5,
@@ -330,12 +330,12 @@ describe("readPages", () => {
     expect(wanted).toHaveLength(1);
   });
 
-  it("is complete where the last page is also enough", async () => {
+  it("is complete if the last page is also enough", async () => {
     const { result } = read([{ content: all(0, 5), last: true }], () => true);
     expect(await result).toMatchObject({ complete: true });
   });
 
-  it("reads so many pages at the most: fifty-one, or fewer where that is said", async () => {
+  it("reads at most fifty-one pages, or fewer if that is given", async () => {
     const endless = numbers(0, 60).map((number) => ({ content: all(number * 2, 2), last: false }));
     const { result, wanted } = read(endless);
     expect(await result).toMatchObject({ complete: true });
@@ -345,13 +345,13 @@ describe("readPages", () => {
     expect(few.wanted).toHaveLength(3);
   });
 
-  it("keeps what it has read where a later page fails, and says so", async () => {
+  it("keeps what it has read if a later page fails, and says so", async () => {
     const { result } = read([{ content: all(0, 2), last: false }, new ExplorerError("slow", "late")]);
     const { data, complete, problem } = await result;
     expect([data.length, complete, problem]).toEqual([2, false, "slow"]);
   });
 
-  it("fails where the first page does, or a later one in a way nobody knows", async () => {
+  it("fails if the first page fails, or a later one unexpectedly", async () => {
     await expect(read([new ExplorerError("slow", "late")]).result).rejects.toThrow("late");
     const broken = readPages(
       "voteRequests",
@@ -374,7 +374,7 @@ describe("readPages", () => {
 });
 
 describe("several readings together", () => {
-  it("are as old as the oldest, and stale where one is, for the first reason given", () => {
+  it("are as old as the oldest, and stale if one is, for the first reason", () => {
     const fresh = reading(1, { fetchedAt: 5 });
     const stale = reading(2, { fetchedAt: 3, stale: true, problem: "slow" });
     const other = reading(3, { fetchedAt: 9, problem: "failing" });

@@ -8,10 +8,10 @@ import {
 import { describe, expect, it } from "vitest";
 import {
   ALL,
+  type ChannelPlace,
   isThread,
-  missing,
+  missingPermissions,
   neededIn,
-  type Place,
   permissionsIn,
 } from "../../src/discord/permissions.js";
 
@@ -33,7 +33,7 @@ const role = (id: string, given: { allow?: bigint; deny?: bigint }) => overwrite
 const member = (id: string, given: { allow?: bigint; deny?: bigint }) => overwrite(1, id, given);
 const { ViewChannel: VIEW, SendMessages: SEND, ManageMessages: MANAGE } = P;
 
-describe("what a member may do in a place", () => {
+describe("a member's permissions in a place", () => {
   const cases: readonly [
     what: string,
     overwrites: readonly APIOverwrite[],
@@ -116,13 +116,13 @@ describe("what a member may do in a place", () => {
   });
 });
 
-describe("what is missing", () => {
+describe("missing permissions", () => {
   it("is named as Discord's settings name it, in the order in which it is needed", () => {
-    expect(missing(VIEW, ["ViewChannel", "SendMessages", "MentionEveryone"])).toEqual([
+    expect(missingPermissions(VIEW, ["ViewChannel", "SendMessages", "MentionEveryone"])).toEqual([
       "Send Messages",
       "Mention @everyone, @here, and All Roles",
     ]);
-    expect(missing(ALL, ["ViewChannel", "EmbedLinks"])).toEqual([]);
+    expect(missingPermissions(ALL, ["ViewChannel", "EmbedLinks"])).toEqual([]);
     const all = [
       "SendMessagesInThreads",
       "CreatePublicThreads",
@@ -131,7 +131,7 @@ describe("what is missing", () => {
       "ReadMessageHistory",
       "ManageMessages",
     ] as const;
-    expect(missing(0n, all)).toEqual([
+    expect(missingPermissions(0n, all)).toEqual([
       "Send Messages in Threads",
       "Create Public Threads",
       "Embed Links",
@@ -139,12 +139,16 @@ describe("what is missing", () => {
       "Read Message History",
       "Manage Messages",
     ]);
-    expect(missing(0n, ["ViewChannel"])).toEqual(["View Channel"]);
+    expect(missingPermissions(0n, ["ViewChannel"])).toEqual(["View Channel"]);
   });
 });
 
-describe("what the bot needs", () => {
-  const place = (type: ChannelType): Place => ({ channel: { type } as APIChannel, guild, overwrites: [] });
+describe("the bot's needs", () => {
+  const place = (type: ChannelType): ChannelPlace => ({
+    channel: { type } as APIChannel,
+    guild,
+    overwrites: [],
+  });
   const shown = ["EmbedLinks", "AttachFiles", "ReadMessageHistory"];
 
   it.each<[string, ChannelType, boolean, boolean, readonly string[]]>([

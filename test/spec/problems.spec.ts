@@ -20,7 +20,7 @@ const limited = (given: { timeToReset?: number; retryAfter?: number }) =>
     ...given,
   });
 
-describe("what a failure means", () => {
+describe("the kind of a failure", () => {
   it.each<[string, unknown, string, string]>([
     ["the channel is gone", refused(404, 10_003), "channel-deleted", "the channel was deleted"],
     ["the message is gone", refused(404, 10_008), "deleted-by-somebody", "Discord refuses it (10008)"],
@@ -72,7 +72,7 @@ describe("what a failure means", () => {
   });
 });
 
-describe("how long Discord wants to be left alone", () => {
+describe("the wait that Discord asks for", () => {
   it.each<[unknown, number | undefined]>([
     [limited({ timeToReset: 700, retryAfter: 300 }), 700],
     [limited({ timeToReset: 100, retryAfter: 300 }), 300],

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
-import { dueReminders, remindersFor } from "../../src/feeds/governance/reminders.js";
-import { formatBefore, parseBefore, remindersOf, topics } from "../../src/feeds/governance/topics.js";
+import { dueReminders, remindersFor, reminderTimes } from "../../src/feeds/governance/reminders.js";
+import {
+  formatBefore,
+  missingIn,
+  options,
+  parseBefore,
+  remindersOf,
+  topics,
+} from "../../src/feeds/governance/topics.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, subscribed, tracked } from "./vote-requests.js";
 
@@ -42,7 +49,36 @@ describe("dueReminders", () => {
     expect(dueReminders(tracked(), before, since, now)).toEqual(expected.map(id));
   });
 
-  it("none of one that is over, has no deadline, or was reminded of", () => {
+  it.each([
+    ["a vote of four hours", 4 * HOUR, [2 * HOUR, 30 * MINUTE]],
+    ["a vote of a day", DAY, [12 * HOUR, 3 * HOUR]],
+    ["a vote of thirty hours", 30 * HOUR, [DAY, 6 * HOUR]],
+    ["a vote of two days", 2 * DAY, [DAY, 6 * HOUR]],
+    ["a vote of seven days", 7 * DAY, [2 * DAY, DAY, 6 * HOUR]],
+    ["a vote of three minutes", 3 * MINUTE, [1.5 * MINUTE, MINUTE]],
+  ])("of %s come in its window", (_, window, expected) => {
+    const openedAt = DEADLINE - window;
+    const chosen = [2 * DAY, DAY, 6 * HOUR];
+    expect(reminderTimes(chosen, DEADLINE, openedAt)).toEqual(expected);
+    const known = tracked({ openedAt, seenAt: openedAt });
+    expect(dueReminders(known, chosen, 0, openedAt)).toEqual([]);
+    expect(dueReminders(known, chosen, 0, DEADLINE - 1)).toEqual(expected.map(id));
+  });
+
+  it("do not come if their time had passed when the request was first seen", () => {
+    const openedAt = DEADLINE - 4 * HOUR;
+    const known = tracked({ openedAt, seenAt: DEADLINE - HOUR });
+    expect(dueReminders(known, [DAY], 0, DEADLINE - HOUR)).toEqual([]);
+    expect(dueReminders(known, [DAY], 0, DEADLINE - 1)).toEqual([id(30 * MINUTE)]);
+  });
+
+  it("do not come for a request that has expired", () => {
+    const expired = { phase: "expired", since: NOW, next: null } as const;
+    const due = remindersFor(tracked(), [subscribed({ before: [HOUR] })], DEADLINE - 1, expired);
+    expect(due).toEqual({ done: [], announced: [] });
+  });
+
+  it("do not come for a request that is over, has no deadline, or was reminded of", () => {
     const due = (given: Parameters<typeof tracked>[0], terms = {}) =>
       dueReminders(tracked(given, terms), [HOUR], 0, DEADLINE - HOUR);
     expect(due({})).toEqual([id(HOUR)]);
@@ -53,7 +89,7 @@ describe("dueReminders", () => {
     expect(due({ reminded: [id(DAY), `${DEADLINE + 1}:${HOUR}`] })).toEqual([id(HOUR)]);
   });
 
-  it("comes before the effective date too, and until it, where there is one", () => {
+  it("come before the effective date too", () => {
     const effective = DEADLINE + DAY;
     const dated = tracked({}, { targetEffectiveAt: effective });
     const due = (now: number, since = 0) => dueReminders(dated, [HOUR, DAY], since, now);
@@ -85,12 +121,12 @@ describe("the reminders of all who are subscribed", () => {
     expect(done).toEqual([id(DAY), id(HOUR), id(6 * HOUR)]);
   });
 
-  it("tell what is due to several once", () => {
+  it("are sent once to several subscriptions", () => {
     const all = [subscribed({ before: [HOUR] }), subscribed({ before: [HOUR] })];
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [id(HOUR)], announced: [id(HOUR)] });
   });
 
-  it("leave out who wants none", () => {
+  it("skip subscriptions without reminders", () => {
     const all = [subscribed({ topics: { reminders: false } }), subscribed({ topics: {} })];
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [], announced: [] });
     expect(remindersFor(tracked(), [subscribed({ since: DEADLINE })], now)).toEqual({
@@ -99,9 +135,13 @@ describe("the reminders of all who are subscribed", () => {
     });
   });
 
-  it("come a day and six hours before where nothing else is set, or what is set cannot be read", () => {
-    expect(remindersOf(subscribed())).toEqual([DAY, 6 * HOUR]);
-    expect(remindersOf(subscribed({ before: "soon" }))).toEqual([DAY, 6 * HOUR]);
+  it("come two days, a day and six hours before by default", () => {
+    const byDefault = [2 * DAY, DAY, 6 * HOUR];
+    expect(remindersOf(subscribed())).toEqual(byDefault);
+    expect(remindersOf(subscribed({ before: "soon" }))).toEqual(byDefault);
+    // The default of earlier versions was stored although nobody chose it.
+    expect(remindersOf(subscribed({ before: [DAY, 6 * HOUR] }))).toEqual(byDefault);
+    expect(remindersOf(subscribed({ before: [DAY, 6 * HOUR], chosen: ["before"] }))).toEqual([DAY, 6 * HOUR]);
     expect(remindersOf(subscribed({ before: [HOUR] }))).toEqual([HOUR]);
   });
 
@@ -156,7 +196,7 @@ describe("parseBefore", () => {
 });
 
 describe("the topics", () => {
-  it("are on or off by default, and say what they are", () => {
+  it("are on or off by default, with a description", () => {
     const rows = Object.entries(topics).map(([name, { byDefault, words }]) => [
       name,
       byDefault,
@@ -165,12 +205,27 @@ describe("the topics", () => {
     expect(rows).toEqual([
       ["new", true, "new vote requests"],
       ["outcome", true, "outcomes"],
-      ["reminders", true, "reminders (24h 6h before each deadline)"],
+      ["reminders", true, "reminders (48h 24h 6h before each deadline)"],
       ["decided", true, "decisions"],
+      ["overdue", true, "overdue requests"],
       ["changes", false, "changes"],
       ["votes", false, "votes"],
       ["calendar", false, "events in the server's calendar"],
     ]);
     for (const { description } of Object.values(topics)) expect(description).toMatch(/^[A-Z][\w ,']{5,80}$/);
+  });
+});
+
+describe("missing votes in reminders", () => {
+  it.each(["list", "ping", "off"] as const)("are treated as chosen: %s", (way) => {
+    expect(options.missing.parse(way)).toBe(way);
+    expect(missingIn(subscribed({ missing: way }))).toBe(way);
+    expect(Object.keys(options.missing.choices ?? {})).toContain(way);
+  });
+
+  it("are listed by default, and for a value that cannot be read", () => {
+    expect(missingIn(subscribed({}))).toBe("list");
+    expect(missingIn(subscribed({ missing: "shout" }))).toBe("list");
+    expect(options.missing.parse("shout")).toBeUndefined();
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { VoteRequestListItem } from "../../src/explorer/schema/governance.js";
+import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
 import {
   compare,
+  decide,
   firstSeen,
   keyOf,
   requestKey,
@@ -10,7 +12,6 @@ import {
   withTracked,
 } from "../../src/feeds/governance/tracking.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
-import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
 import { DAY } from "../../src/util/units.js";
 import { NOW, row, tracked } from "./vote-requests.js";
 
@@ -85,7 +86,7 @@ describe("firstSeen", () => {
     else expect(first).toMatchObject(expected);
   });
 
-  it("holds all that is compared later", () => {
+  it("keeps everything that is compared later", () => {
     expect(firstSeen(row({}), NOW, false)).toEqual({
       identity: "c1",
       contractIds: ["c1"],
@@ -106,7 +107,7 @@ describe("firstSeen", () => {
     });
   });
 
-  it("tells no votes of what was there before anything was watched, nor of what is over", () => {
+  it("reports no votes from before the first reading, nor of ended requests", () => {
     expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("votes");
     expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("needsDetail");
     expect(firstSeen(row({ status: "Expired" }), NOW, false)).not.toHaveProperty("votes");
@@ -117,7 +118,7 @@ describe("firstSeen", () => {
 describe("compare", () => {
   const known = tracked();
 
-  it("finds nothing in the same row again", () => {
+  it("finds nothing in an unchanged row", () => {
     expect(compare(known, row({}), true, NOW)).toEqual({ next: known, closed: false });
   });
 
@@ -179,7 +180,7 @@ describe("compare", () => {
     expect(next.contractIds).toEqual(["c1", "c2"]);
   });
 
-  it("takes a word that nobody knows for an end once no more votes can be cast, and not before", () => {
+  it("treats an unknown status as an ending only after the last date", () => {
     const given = row({ status: "Passed" });
     expect(compare(known, given, true, NOW)).toMatchObject({
       closed: false,
@@ -201,7 +202,7 @@ describe("compare", () => {
     expect(next.contractIds).toEqual([...contractIds.slice(1), "new"]);
   });
 
-  it("learns a row's missing fields from nothing: they stay what they were", () => {
+  it("learns nothing from a row's missing fields", () => {
     const bare = row({
       contractId: null,
       trackingCid: "c1",
@@ -223,7 +224,7 @@ describe("compare", () => {
     expect(compare(known, row({ abstainCount: 8 }), true, NOW).next).toEqual({ ...known, pending: 8 });
   });
 
-  it("learns who requested it once somebody says", () => {
+  it("learns the requester when it is known", () => {
     expect(compare(tracked({ requester: null }), row({}), true, NOW).next.requester).toBe("Falcon");
     expect(compare(known, row({ requester: "Grove" }), true, NOW).next.requester).toBe("Falcon");
   });
@@ -233,7 +234,7 @@ describe("compare", () => {
     const moved = row({ voteBefore: later });
     const to = { ...known.terms, voteBefore: later };
 
-    it("keeps what one complete read shows, unconfirmed", () => {
+    it("keeps a change of one complete read as unconfirmed", () => {
       expect(compare(known, moved, true, NOW)).toEqual({
         next: { ...known, unconfirmed: to },
         closed: false,
@@ -248,7 +249,7 @@ describe("compare", () => {
       });
     });
 
-    it("forgets it where the next says otherwise, and begins anew with that", () => {
+    it("drops it if the next read disagrees", () => {
       expect(compare(tracked({ unconfirmed: to }), row({}), true, NOW).next).toEqual(known);
       const other = row({ voteBefore: later + 1 });
       expect(compare(tracked({ unconfirmed: to }), other, true, NOW).next.unconfirmed?.voteBefore).toBe(
@@ -256,7 +257,7 @@ describe("compare", () => {
       );
     });
 
-    it("is not confirmed by a look at the first page alone, which keeps what another poll said", () => {
+    it("is not confirmed by the first page alone", () => {
       expect(compare(tracked({ unconfirmed: to }), moved, false, NOW).next).toEqual({
         ...known,
         unconfirmed: to,
@@ -291,7 +292,7 @@ describe("compare", () => {
       ["Do Something New", "SRARC_DoSomethingNew"],
       ["Create Unclaimed Reward Burn Instruction", "SRARC_CreateUnclaimedRewardBurnInstruction"],
       ["Update Featured App Right", "SRARC_UpdateFeaturedAppRight"],
-    ])("takes a title in words, as an earlier version kept it, for its constructor: %s", (title, given) => {
+    ])("treats a title in words, as earlier versions stored it, as its constructor: %s", (title, given) => {
       const before = tracked({}, { title });
       expect(compare(before, row({ title: given }), true, NOW)).toEqual({ next: before, closed: false });
     });
@@ -312,7 +313,7 @@ describe("compare", () => {
 
   describe("of a request that is over", () => {
     it.each(["closed", "ignored"] as const)(
-      "restates the outcome of one that is %s, and changes nothing else",
+      "updates the outcome of one that is %s, and nothing else",
       (phase) => {
         const over = tracked({ phase, status: "Accepted", missedReads: 1 });
         const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true, NOW);
@@ -347,12 +348,12 @@ describe("a request's key", () => {
     expect(keyOf(known, row(given), identity)).toBe(key ?? requestKey(identity));
   });
 
-  it("is its own where that is tracked, whoever else has had its ids", () => {
+  it("is its own if it is tracked, whatever other request had its ids", () => {
     const own = requestKey("c2");
     expect(keyOf(new Map([...known, [own, one]]), row({ contractId: "c2" }), "c2")).toBe(own);
   });
 
-  it("is short, and the same for ever", () => {
+  it("is short and stable", () => {
     expect(requestKey("c1")).toBe("0PYxyh3bqNs7z8ue");
     expect(requestKey("c1")).not.toBe(requestKey("c2"));
   });
@@ -385,13 +386,13 @@ describe("tallyOf", () => {
 });
 
 describe("what is tracked, as a vote request", () => {
-  it("is what was tracked, and nothing made up", () => {
+  it("is what was tracked, without additions", () => {
     expect(toVoteRequest(tracked({ contractIds: ["c1", "c0", "c2"] }, { action: "Act" }))).toEqual({
       identity: "c1",
       contractId: "c2",
       ids: ["c1", "c0", "c2"],
       title: "A title",
-      action: { words: "Act", subject: null, facts: [], changes: [], gap: null, config: null },
+      action: { words: "Act", summary: null, facts: [], changes: [], gap: null, config: null },
       status: "In Progress",
       requester: "Falcon",
       requesterName: null,
@@ -427,5 +428,39 @@ describe("what is tracked, as a vote request", () => {
     });
     expect(both).toMatchObject({ voteBefore: NOW + DAY, targetEffectiveAt: null });
     expect(withTracked(read, tracked({}, { title: null })).title).toBe("Old");
+  });
+});
+
+describe("a decision", () => {
+  // Of 13 super validators, 9 votes decide.
+  const yes = { yes: 9, no: 1, pending: 3 };
+  const no = { yes: 1, no: 9, pending: 3 };
+  const neither = { yes: 8, no: 1, pending: 4 };
+  it.each([
+    ["is recorded silently when a request is first read", { ...yes }, ["yes"], undefined],
+    ["is recorded as missing when a request is first read", { ...neither }, [], undefined],
+    ["is announced for yes votes", { ...yes, decided: [] }, ["yes"], "yes"],
+    ["is announced for no votes", { ...no, decided: [] }, ["no"], "no"],
+    ["is announced for the other side, too", { ...no, decided: ["yes"] as const }, ["yes", "no"], "no"],
+    ["is announced once", { ...yes, decided: ["yes"] as const }, ["yes"], undefined],
+    ["is not announced without enough votes", { ...neither, decided: [] }, [], undefined],
+    ["is not announced without a tally", { yes: null, no: null, pending: null, decided: [] }, [], undefined],
+  ] as const)("%s", (_, given, decided, way) => {
+    const result = decide(tracked(given));
+    expect(result.next.decided).toEqual(decided);
+    expect(result.way).toBe(way);
+    expect(result.needed).toBe(way === undefined ? undefined : 9);
+  });
+
+  it("uses the dashboard's count of super validators if the tally does not say how many are missing", () => {
+    const partial = tracked({ yes: 9, no: 1, pending: null, decided: [] });
+    expect(decide(partial).way).toBeUndefined();
+    expect(decide(partial, 13).way).toBe("yes");
+    expect(decide(partial, 15).way).toBeUndefined();
+  });
+
+  it("leaves a request without a new decision as it is", () => {
+    const known = tracked({ ...yes, decided: ["yes"] });
+    expect(decide(known).next).toBe(known);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Vote } from "../../src/explorer/schema/governance.js";
+import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
 import { readEvent } from "../../src/feeds/governance/events.js";
 import { compareVotes as compare, votesOn } from "../../src/feeds/governance/vote-changes.js";
-import type { TrackedVoteRequest } from "../../src/storage/catalogue.js";
 import { tracked, vote } from "./vote-requests.js";
 
 const compareVotes = (key: string, request: TrackedVoteRequest, rows: readonly Vote[]) =>
@@ -23,7 +23,7 @@ describe("compareVotes", () => {
     });
   });
 
-  it("tells nothing of votes that were there before any were known", () => {
+  it("reports no votes from before the first reading", () => {
     const { changes, events } = compareVotes("k", tracked(), [
       vote({}),
       vote({ identifier: "bob", accept: false }),
@@ -58,12 +58,12 @@ describe("compareVotes", () => {
     expect(compareVotes("k", was, [vote({})]).changes.unconfirmedVotes).toEqual({});
   });
 
-  it("takes a vote that the explorer does not give for no change of one that is known", () => {
+  it("ignores a known vote that the explorer leaves out", () => {
     const { changes } = compareVotes("k", tracked({ votes: { ann: true } }), [vote({ accept: null })]);
     expect(changes).toEqual({ votes: { ann: true }, voteSequence: 2, unconfirmedVotes: {} });
   });
 
-  it("takes a vote that was none so far for cast, not changed", () => {
+  it("reports an empty vote that is filled in as cast, not changed", () => {
     const { events } = compareVotes("k", tracked({ votes: { ann: null } }), [vote({})]);
     expect(events).toEqual([event({})]);
   });
@@ -117,13 +117,13 @@ describe("an event in the outbox", () => {
 });
 
 describe("the votes on a request", () => {
-  it("are those that name any of the ids it has had", () => {
+  it("are those with any of the request's ids", () => {
     const request = tracked({ identity: "c1", contractIds: ["c1", "c7"] });
     const rows = ["c1", "c7", "c9", null].map((trackingCid) => vote({ trackingCid }));
     expect(votesOn(request, rows).map(({ trackingCid }) => trackingCid)).toEqual(["c1", "c7"]);
   });
 
-  it("are known by their voters' names where the explorer gives no more, each by itself", () => {
+  it("are known by their voters' names if there is nothing else", () => {
     const rows = [
       vote({ identifier: null, accountName: "Ann" }),
       vote({ identifier: null, accountName: null, company: "Bob", accept: false }),
@@ -133,7 +133,7 @@ describe("the votes on a request", () => {
     expect(events[0]?.votes).toHaveLength(2);
   });
 
-  it("are not told again where another endpoint names their voters otherwise", () => {
+  it("are not reported again if another endpoint names their voters differently", () => {
     const kept = tracked({ votes: { Ann: true } });
     expect(compareVotes("k", kept, [vote({ identifier: "ann::1220" })]).events).toEqual([]);
     expect(compareVotes("k", tracked({ votes: { constructor: true } }), [vote({})]).events).toHaveLength(1);
@@ -144,7 +144,7 @@ describe("votes that another source names otherwise", () => {
   const party = (digit: string) => `sv::1220${digit.repeat(64)}`;
   const known = tracked({ votes: { [party("a")]: true, [party("b")]: false } });
 
-  it("are not told as new ones while nobody can tell who is who", () => {
+  it("are not reported while it is unclear which are new", () => {
     const rows = [
       vote({ identifier: null, accountName: "SV-1" }),
       vote({ identifier: "SV-2", accept: false }),
@@ -154,7 +154,7 @@ describe("votes that another source names otherwise", () => {
     expect(changes).toEqual({ votes: known.votes, voteSequence: 2, needsDetail: true });
   });
 
-  it("are told where everybody who is known is among them, or goes by the same kind of name", () => {
+  it("are reported if all known voters are among them, or use the same kind of name", () => {
     const rows = [vote({ identifier: party("a") }), vote({ identifier: party("b"), accept: false })];
     const named = vote({ identifier: null, accountName: "SV-3" });
     expect(compareVotes("k", known, [...rows, named]).events).toHaveLength(1);

@@ -1,5 +1,6 @@
+import type { Subscription } from "../../src/delivery/collections.js";
 import type { Vote, VoteRequestListItem } from "../../src/explorer/schema/governance.js";
-import type { Subscription, TrackedVoteRequest } from "../../src/storage/catalogue.js";
+import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
 import { DAY } from "../../src/util/units.js";
 
 /** The moment at which everything in a specification happens, epoch ms. */

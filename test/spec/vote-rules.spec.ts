@@ -4,7 +4,6 @@ import {
   isOpen,
   isOver,
   neededFor,
-  nextDeadline,
   type StatusGroup,
   statusGroup,
   votableUntil,
@@ -13,7 +12,7 @@ import {
 import { DAY } from "../../src/util/units.js";
 import { NOW } from "./vote-requests.js";
 
-describe("what a status means", () => {
+describe("the meaning of a status", () => {
   it.each<[string | null, StatusGroup]>([
     ["In Progress", "open"],
     ["IN_PROGRESS", "open"],
@@ -118,28 +117,5 @@ describe("how many votes it takes", () => {
     ["nobody knows how many are needed", 9, 9, undefined, undefined],
   ])("and who has them: %s", (_, yes, no, needed, side) => {
     expect(decidedBy({ yes, no, pending: null }, needed)).toBe(side);
-  });
-});
-
-describe("the deadline that matters", () => {
-  const dates = { voteBefore: NOW + DAY, targetEffectiveAt: NOW + 2 * DAY };
-  const tally = (yes: number, no: number) => ({ yes, no, pending: 13 - yes - no });
-  it.each<[string, number, number, number, number | null]>([
-    ["is that by which enough must have voted, while they have not", 3, 1, NOW, NOW + DAY],
-    ["is the end of voting once they have, whichever way", 5, 4, NOW, NOW + 2 * DAY],
-    ["is none once the first is past and too few have voted", 3, 1, NOW + DAY, null],
-    ["is the end of voting where enough had voted in time", 5, 4, NOW + DAY, NOW + 2 * DAY],
-    ["is none once both are past", 3, 1, NOW + 2 * DAY, null],
-  ])("%s", (_, yes, no, now, deadline) => {
-    expect(nextDeadline(dates, tally(yes, no), 9, now)).toBe(deadline);
-  });
-
-  it("is the only one there is", () => {
-    const only = { voteBefore: NOW + DAY, targetEffectiveAt: null };
-    expect(nextDeadline(only, tally(9, 0), 9, NOW)).toBe(NOW + DAY);
-    expect(
-      nextDeadline({ voteBefore: null, targetEffectiveAt: null }, tally(0, 0), undefined, NOW),
-    ).toBeNull();
-    expect(nextDeadline(dates, { yes: null, no: null, pending: null }, undefined, NOW)).toBe(NOW + DAY);
   });
 });

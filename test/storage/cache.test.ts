@@ -4,7 +4,7 @@ import { createCache } from "../../src/storage/cache.js";
 describe("the cache in memory", () => {
   const wish = { newerThan: 0, parse: (data: unknown) => data };
 
-  it("is bounded in bytes, and forgets what was used longest ago", async () => {
+  it("is bounded in bytes, and evicts the least recently used entry", async () => {
     const cache = createCache({ memoryMb: 1, log: { warn: () => {} } });
     const entry = (at: number) => ({ data: { at }, fetchedAt: Date.now(), bytes: 10_000 });
     for (let at = 0; at < 200; at += 1) {
@@ -26,7 +26,7 @@ describe("the cache in memory", () => {
     expect(await cache.get("key", wish)).toBeDefined();
   });
 
-  it("keeps nothing that is larger than all of it, and nothing past its time", async () => {
+  it("stores nothing larger than itself, and nothing past its time", async () => {
     const cache = createCache({ memoryMb: 1, log: { warn: () => {} } });
     await cache.set("huge", { data: 1, fetchedAt: Date.now(), bytes: 5_000_000 }, 60_000);
     await cache.set("brief", { data: 1, fetchedAt: Date.now(), bytes: 1 }, 1);

@@ -7,7 +7,7 @@ import { describeWithLimits } from "../needs.js";
 const CHANNELS = 20;
 
 describeWithLimits("a full disk", () => {
-  it("is said once, costs no answer, and nothing is lost or doubled when there is room again", async () => {
+  it("is logged once, costs no answer, and loses nothing", async () => {
     const harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
     const { world, driver, people, channels, guild } = harness.discord;
     const { ledger } = harness.explorer;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { createIdKeys, forgetOldIds, keyOf } from "../../src/storage/id-keys.js";
+import { createIdKeys, forgetOldIds, keyOf, longIds } from "../../src/storage/id-keys.js";
 import { createState, type State } from "../../src/storage/state.js";
 import { newState, quiet, startHarness, textOf } from "../harness.js";
 
@@ -26,12 +26,12 @@ function keysOver(state: State) {
       time += days * DAY;
     },
     forget: () => forgetOldIds(state, time),
-    kept: async () => (await state.ids.list()).size,
+    kept: async () => (await state.open(longIds).list()).size,
   };
 }
 
 describe("a long id", () => {
-  it("is kept when a button shows it, and written again only after a month", async () => {
+  it("is stored when a button shows it, and again only after a month", async () => {
     const { keys, writes, pass } = keysOver(newState());
     const first = keys();
     for (let time = 0; time < 5; time += 1) first.remember(KEY, LONG);
@@ -77,7 +77,7 @@ describe("a long id", () => {
     expect(await kept()).toBe(1);
   });
 
-  it("that is only held works, and leaves nothing", async () => {
+  it("that is only held works, and is not stored", async () => {
     const { keys, kept } = keysOver(newState());
     const own = keys();
     own.hold(KEY, LONG);
@@ -89,7 +89,7 @@ describe("a long id", () => {
     expect(await kept()).toBe(1);
   });
 
-  it("that is made up leaves nothing in the state", async () => {
+  it("that is invented is not stored", async () => {
     const harness = await startHarness();
     const { driver, people, channels } = harness.discord;
     const ana = { user: people.ana, channel: channels.general };
@@ -102,7 +102,7 @@ describe("a long id", () => {
     expect(textOf(madeUp)).toContain("rewards of this party");
     await harness.bot().stop();
     const state = createState(openFileStore(harness.dataDir), { log: quiet });
-    expect((await state.ids.list()).size).toBe(0);
+    expect((await state.open(longIds).list()).size).toBe(0);
     await state.close();
     await harness.close();
   });

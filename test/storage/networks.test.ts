@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { startRedis } from "../../sandbox/redis-process.js";
+import { requestSummaries } from "../../src/directory/collections.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { createKnownNetworks, storeOf } from "../../src/storage/networks.js";
+import { longIds } from "../../src/storage/id-keys.js";
+import { createKnownNetworks, prefixOf } from "../../src/storage/networks.js";
 import { connectRedis } from "../../src/storage/redis.js";
 import { createRedisStore } from "../../src/storage/redis-store.js";
-import { createState } from "../../src/storage/state.js";
+import { createState, unreadableDocuments } from "../../src/storage/state.js";
 import { StateError, type Store } from "../../src/storage/store.js";
 import { quiet } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
@@ -13,53 +15,59 @@ import { describeWithRedis } from "../needs.js";
 /** The state of each network of a bot, as it would be after a start with these settings. */
 function start(store: Store, ...ids: string[]) {
   const known = createKnownNetworks(createState(store, { log: quiet }), store, ids);
-  const stateOf = (id: string | undefined) => createState(storeOf(store, id, known), { log: quiet });
+  const stateOf = (id: string | undefined) => createState(store, { log: quiet, prefix: prefixOf(id, known) });
   return { known, stateOf };
 }
 
 const subject = ["Feature Delta Labs"];
 
 function contract(open: () => Promise<Store>): void {
-  it("leaves what was there to the network that came first, and keeps the others apart", async () => {
+  it("leaves existing documents to the oldest network, and separates the others", async () => {
     const store = await open();
     const before = start(store).stateOf(undefined);
-    await before.commit([before.subjects.put("a", subject), before.ids.put("^k", { id: "long", usedAt: 1 })]);
+    await before.commit([
+      before.open(requestSummaries).put("a", subject),
+      before.open(longIds).put("^k", { id: "long", usedAt: 1 }),
+    ]);
 
     const both = start(store, "main", "test");
     const [main, test] = [both.stateOf("main"), both.stateOf("test")];
-    expect(await main.subjects.get("a")).toEqual(subject);
-    expect(await test.subjects.get("a")).toBeUndefined();
-    await test.commit([test.subjects.put("a", ["Another"])]);
-    expect(await main.subjects.get("a")).toEqual(subject);
-    expect([...(await test.subjects.list())]).toEqual([["a", ["Another"]]]);
+    expect(await main.open(requestSummaries).get("a")).toEqual(subject);
+    expect(await test.open(requestSummaries).get("a")).toBeUndefined();
+    await test.commit([test.open(requestSummaries).put("a", ["Another"])]);
+    expect(await main.open(requestSummaries).get("a")).toEqual(subject);
+    expect([...(await test.open(requestSummaries).list())]).toEqual([["a", ["Another"]]]);
     // What belongs to the bot as a whole is the same.
-    expect(await test.ids.get("^k")).toMatchObject({ id: "long" });
+    expect(await test.open(longIds).get("^k")).toMatchObject({ id: "long" });
     expect(await store.collections()).toEqual(
       expect.arrayContaining(["subjects", "test:subjects", "ids", "networks"]),
     );
 
     const turned = start(store, "test", "main");
-    expect(await turned.stateOf("main").subjects.get("a")).toEqual(subject);
+    expect(await turned.stateOf("main").open(requestSummaries).get("a")).toEqual(subject);
     expect(turned.known.oldest()).toBe("main");
     const later = start(store, "dev");
     expect(await later.known.load()).toEqual(["main", "test", "dev"]);
     expect(later.known.oldest()).toBe("main");
     // Without a name it is the oldest one again.
-    expect(await start(store).stateOf(undefined).subjects.get("a")).toEqual(subject);
+    expect(await start(store).stateOf(undefined).open(requestSummaries).get("a")).toEqual(subject);
   });
 
-  it("keeps expectations and what cannot be read within the network", async () => {
+  it("keeps expectations and unreadable documents within the network", async () => {
     const store = await open();
     const { stateOf } = start(store, "main", "test");
     const [main, test] = [stateOf("main"), stateOf("test")];
-    await main.commit([main.subjects.put("b", subject)]);
-    expect(await test.commit([test.subjects.expect("b", undefined), test.subjects.put("b", ["x"])])).toBe(
-      true,
-    );
+    await main.commit([main.open(requestSummaries).put("b", subject)]);
+    expect(
+      await test.commit([
+        test.open(requestSummaries).expect("b", undefined),
+        test.open(requestSummaries).put("b", ["x"]),
+      ]),
+    ).toBe(true);
     await store.commit([{ op: "put", collection: "test:subjects", id: "broken", text: "{" }]);
-    expect(await test.subjects.get("broken")).toBeUndefined();
-    expect([...(await test.unreadable.list()).keys()]).toEqual(["subjects/broken"]);
-    expect((await main.unreadable.list()).size).toBe(0);
+    expect(await test.open(requestSummaries).get("broken")).toBeUndefined();
+    expect([...(await test.open(unreadableDocuments).list()).keys()]).toEqual(["subjects/broken"]);
+    expect((await main.open(unreadableDocuments).list()).size).toBe(0);
   });
 }
 
@@ -82,7 +90,7 @@ describeWithRedis("the networks of a state in Redis", () => {
   });
 });
 
-it("nothing of a named network is read or written before it is known which one is the oldest", async () => {
+it("reads and writes nothing of a named network before the oldest one is known", async () => {
   const store = openFileStore(newDataDir());
   let isAway = true;
   const failing: Store = {
@@ -94,21 +102,21 @@ it("nothing of a named network is read or written before it is known which one i
   };
   const { known, stateOf } = start(failing, "main", "test");
   const main = stateOf("main");
-  await expect(main.commit([main.subjects.put("a", subject)])).rejects.toThrow("away");
+  await expect(main.commit([main.open(requestSummaries).put("a", subject)])).rejects.toThrow("away");
   expect(known.oldest()).toBeUndefined();
   isAway = false;
-  await main.commit([main.subjects.put("a", subject)]);
-  expect(await main.subjects.get("a")).toEqual(subject);
+  await main.commit([main.open(requestSummaries).put("a", subject)]);
+  expect(await main.open(requestSummaries).get("a")).toEqual(subject);
   expect(known.oldest()).toBe("main");
 });
 
-it("refuses a network that could not be told from an earlier one in a button", async () => {
+it("refuses a network whose code in buttons is taken", async () => {
   const store = openFileStore(newDataDir());
   await start(store, "main", "test").known.load();
   await expect(start(store, "main", "tess").known.load()).rejects.toThrow(/tess .* test/);
 });
 
-it("infers which network is the oldest where nothing says so, or says that it cannot", async () => {
+it("infers the oldest network if the document is missing, or says that it cannot", async () => {
   const store = openFileStore(newDataDir());
   await store.commit([{ op: "put", collection: "test:subjects", id: "a", text: '["x"]' }]);
   await expect(start(store, "test").known.load()).rejects.toThrow(/test came later/);

@@ -7,14 +7,14 @@ import { describeWithRedis } from "../needs.js";
 
 const withCode = (code: string, message = "failed") => Object.assign(new Error(message), { code });
 
-describe("what is wrong with a Redis, in words", () => {
+describe("an explanation of a Redis error", () => {
   it.each([
     ["WRONGPASS invalid username-password pair or user is disabled.", /refuses that user or password/],
     ["NOAUTH Authentication required.", /wants a password, and there is none/],
     ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
     ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
     ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
-  ])("is told where it refuses: %s", (message, words) => {
+  ])("is given if it refuses: %s", (message, words) => {
     expect(isRefusal(new Error(message))).toBe(true);
     expect(explainRedis(new Error(message))).toMatch(words);
   });
@@ -28,12 +28,12 @@ describe("what is wrong with a Redis, in words", () => {
     [new Error("Connection timeout"), "redis:", /^Redis does not answer$/],
     [withCode("ECONNRESET"), "redis:", /if it wants TLS there/],
     [new Error("Socket closed unexpectedly"), "rediss:", /^Redis closes the connection$/],
-  ])("is told where it is not reached: %s", (error, url, words) => {
+  ])("is given if it cannot be reached: %s", (error, url, words) => {
     expect(isRefusal(error)).toBe(false);
     expect(explainRedis(error, `${url}//:secret@host`)).toMatch(words);
   });
 
-  it("never repeats what it does not know, which may hold anything", () => {
+  it("never repeats an unknown error, which may contain anything", () => {
     expect(explainRedis(new Error("redis://:secret@host failed"))).toBe("Redis failed (Error)");
     expect(explainRedis(new Error("constructor failed"))).toBe("Redis failed (Error)");
     expect(explainRedis("secret")).toBe("Redis failed");

@@ -7,11 +7,16 @@ import { expect, it } from "vitest";
 import { newDataDir, startBotProcess } from "../../sandbox/bot-process.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import type { Channel, Guild, Message, User } from "../../sandbox/discord/world.js";
-import { collectionNames, STATE_VERSION } from "../../src/storage/catalogue.js";
+import { pendingDeliveries, progress, subscriptionDocuments } from "../../src/delivery/collections.js";
+import { formatBefore, remindersOf } from "../../src/feeds/governance/topics.js";
+import { chosenAfter } from "../../src/feeds/validator/topics.js";
+import { priceSamples } from "../../src/ledger/price-history.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { createState } from "../../src/storage/state.js";
+import { longIds } from "../../src/storage/id-keys.js";
+import { createState, STATE_VERSION, stateVersion, unreadableDocuments } from "../../src/storage/state.js";
 import { importState } from "../../src/storage/transfer.js";
-import { MINUTE } from "../../src/util/units.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
+import { allCollections } from "../collections.js";
 import { quiet, textOf } from "../harness.js";
 
 const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
@@ -71,7 +76,7 @@ async function serve(answers: SavedWorld["answers"]) {
   return { url, paths, close: () => server.closeAllConnections() ?? server.close() };
 }
 
-it("a state of version 0.1.0 opens: nothing is announced again, nothing is lost, and what was pending is done", async () => {
+it("a state of version 0.1.0 opens: nothing is announced again or lost, and pending work is done", async () => {
   const then = saved();
   // What failed just before is tried again within two minutes.
   const offset = then.at + 2 * MINUTE - Date.now();
@@ -149,31 +154,46 @@ it("a state of version 0.1.0 opens: nothing is announced again, nothing is lost,
 
   const state = createState(openFileStore(dataDir), { log: quiet });
   const exported = JSON.parse(readFileSync(file("0.1.0.json"), "utf8")).collections;
-  for (const name of ["subscriptions", "voteRequests", "tokens", "ids"] as const) {
-    const now = [...(await state[name].list()).keys()];
-    const stored = name === "voteRequests" ? "requests" : name;
-    expect(now, name).toEqual(expect.arrayContaining(Object.keys(exported[stored])));
+  for (const name of ["subscriptions", "requests", "tokens", "ids"]) {
+    const collection = allCollections.find((each) => each.name === name);
+    const now = collection ? [...(await state.open<unknown>(collection).list()).keys()] : [];
+    expect(now, name).toEqual(expect.arrayContaining(Object.keys(exported[name])));
   }
-  expect((await state.prices.get("samples"))?.slice(0, 5)).toEqual(exported.prices.samples);
-  expect([...(await state.ids.list()).values()].map(({ id }) => id)).toContain(then.longParty);
-  expect([...(await state.outbox.list()).values()].map(({ channelId }) => channelId)).toEqual([
-    named("paused")?.id,
-  ]);
-  expect((await state.unreadable.list()).size).toBe(0);
-  expect(await state.version.get("state")).toEqual({ version: STATE_VERSION });
+  expect((await state.open(priceSamples).get("samples"))?.slice(0, 5)).toEqual(exported.prices.samples);
+  expect([...(await state.open(longIds).list()).values()].map(({ id }) => id)).toContain(then.longParty);
+  expect(
+    [...(await state.open(pendingDeliveries).list()).values()].map(({ channelId }) => channelId),
+  ).toEqual([named("paused")?.id]);
+  expect((await state.open(unreadableDocuments).list()).size).toBe(0);
+  expect(await state.open(stateVersion).get("state")).toEqual({ version: STATE_VERSION });
   await state.close();
   explorer.close();
   await discord.close();
 });
 
-it("every document of a state of version 0.1.0 fits its schema", async () => {
+it.each(["0.1.0", "0.2.0"])("every document of a state of version %s fits its schema", async (version) => {
   const store = openFileStore(newDataDir());
-  const count = await importState(store, JSON.parse(readFileSync(file("0.1.0.json"), "utf8")), false);
+  const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
+  const count = await importState(store, saved, false, progress);
   const problems: object[] = [];
   const state = createState(store, { log: { error: (details) => void problems.push(details) } });
   let read = 0;
-  for (const name of collectionNames) read += (await state[name].list()).size;
+  for (const each of allCollections) read += (await state.open<unknown>(each).list()).size;
   expect(problems).toEqual([]);
   expect(read).toBe(count);
+  await state.close();
+});
+
+it("what was not chosen in version 0.2.0 follows the new defaults, and choices stay", async () => {
+  const store = openFileStore(newDataDir());
+  await importState(store, JSON.parse(readFileSync(file("0.2.0.json"), "utf8")), false, progress);
+  const state = createState(store, { log: quiet });
+  const all = [...(await state.open(subscriptionDocuments).list()).values()];
+  const valuesOf = <Value>(feed: string, value: (each: (typeof all)[number]) => Value) =>
+    all.filter((each) => each.feed === feed).map(value);
+  // Three were set up without `after:`, and one with three hours.
+  expect(valuesOf("validator", chosenAfter).sort()).toEqual([3 * HOUR, undefined, undefined, undefined]);
+  const reminders = valuesOf("governance", (each) => formatBefore(remindersOf(each)));
+  expect(reminders.sort()).toEqual(["12h", "48h 24h 6h", "48h 24h 6h"]);
   await state.close();
 });

@@ -55,7 +55,7 @@ describe("the state in a file", () => {
         return whole;
       },
     ],
-  ])("is refused in a plain line where it %s", async (_, damage) => {
+  ])("is refused in a plain line if it %s", async (_, damage) => {
     const dataDir = newDataDir();
     const store = openFileStore(dataDir);
     await store.commit(writes.slice(0, 2_000));
@@ -122,7 +122,7 @@ describeWithRedis("the state in Redis", () => {
   it.each([
     ["another process", async () => redis.client.set(LEASE_KEY, `token ${Date.now() + 1_500}`)],
     ["one of version 0.1.0", async () => redis.client.set(LEASE_KEY, "token", { PX: 1_500 })],
-  ])("leaves the lease to %s for as long as it holds it", async (_, hold) => {
+  ])("leaves the lease to %s while it is valid", async (_, hold) => {
     await hold();
     const heldAt = performance.now();
     const { working, leadership } = competitor();

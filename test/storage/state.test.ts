@@ -1,9 +1,17 @@
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
-import { FIRST_FEED, STATE_VERSION, type Subscription } from "../../src/storage/catalogue.js";
+import { announcements, type Subscription, subscriptionDocuments } from "../../src/delivery/collections.js";
+import { FIRST_FEED } from "../../src/delivery/version-1.js";
+import { knownTokens } from "../../src/directory/collections.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { holdForever, type LeasedState, LeaseLost } from "../../src/storage/lease.js";
-import { claimVersion, createState } from "../../src/storage/state.js";
+import {
+  claimVersion,
+  createState,
+  STATE_VERSION,
+  stateVersion,
+  unreadableDocuments,
+} from "../../src/storage/state.js";
 import { StateError } from "../../src/storage/store.js";
 
 const subscription: Subscription = {
@@ -39,103 +47,108 @@ it.each([
     "channelId: Invalid input: expected string, received number",
   ],
   ["is of another kind", "[]", "it: Invalid input: expected object, received array"],
-])("a document that %s costs itself, is logged once and kept aside", async (_, text, problem) => {
+])("a document that %s affects no other, is logged once and set aside", async (_, text, problem) => {
   const { state, store, write, lines } = open();
   await write("subscriptions", "good", JSON.stringify(subscription));
   await write("subscriptions", "bad", text);
   for (let reads = 0; reads < 2; reads += 1) {
-    expect([...(await state.subscriptions.list()).keys()]).toEqual(["good"]);
-    expect(await state.subscriptions.get("bad")).toBeUndefined();
+    expect([...(await state.open(subscriptionDocuments).list()).keys()]).toEqual(["good"]);
+    expect(await state.open(subscriptionDocuments).get("bad")).toBeUndefined();
   }
   expect(lines).toEqual([
     {
       details: { collection: "subscriptions", id: "bad", problem },
-      message: "A document of the state cannot be read; it is kept aside",
+      message: "A document of the state cannot be read; it was set aside",
     },
   ]);
   expect(await store.get("subscriptions", "bad")).toBeUndefined();
-  expect(await state.unreadable.get("subscriptions/bad")).toMatchObject({
+  expect(await state.open(unreadableDocuments).get("subscriptions/bad")).toMatchObject({
     collection: "subscriptions",
     id: "bad",
     text,
     problem,
   });
   // The place is free again.
-  await state.commit([state.subscriptions.put("bad", subscription)]);
-  expect(await state.subscriptions.get("bad")).toEqual(subscription);
+  await state.commit([state.open(subscriptionDocuments).put("bad", subscription)]);
+  expect(await state.open(subscriptionDocuments).get("bad")).toEqual(subscription);
   await state.close();
 });
 
-it("parses what it lists again only where its text has changed", async () => {
+it("parses listed documents again only if their text has changed", async () => {
   const { state, write } = open();
-  await state.commit(["a", "b", "c"].map((id) => state.subscriptions.put(id, subscription)));
-  const first = await state.subscriptions.list();
+  await state.commit(["a", "b", "c"].map((id) => state.open(subscriptionDocuments).put(id, subscription)));
+  const first = await state.open(subscriptionDocuments).list();
   await write("subscriptions", "b", JSON.stringify({ ...subscription, roleId: "9" }));
-  await state.commit([state.subscriptions.delete("c")]);
-  const then = await state.subscriptions.list();
+  await state.commit([state.open(subscriptionDocuments).delete("c")]);
+  const then = await state.open(subscriptionDocuments).list();
   expect(then.get("a")).toBe(first.get("a"));
   expect(then.get("b")).toEqual({ ...subscription, roleId: "9" });
   expect([...then.keys()]).toEqual(["a", "b"]);
   // Whoever was given it may do with it what they like.
   then.clear();
   await write("subscriptions", "a", "{}");
-  expect([...(await state.subscriptions.list()).keys()]).toEqual(["b"]);
+  expect([...(await state.open(subscriptionDocuments).list()).keys()]).toEqual(["b"]);
   await state.close();
 });
 
-it("leaves everything where it is for who only looks", async () => {
+it("changes nothing for a read-only user", async () => {
   const { store, write, error, lines } = open();
   const state = createState(store, { log: { error }, keepAside: false });
   await write("tokens", "t", "{}");
-  expect((await state.tokens.list()).size).toBe(0);
+  expect((await state.open(knownTokens).list()).size).toBe(0);
   expect(await store.get("tokens", "t")).toBe("{}");
   expect(lines).toHaveLength(1);
   await state.close();
 });
 
-it("does not keep aside what somebody has put right meanwhile", async () => {
+it("does not set aside a document that was repaired meanwhile", async () => {
   const { state, store, write } = open();
   const good = JSON.stringify({ id: "t", name: null, active: null });
   await write("tokens", "t", "{}");
-  const reading = state.tokens.get("t");
+  const reading = state.open(knownTokens).get("t");
   await write("tokens", "t", good);
   expect(await reading).toBeUndefined();
   expect(await store.get("tokens", "t")).toBe(good);
-  expect((await state.unreadable.list()).size).toBe(0);
+  expect((await state.open(unreadableDocuments).list()).size).toBe(0);
   await state.close();
 });
 
-it("expects a document as it stands in the store, whatever was filled in when it was read", async () => {
+it("expects a document as it is stored, whatever defaults were filled in", async () => {
   const { state, write } = open();
   const { feed, subject, ...old } = subscription;
   await write("subscriptions", "1", JSON.stringify({ ...old, before: [5], odd: 1 }));
-  const read = await state.subscriptions.get("1");
+  const read = await state.open(subscriptionDocuments).get("1");
   expect(read).toEqual({ ...subscription, before: [5], odd: 1 });
-  expect(await state.commit([state.subscriptions.expect("1", { ...subscription })])).toBe(false);
+  expect(await state.commit([state.open(subscriptionDocuments).expect("1", { ...subscription })])).toBe(
+    false,
+  );
   expect(
-    await state.commit([state.subscriptions.expect("1", read), state.subscriptions.put("1", subscription)]),
+    await state.commit([
+      state.open(subscriptionDocuments).expect("1", read),
+      state.open(subscriptionDocuments).put("1", subscription),
+    ]),
   ).toBe(true);
-  expect(await state.commit([state.subscriptions.expect("1", subscription)])).toBe(true);
+  expect(await state.commit([state.open(subscriptionDocuments).expect("1", subscription)])).toBe(true);
   await state.close();
 });
 
-it("finds a message's place in its id, where version 1 kept it", async () => {
+it("finds a message's place in its id, as version 1 stored it", async () => {
   const { state, write } = open();
   const old = { messageId: "7", in: "22", at: 1 };
   await write("announced", "key_-@22", JSON.stringify({ ...old, revision: 3 }));
   await write("announced", "key_-@22#key_-:vote:1", JSON.stringify({ ...old, todo: ["publish"] }));
   const place = { feed: FIRST_FEED, subject: "key_-", channelId: "22" };
-  expect([...(await state.announced.list()).values()]).toEqual([
+  expect([...(await state.open(announcements).list()).values()]).toEqual([
     { ...old, ...place, revision: 3, news: false },
     { ...old, ...place, todo: ["publish"], news: true },
   ]);
   await state.close();
 });
 
-it("is marked with its version, and refuses one that is newer", async () => {
+it("is marked with its version, and a newer one is refused", async () => {
   const { state, write } = open();
   await claimVersion(state);
-  expect(await state.version.get("state")).toEqual({ version: STATE_VERSION });
+  expect(await state.open(stateVersion).get("state")).toEqual({ version: STATE_VERSION });
   await claimVersion(state);
   await write("version", "state", JSON.stringify({ version: STATE_VERSION + 1 }));
   await expect(claimVersion(state)).rejects.toThrow(StateError);
@@ -144,32 +157,32 @@ it("is marked with its version, and refuses one that is newer", async () => {
   await state.close();
 });
 
-it("writes nothing under a lease that another holds, and says so in one way", async () => {
+it("writes nothing after another process has taken the lease", async () => {
   const { state } = open();
   const held: LeasedState[] = [];
   const work = { start: async (leased: LeasedState) => void held.push(leased), stop: async () => {} };
   await holdForever(state, work);
   await holdForever(state, work);
   const [first, second] = held;
-  const write = state.tokens.put("t", { id: "t", name: null, active: null });
+  const write = state.open(knownTokens).put("t", { id: "t", name: null, active: null });
   await expect(first?.commit([write])).rejects.toThrow(LeaseLost);
-  expect(await state.tokens.get("t")).toBeUndefined();
+  expect(await state.open(knownTokens).get("t")).toBeUndefined();
   expect(await second?.commit([write])).toBe(true);
   // An expectation of its own that does not hold is no lost lease.
-  expect(await second?.commit([state.tokens.expect("t", undefined)])).toBe(false);
+  expect(await second?.commit([state.open(knownTokens).expect("t", undefined)])).toBe(false);
   await state.close();
 });
 
-it("keeps quiet, and loses nothing, where a document cannot even be kept aside", async () => {
+it("loses nothing if a document cannot even be set aside", async () => {
   const { store, write, lines, error } = open();
   await write("tokens", "t", "{}");
   const failing = { ...store, commit: () => Promise.reject(new StateError("full")) };
   const state = createState(failing, { log: { error } });
-  expect(await state.tokens.get("t")).toBeUndefined();
-  expect(await state.tokens.get("t")).toBeUndefined();
+  expect(await state.open(knownTokens).get("t")).toBeUndefined();
+  expect(await state.open(knownTokens).get("t")).toBeUndefined();
   expect(lines.map(({ message }) => message)).toEqual([
-    "A document of the state cannot be read; it is kept aside",
-    "It could not be kept aside; it stays where it is",
+    "A document of the state cannot be read; it was set aside",
+    "An unreadable document could not be set aside",
   ]);
   expect(await store.get("tokens", "t")).toBe("{}");
   await store.close();

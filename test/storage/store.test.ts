@@ -43,14 +43,14 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
     expect(await store.get("things", "c")).toBeUndefined();
   });
 
-  it("adds only where there is nothing yet", async () => {
+  it("adds only missing documents", async () => {
     const things = writesOf("adds");
     await store.commit([things.add("x", "1")]);
     expect(await store.commit([things.add("x", "2"), things.add("y", "3")])).toBe(true);
     expect([await store.get("adds", "x"), await store.get("adds", "y")]).toEqual(["1", "3"]);
   });
 
-  it("applies all of a commit or nothing, by what it expects", async () => {
+  it("applies a commit completely or not at all", async () => {
     const things = writesOf("expects");
     await store.commit([things.put("x", "1")]);
     expect(await store.commit([things.put("y", ""), things.expect("x", "2")])).toBe(false);

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { withCoin } from "../../src/text/coin.js";
-import { aboutUsd, bytes, changed, coins, counted, fixed, grouped, share } from "../../src/text/markdown.js";
+import {
+  aboutUsd,
+  bytes,
+  changeWords,
+  coins,
+  countedWords,
+  fixed,
+  grouped,
+  share,
+} from "../../src/text/markdown.js";
 
 describe("a number", () => {
   it.each<[string | number | null, number, string]>([
@@ -23,7 +32,7 @@ describe("a number", () => {
     expect(grouped(value, digits)).toBe(text);
   });
 
-  it("of coin says that it is coin, and never that there is none where there is some", () => {
+  it("of coin is labelled, and a small one is not shown as zero", () => {
     expect(withCoin(coins("0.00004", 2).toString(), "CC")).toBe("under 0.01 CC");
     expect(withCoin(coins("0", 2).toString(), "TC")).toBe("0 TC");
     expect(coins(null).toString()).toBe("unknown");
@@ -32,15 +41,15 @@ describe("a number", () => {
 
 describe("a change", () => {
   it.each([
-    ["0.3018", "▲ +0.3018"],
-    ["-0.3018", "▼ −0.3018"],
+    ["0.3018", "▲ 0.3018"],
+    ["-0.3018", "▼ 0.3018"],
     ["0", "unchanged"],
     ["-0.00", "unchanged"],
     ["0.00000001", "▲ under 0.0001"],
     ["-0.00000001", "▼ under 0.0001"],
     ["1e-20", "▲ under 0.0001"],
   ])("%s", (value, text) => {
-    expect(changed(value, 4)).toBe(text);
+    expect(changeWords(value, 4)).toBe(text);
   });
 });
 
@@ -81,14 +90,14 @@ describe("a number in a column", () => {
   });
 
   it("has its noun in the right number", () => {
-    expect([counted(1, "vote"), counted(0, "vote"), counted(1109, "party", "parties")]).toEqual([
-      "1 vote",
-      "0 votes",
-      "1,109 parties",
-    ]);
+    expect([
+      countedWords(1, "vote"),
+      countedWords(0, "vote"),
+      countedWords(1109, "party", "parties"),
+    ]).toEqual(["1 vote", "0 votes", "1,109 parties"]);
   });
 
-  it("is about so many USD", () => {
+  it("of USD is approximate", () => {
     expect([168.4, 99.994, 0.5, 0.004, 0, null, 1_234_567].map(aboutUsd)).toEqual([
       "about $168",
       "about $99.99",

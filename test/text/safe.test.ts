@@ -4,7 +4,7 @@ import { isWholeId } from "../../src/text/ids.js";
 import { code, md } from "../../src/text/markdown.js";
 import { cutEscaped } from "../../src/text/plain.js";
 
-describe("a stranger's text", () => {
+describe("untrusted text", () => {
   it.each(["discord.gg/free", "Discord.GG/free", "discordapp.com/invite/x", "https://discord.com/invite/x"])(
     "is no invitation: %s",
     (text) => expect(md`${text}`.toString()).toMatch(/discord(app)?\\\./i),

@@ -9,7 +9,7 @@ it.each([
   [NOW + 4_000, 0],
   [NOW + 6_000, Number.POSITIVE_INFINITY],
   [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-])("what was at %d is %d ms old", (at, age) => {
+])("a time at %d is %d ms old", (at, age) => {
   expect(ageOf(at, NOW)).toBe(age);
 });
 
@@ -17,6 +17,6 @@ it.each([
   [NOW - 10, NOW - 10],
   [NOW + 100, NOW + 100],
   [NOW + 101, 0],
-])("what waits for %d waits for %d, where nothing waits longer than 100 ms", (at, moment) => {
+])("a wait until %d becomes %d, with a limit of 100 ms", (at, moment) => {
   expect(believed(at, NOW, 100)).toBe(moment);
 });

@@ -32,7 +32,7 @@ describe("a job that is repeated", () => {
     expect(await runsOf(1, 2 * HOUR)).toEqual([0, 3_600, 7_200]);
   });
 
-  it("is tried again sooner where that is said, until it succeeds", async () => {
+  it("is repeated sooner after a failure, until it succeeds", async () => {
     expect(await runsOf(3, HOUR, SECOND)).toEqual([0, 1, 2, 3]);
   });
 });

@@ -9,7 +9,7 @@ import { withDeadline } from "../../src/util/timeouts.js";
 it.each([
   ["never answered", () => {}],
   ["never answered to the end", (response: ServerResponse) => response.write("[")],
-])("ends what is %s, though the garbage collector runs meanwhile", async (_, answer) => {
+])("ends work that is %s, although the garbage collector runs meanwhile", async (_, answer) => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const server = createServer((_request, response) => void answer(response));
@@ -31,7 +31,7 @@ it.each([
   server.close();
 });
 
-it("ends with the other signal, before it begins or meanwhile, and leaves nothing behind", async () => {
+it("ends with the other signal, before or during the work, without leftovers", async () => {
   const other = new AbortController();
   const work = (signal: AbortSignal) =>
     new Promise<string>((resolve) => {

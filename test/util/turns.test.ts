@@ -16,7 +16,7 @@ describe("lines that take turns", () => {
     expect(turns.size).toBe(0);
   });
 
-  it("take what stands in two lines once", () => {
+  it("take an item in two lines once", () => {
     const turns = createTurns<string>();
     turns.add("a", "shared");
     turns.add("b", "shared");
@@ -35,7 +35,7 @@ describe("lines that take turns", () => {
     expect(drain(turns)).toEqual(["a1"]);
   });
 
-  it("forget what left, and everything when they are cleared", () => {
+  it("forget removed items, and everything when cleared", () => {
     const turns = createTurns<string>();
     turns.add("a", "a1");
     turns.add("a", "a2");

@@ -94,7 +94,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await last()
-      .getByText(/active · last seen/)
+      .getByText(/active · last report/)
       .first()
       .waitFor();
     await last().getByRole("button", { name: "Back" }).click();
@@ -105,7 +105,7 @@ describeWithChromium("the sandbox's page", () => {
     const name = place.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
     await type("validator show", { validator: name.slice(0, 5) });
     await last()
-      .getByText(/active · last seen/)
+      .getByText(/active · last report/)
       .first()
       .waitFor();
     await type("party list");
@@ -233,7 +233,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-message", { hasText: "Still open: Soon over" }).waitFor();
   });
 
-  it("keeps the channel, the person and the theme over a reload, and what one is reading over a new message", async () => {
+  it("keeps the channel, the person and the theme over a reload, and the scroll position over a new message", async () => {
     await go("governance");
     await page.locator("select.viewer").selectOption({ label: "Ben (member, super validator)" });
     await page.getByRole("button", { name: "Light" }).click();
@@ -252,7 +252,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await log.evaluate((element) => element.scrollTop)).toBeLessThan(50);
   });
 
-  it("says so where a command is clicked that one may not use", async () => {
+  it("says so if a person clicks a command that they may not use", async () => {
     await go("general");
     const { world, channels, people } = place.discord;
     createMessage(
@@ -265,7 +265,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByText("Ana may not use /subscribe governance here").waitFor();
   });
 
-  it("shows in red what Discord would refuse, with the field", async () => {
+  it("shows in red what Discord would refuse, with the field's name", async () => {
     await fetch(`${place.discord.url}/v10/channels/${place.discord.channels.general.id}/messages`, {
       method: "POST",
       headers: { authorization: `Bot ${place.discord.token}`, "content-type": "application/json" },
@@ -278,7 +278,7 @@ describeWithChromium("the sandbox's page", () => {
     place.discord.world.refusals.splice(0);
   });
 
-  it("has no serious fault for those who use it by keyboard or by ear, dark and light", {
+  it("has no serious fault for keyboard and screen reader users, dark and light", {
     timeout: 40_000,
   }, async () => {
     await go("general");
@@ -292,7 +292,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await axe()).toEqual([]);
   });
 
-  it("fits a phone: nothing is wider than it", async () => {
+  it("fits a phone", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const command of ["validator list", "network", "transfers", "help", "validator versions", "price"]) {
       await type(command);
@@ -308,7 +308,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await overflow()).toBe(0);
   });
 
-  it("takes a free port where the usual one is taken", async () => {
+  it("takes a free port if the usual one is taken", async () => {
     const { port } = new URL(served.url);
     const other = await makeStack({ explorer: { size: SMALL, lively: false } });
     const second = await servePage(other, { port: Number(port) });

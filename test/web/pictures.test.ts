@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-it("are made of what the bot shows now", { timeout: 60_000 }, async () => {
+it("are up to date", { timeout: 60_000 }, async () => {
   const { driver, people, channels } = place.discord;
   const ana = { user: people.ana, channel: channels.general };
   const offered = () => driver.complete(ana, "/validator show", "validator", { validator: "quartz" });

@@ -250,7 +250,7 @@ export function createComposer({ update, act }: Parts) {
     @submit=${send}
     @keydown=${(event: KeyboardEvent) => {
       if (event.key === "Escape" && !event.defaultPrevented) reset();
-      // By itself a select takes Enter for nothing, where a text field sends the form.
+      // A select ignores Enter, while a text field sends the form.
       if (event.key === "Enter" && event.target instanceof HTMLSelectElement) {
         event.preventDefault();
         event.target.form?.requestSubmit();

@@ -14,7 +14,7 @@ const inputsOf = (modal: Element): HTMLInputElement[] =>
     return input ? [input] : [];
   });
 
-/** Each is opened once: a page that is drawn again while one closes does not open it anew. */
+/** Each is opened once: a page that is drawn again while one closes does not open it again. */
 const opened = new WeakSet<Dialog>();
 
 /** Opens it as soon as it is there, with each field named for those who hear it. */

@@ -127,7 +127,7 @@ function listen(): void {
   };
 }
 
-/** What is shown has been seen; what is there when the page is first opened is nothing new, but for what the bot said. */
+/** What is shown has been seen; what is there when the page is first opened is nothing new, except for what the bot said. */
 function noteSeen({ channels }: Snapshot): void {
   for (const { id, messages } of channels) if (id === state.channel) state.seen[id] = messages;
   keep();
@@ -280,7 +280,7 @@ function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRe
   </header>`;
 }
 
-/** Which network's ledger the levers beside are of, where there are several. */
+/** Which network's ledger the levers beside are of, if there are several. */
 function networks({ networks: names }: Snapshot): TemplateResult | typeof nothing {
   if (names.length === 0) return nothing;
   return html`<section>

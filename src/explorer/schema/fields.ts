@@ -13,11 +13,11 @@ import {
 } from "../values.js";
 
 /**
- * What the endpoints answer (docs/explorer-api.md), read leniently: every field may be missing, null or of another type,
- * and is then null here. The readers in values.ts are idempotent, so a cached answer passes through its schema again.
+ * Schemas of the endpoints (docs/explorer-api.md). Every field may be missing, null or of another type, and becomes null here.
+ * The readers in values.ts are idempotent, so cached answers can be parsed again.
  */
 
-/** What the contract says a value is: a scalar, free-form JSON, an object with these fields, or an array of such. */
+/** A type in the contract: a scalar, free-form JSON, an object with these fields, or an array. */
 export type Documented =
   | "string"
   | "integer"
@@ -29,13 +29,13 @@ export type Documented =
 
 interface Contract {
   readonly type: Documented;
-  /** Whether it is a point in time, whose unit the contract does not say. */
+  /** True for a point in time. The contract does not say its unit. */
   readonly isTime: boolean;
 }
 
 const contracts = new WeakMap<z.ZodType, Contract>();
 
-/** What the contract says of a field or a whole answer; undefined where it does not know it. */
+/** Returns the contract of a field or of a whole answer; `undefined` if there is none. */
 export const contractOf = (schema: z.ZodType): Contract | undefined => contracts.get(schema);
 
 /** The same schema, and what the contract says of it. */
@@ -52,7 +52,7 @@ export const field = <T>(read: (value: unknown) => T, type: Documented, isTime =
   documented(undocumented(read), type, isTime);
 
 export const text = field(toText, "string");
-/** A name that somebody gave: short, and so is what is kept of it. */
+/** A name, which is untrusted and kept short. */
 export const name = field(toName, "string");
 export const id = field(toId, "string");
 export const time = field(toTime, "integer", true);
@@ -84,7 +84,7 @@ export function readRows<T extends z.ZodObject>(item: T, values: readonly unknow
 export const rowsOf = <T extends z.ZodObject>(item: T) =>
   field((value) => (Array.isArray(value) ? readRows(item, value) : []), { rows: item });
 
-/** An object within an object, whose fields are null where it is missing. */
+/** An object within an object, whose fields are null if it is missing. */
 export const inner = <T extends z.ZodObject>(fields: T) =>
   field((value) => fields.parse(toRecord(value) ?? {}), { fields });
 

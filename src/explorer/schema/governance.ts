@@ -14,7 +14,7 @@ const voteRequestFields = {
   targetEffectiveAt: time,
   yesCount: count,
   noCount: count,
-  /** Those who have not voted yet: the ledger knows no abstention. */
+  /** Super validators that have not voted yet. The ledger knows no abstention. */
   abstainCount: count,
   totalWeightYes: decimal,
   totalWeightNo: decimal,

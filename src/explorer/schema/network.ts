@@ -31,7 +31,7 @@ export const dashboard = z.object({
 
 export type Dashboard = z.infer<typeof dashboard>;
 
-/** Beyond this many USD for one CC it is no price, and nothing that a chart could show. */
+/** Maximum plausible price of one CC in USD. */
 const MAX_PRICE = 1e9;
 
 export const marketPrice = z.object({

@@ -72,25 +72,25 @@ export const pageOf = <T extends z.ZodObject>(
       }),
     ])
     .transform((page): Page<z.infer<T>> => {
-      const read = readRows(item, page.content);
+      const readResult = readRows(item, page.content);
       const wrapper = "last" in page ? page : null;
       return {
-        content: keyOf ? distinct(read, keyOf, newer) : read,
+        content: keyOf ? distinct(readResult, keyOf, newer) : readResult,
         // The two may differ.
         totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
         last: wrapper?.last ?? null,
         sent: wrapper?.sent ?? page.content.length,
-        unreadable: (wrapper?.unreadable ?? 0) + page.content.length - read.length,
+        unreadable: (wrapper?.unreadable ?? 0) + page.content.length - readResult.length,
       };
     });
 
 const larger = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
 
-/** Whether of two rows with one key the first is of a later version. */
+/** True if the first of two rows with one key is newer. */
 export type Newer<T> = (row: T, than: T) => boolean;
 
-/** One of the rows with each key, where it first stood: the newest, else the first. Rows without a key stay. */
+/** Keeps one row for each key, at its first position: the newest, else the first. Rows without a key stay. */
 export function distinct<T>(
   rows: readonly T[],
   keyOf: (row: T) => string | null,
@@ -104,16 +104,16 @@ export function distinct<T>(
 /** The same for rows that come page by page, each looked at once. */
 export function gatherDistinct<T>(keyOf: (row: T) => string | null, newer: Newer<T> = () => false) {
   const places = new Map<string, number>();
-  const kept: T[] = [];
-  const rows: readonly T[] = kept;
+  const keptRows: T[] = [];
+  const rows: readonly T[] = keptRows;
   const add = (row: T) => {
     const key = keyOf(row);
-    const place = key === null ? undefined : places.get(key);
-    const before = place === undefined ? undefined : kept[place];
-    if (place === undefined || before === undefined) {
-      if (key !== null) places.set(key, kept.length);
-      kept.push(row);
-    } else if (newer(row, before)) kept[place] = row;
+    const rowIndex = key === null ? undefined : places.get(key);
+    const previousRow = rowIndex === undefined ? undefined : keptRows[rowIndex];
+    if (rowIndex === undefined || previousRow === undefined) {
+      if (key !== null) places.set(key, keptRows.length);
+      keptRows.push(row);
+    } else if (newer(row, previousRow)) keptRows[rowIndex] = row;
   };
   return {
     rows,

@@ -1,22 +1,24 @@
 import * as z from "zod";
-import type { Feed, FeedDefinition, FeedModule, Publisher } from "../../delivery/feed.js";
+import type { Subscription } from "../../delivery/collections.js";
+import type { Feed, FeedDefinition } from "../../delivery/feed.js";
+import type { FeedModule, Publisher } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
-import type { DigestMemory, Subscription } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { DAY, MINUTE } from "../../util/units.js";
+import { DIGEST_FEED, type DigestMemory, digests } from "./collections.js";
 import { createSources, facts, readFacts, remember, type Sources } from "./facts.js";
 import { digestView } from "./messages.js";
 import { createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
 
 /** A digest that comes so long after its hour is late, in ms. */
 const LATE_MS = 15 * MINUTE;
-/** How often it is looked whether one is due at the least, in ms. */
+/** Maximum interval between checks for due digests, in ms. */
 const LOOK_MS = MINUTE;
-/** What happened before somebody subscribed is told no further back than this, in ms. */
+/** Maximum period of a first digest, in ms. */
 const FIRST_MS = 7 * DAY;
 
 const event = z.object({
@@ -31,7 +33,7 @@ const event = z.object({
 type DigestEvent = z.infer<typeof event>;
 
 const definition: FeedDefinition = {
-  name: "digest",
+  name: DIGEST_FEED,
   description: "Sum up the week in a channel: votes, validators, the price",
   thing: "digest",
   topics: {
@@ -50,23 +52,25 @@ const definition: FeedDefinition = {
 
   async sample({ explorer, state, names, now }, subscription, mark) {
     const { every } = scheduleOf(subscription);
-    const since = now - (every === "week" ? 7 * DAY : DAY);
-    const before = { at: since, version: null };
-    const found = await readFacts(createSources({ explorer, state, names, now }), before);
-    return digestView(found, { since, until: now, every, isLate: false }, mark);
+    const sampleSince = now - (every === "week" ? 7 * DAY : DAY);
+    const sources = createSources({ explorer, state, names, now });
+    // Compared with the validators' present state, so that the drill reports no changes that did not happen.
+    const previousDigest = { at: sampleSince, ...(await remember(sources, undefined)) };
+    const foundFacts = await readFacts(sources, previousDigest);
+    return digestView(foundFacts, { since: sampleSince, until: now, every, isLate: false }, mark);
   },
 
   standing: async ({ now }, subscription) => [
     md`The first one comes ${timestamp(slotAfter(scheduleOf(subscription), now), "f")}.`,
   ],
 
-  async nowOf({ digests }, subscription) {
-    const told = (await digests.get(subscription.channelId))?.at;
-    return told === undefined ? md`none yet` : md`the last one up to ${timestamp(told, "f")}`;
+  async nowOf(state, subscription) {
+    const lastDigestAt = (await state.open(digests).get(subscription.channelId))?.at;
+    return lastDigestAt === undefined ? md`none yet` : md`the last one up to ${timestamp(lastDigestAt, "f")}`;
   },
 };
 
-interface WatchDeps {
+interface DigestDeps {
   readonly explorer: Explorer;
   readonly state: LeasedState;
   readonly names: Names;
@@ -74,11 +78,11 @@ interface WatchDeps {
 }
 
 /** Looks whether a digest is due, and publishes it with what it tells. */
-function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
-  const { digests } = state;
+function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
+  const memories = state.open(digests);
   const slotOf = createSlots();
 
-  /** What is due for a subscription: an event, and what to remember. */
+  /** Returns a due digest and the memory to store. */
   const settle = async (subscription: Subscription, known: DigestMemory | undefined, sources: Sources) => {
     const schedule = scheduleOf(subscription);
     const slot = slotOf(schedule, now());
@@ -87,62 +91,57 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
       at,
       ...(await remember(sources, known)),
     });
-    // A clock was ahead then: nobody knows what was told.
+    // The stored time is from a clock that was ahead.
     const isWrong = known !== undefined && known.at > now() + DAY;
-    // What was due before it was set up like this is not told.
+    // Digests that were due before the subscription was set up are not sent.
     const setUpAt = subscription.savedAt ?? subscription.since;
     if (isWrong || (!known && slot.at <= setUpAt))
       return { memory: await memory(Math.max(slot.at, now() - FIRST_MS)) };
     if (slot.at <= Math.max(known?.at ?? 0, setUpAt)) return undefined;
-    const before = known ?? { at: Math.max(now() - FIRST_MS, setUpAt), version: null };
-    const found = await readFacts(sources, before);
-    const told: DigestEvent = {
+    const previousDigest = known ?? { at: Math.max(now() - FIRST_MS, setUpAt), version: null };
+    const foundFacts = await readFacts(sources, previousDigest);
+    const digestEvent: DigestEvent = {
       channelId,
       dueAt: slot.at,
       every: schedule.every,
-      since: before.at,
+      since: previousDigest.at,
       until: now(),
       isLate: now() - slot.at > LATE_MS,
-      facts: found,
+      facts: foundFacts,
     };
-    return { memory: await memory(now()), told };
+    return { memory: await memory(now()), told: digestEvent };
   };
 
-  /** What is remembered, while this process is the one that writes it. */
-  let held: Map<string, DigestMemory> | undefined;
+  /** The stored memories, while this process is the only writer. */
+  let heldMemories: Map<string, DigestMemory> | undefined;
 
   return async (publisher: Publisher) => {
-    const subscribed = await publisher.subscriptions();
-    const known = held ?? new Map(await digests.list());
-    if (subscribed.length === 0 && known.size === 0) return "done" as const;
-    const channels = new Set(subscribed.map(({ channelId }) => channelId));
-    const next = new Map([...known].filter(([id]) => channels.has(id)));
-    const writes: Write[] = [...known.keys()]
-      .filter((id) => !channels.has(id))
-      .map((id) => digests.delete(id));
+    const subscribedChannels = await publisher.subscriptions();
+    const knownMemories = heldMemories ?? new Map(await memories.list());
+    if (subscribedChannels.length === 0 && knownMemories.size === 0) return "done" as const;
+    const channels = new Set(subscribedChannels.map(({ channelId }) => channelId));
+    const nextMemories = new Map([...knownMemories].filter(([id]) => channels.has(id)));
+    const writes: Write[] = [];
     const events: DigestEvent[] = [];
     const sources = createSources({ explorer, state, names, now: now() });
     let isWhole = true;
-    for (const subscription of subscribed) {
+    for (const subscription of subscribedChannels) {
       try {
-        const due = await settle(subscription, known.get(subscription.channelId), sources);
-        if (!due) continue;
-        writes.push(digests.put(subscription.channelId, due.memory));
-        next.set(subscription.channelId, due.memory);
-        if (due.told) events.push(due.told);
+        const dueDigest = await settle(subscription, knownMemories.get(subscription.channelId), sources);
+        if (!dueDigest) continue;
+        writes.push(memories.put(subscription.channelId, dueDigest.memory));
+        nextMemories.set(subscription.channelId, dueDigest.memory);
+        if (dueDigest.told) events.push(dueDigest.told);
       } catch (error) {
         // It comes late, and says so.
         if (!(error instanceof ExplorerError)) throw error;
         isWhole = false;
       }
     }
-    const { writes: deliveries, release } = await publisher.prepare(events);
-    const batch = [...writes, ...deliveries];
-    // Where nobody knows whether it was written, it is read again.
-    held = undefined;
-    if (batch.length > 0) await state.commit(batch);
-    held = next;
-    release();
+    // If the result of the commit is unknown, read it again.
+    heldMemories = undefined;
+    await publisher.publish({ events, writes });
+    heldMemories = nextMemories;
     return isWhole ? ("done" as const) : ("partial" as const);
   };
 }
@@ -150,6 +149,7 @@ function createDigestWatch({ explorer, state, names, now }: WatchDeps) {
 /** Sums up what happened, at a time of the week. */
 export const digest: FeedModule = {
   definition,
+  collections: [digests],
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
   create({ explorer, state, renderer, names, now }) {
@@ -160,7 +160,7 @@ export const digest: FeedModule = {
       topicOf: () => "digest",
       channelOf: ({ channelId }) => channelId,
       loudnessOf: () => "silent",
-      // Nothing that follows is about it.
+      // No later event follows up on a digest.
       subjectsOf: () => [],
       begins: () => true,
       wants: () => true,

@@ -13,7 +13,7 @@ export interface Period {
   readonly since: number;
   readonly until: number;
   readonly every: "day" | "week";
-  /** Whether it comes later than it was due. */
+  /** True if it is sent later than planned. */
   readonly isLate: boolean;
 }
 
@@ -21,15 +21,24 @@ type Several<T> = { readonly count: number; readonly named: readonly T[] };
 
 /** Lines of things, and how many more there are. */
 function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
-  const more = count - named.length;
-  return [...named.map((each) => md`• ${toLine(each)}`), ...(more > 0 ? [md`• and ${more} more`] : [])];
+  const moreCount = count - named.length;
+  return [
+    ...named.map((each) => md`• ${toLine(each)}`),
+    ...(moreCount > 0 ? [md`• and ${moreCount} more`] : []),
+  ];
 }
+
+/** Returns a share in whole percent. Only a complete share is 100, and only an empty one 0. */
+export const percentOf = (part: number, whole: number): number =>
+  part === 0 || part === whole
+    ? Math.round((100 * part) / whole)
+    : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
 
 function requestFields({ opened, closed, soon, participation }: Facts): Field[] {
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
     participation &&
-    md`-# ${Math.round((100 * participation.cast) / participation.all)} % of the possible votes were cast`;
+    md`-# ${percentOf(participation.cast, participation.all)} % of the possible votes were cast`;
   return [
     { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
     {
@@ -41,19 +50,22 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
     },
     {
       name: "Closing within a week",
-      lines: linesOf(soon, (each) => md`${title(each)}, ${timestamp(each.until, "f")}`),
+      lines: linesOf(
+        soon,
+        (each) => md`${title(each)}, ${each.date ?? "until"} ${timestamp(each.until, "f")}`,
+      ),
     },
   ].flatMap(({ name, lines }) => (lines.length > 0 ? [{ name, value: join(lines, "\n") }] : []));
 }
 
 function namesLine(sign: string, words: string, { count, named }: Several<string>): Markdown | false {
   if (count === 0) return false;
-  const more = count > named.length ? ` and ${count - named.length} more` : "";
-  return md`${sign} ${words}: ${`${named.join(", ")}${more}`}`;
+  const moreWords = count > named.length ? ` and ${count - named.length} more` : "";
+  return md`${sign} ${words}: ${`${named.join(", ")}${moreWords}`}`;
 }
 
 function validatorFields({ validators, version }: Facts): Field[] {
-  const lines = [
+  const bodyLines = [
     ...(validators
       ? [
           namesLine("🆕", "Joined", validators.joined),
@@ -64,10 +76,10 @@ function validatorFields({ validators, version }: Facts): Field[] {
     version?.before != null &&
       md`Most now run ${code(version.now, 40)} (${version.percent} %); previously ${code(version.before, 40)}`,
   ].filter((line) => line !== false && line !== undefined);
-  return lines.length > 0 ? [{ name: "Validators", value: join(lines, "\n") }] : [];
+  return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
 
-/** Whether nothing is to be told but the price. */
+/** True if there is no news but the price. */
 const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
   [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
@@ -77,8 +89,8 @@ const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean 
 
 /** A digest's one message. */
 export function digestView(of: Facts, { since, until, every, isLate }: Period, mark: string): View {
-  const what = every === "week" ? "week" : "day";
-  const late = isLate
+  const periodName = every === "week" ? "week" : "day";
+  const latenessLine = isLate
     ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
     : [];
   const price =
@@ -86,18 +98,18 @@ export function digestView(of: Facts, { since, until, every, isLate }: Period, m
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   const unread = of.validators ? [] : [md`-# Validator activity could not be read.`];
   return {
-    title: md`📰 The ${what} on the ledger`,
+    title: md`📰 The ${periodName} on the ledger`,
     tone: "neutral",
-    notification: md`📰 The ${what} on the ledger`,
+    notification: md`📰 The ${periodName} on the ledger`,
     body: isEmpty(of)
       ? [
           join(
             [md`Nothing happened between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price],
             " ",
           ),
-          ...late,
+          ...latenessLine,
         ]
-      : [period, ...late, ...unread],
+      : [period, ...latenessLine, ...unread],
     fields: isEmpty(of)
       ? []
       : [...requestFields(of), ...validatorFields(of), ...(price ? [{ name: "Price", value: price }] : [])],

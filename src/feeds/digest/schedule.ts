@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { DateTime, IANAZone } from "luxon";
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
-import type { Subscription } from "../../storage/catalogue.js";
 
 const EVERY = { day: "every day", week: "every week" } as const;
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
@@ -20,7 +20,7 @@ const every: FeedOption<keyof typeof EVERY> = {
   problem: "Choose one of: day, week.",
 };
 
-const on: FeedOption<(typeof DAYS)[number]> = {
+const onOption: FeedOption<(typeof DAYS)[number]> = {
   description: "On which day of the week (Monday)",
   maxLength: 10,
   choices: WEEKDAYS,
@@ -30,37 +30,38 @@ const on: FeedOption<(typeof DAYS)[number]> = {
   problem: `Choose one of: ${Object.values(WEEKDAYS).join(", ")}.`,
 };
 
-/** A time of day as `HH:MM`, from `9:00`, `09:00` or `9`; undefined where it is none. */
+/** A time of day as `HH:MM`, from `9:00`, `09:00` or `9`; undefined if it is none. */
 function parseTime(text: string): string | undefined {
   const [, hours = "", minutes = "00"] = /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*$/.exec(text) ?? [];
   if (hours === "" || Number(hours) > 23 || Number(minutes) > 59) return undefined;
   return `${hours.padStart(2, "0")}:${minutes}`;
 }
 
-const at: FeedOption<string> = {
+const atOption: FeedOption<string> = {
   description: "At what time of day, such as 09:00",
   maxLength: 10,
   byDefault: "09:00",
-  schema: z.string(),
+  schema: z.string().refine((text) => parseTime(text) === text),
   parse: parseTime,
   problem: "I cannot read that time. Type one such as `09:00` or `17:30`.",
 };
+
+/** True for a name of a zone that this version of Node knows. An offset is no zone: it knows no daylight saving. */
+const isZone = (name: string): boolean =>
+  name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
 
 const zone: FeedOption<string> = {
   description: "In which time zone, such as Europe/Berlin (UTC)",
   maxLength: 60,
   byDefault: "UTC",
-  schema: z.string(),
-  parse: (text) => {
-    const name = text.trim();
-    // An offset is no zone: it knows no daylight saving.
-    return name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name)) ? name : undefined;
-  },
+  // One that was imported, or was kept by a Node with newer zones, may be unknown here.
+  schema: z.string().refine(isZone),
+  parse: (text) => (isZone(text.trim()) ? text.trim() : undefined),
   problem: "I know no such time zone. Type its name as in `Europe/Berlin`, `America/New_York` or `UTC`.",
 };
 
 /** When a digest is sent. */
-export const options = { every, on, at, zone } as const;
+export const options = { every, on: onOption, at: atOption, zone } as const;
 
 /** When a digest is sent: each day, or on one of the week (1 is Monday), by the clock of a zone. */
 export interface Schedule {
@@ -73,10 +74,10 @@ export interface Schedule {
 
 /** The schedule of a subscription. */
 export function scheduleOf(subscription: Subscription): Schedule {
-  const [hour = 0, minute = 0] = optionOf(subscription, "at", at).split(":").map(Number);
+  const [hour = 0, minute = 0] = optionOf(subscription, "at", atOption).split(":").map(Number);
   return {
     every: optionOf(subscription, "every", every),
-    weekday: DAYS.indexOf(optionOf(subscription, "on", on)) + 1,
+    weekday: DAYS.indexOf(optionOf(subscription, "on", onOption)) + 1,
     hour,
     minute,
     zone: optionOf(subscription, "zone", zone),
@@ -99,13 +100,18 @@ export interface Slot {
  * that comes twice is due when it comes first.
  */
 export function slotBefore({ every: often, weekday, hour, minute, zone: name }: Schedule, now: number): Slot {
-  const here = DateTime.fromMillis(now, { zone: name });
-  for (let day = here.startOf("day"); ; day = day.minus({ days: 1 })) {
+  const localTime = DateTime.fromMillis(now, { zone: name });
+  for (let daysAgo = 0; daysAgo <= MAX_DAYS; daysAgo += 1) {
+    const day = localTime.startOf("day").minus({ days: daysAgo });
     if (often === "week" && day.weekday !== weekday) continue;
-    const due = firstOf(day.set({ hour, minute }));
-    if (due <= now) return { date: day.toISODate() ?? "", at: due };
+    const dueTime = firstOf(day.set({ hour, minute }));
+    if (dueTime <= now) return { date: day.toISODate() ?? "", at: dueTime };
   }
+  throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }
+
+/** The last time that a weekly digest was due is at most this long ago, in days. */
+const MAX_DAYS = 8;
 
 /** Of a time that comes twice in a night, the first. */
 function firstOf(time: DateTime): number {
@@ -115,23 +121,25 @@ function firstOf(time: DateTime): number {
 /** The next time that a digest is due, after a moment, epoch ms. */
 export function slotAfter(schedule: Schedule, now: number): number {
   const { every: often, zone: name } = schedule;
-  const last = DateTime.fromMillis(slotBefore(schedule, now).at, { zone: name });
-  const next = last.plus(often === "week" ? { weeks: 1 } : { days: 1 });
-  return slotBefore(schedule, next.endOf("day").toMillis()).at;
+  const lastSlot = DateTime.fromMillis(slotBefore(schedule, now).at, { zone: name });
+  const nextSlot = lastSlot.plus(often === "week" ? { weeks: 1 } : { days: 1 });
+  return slotBefore(schedule, nextSlot.endOf("day").toMillis()).at;
 }
 
 /**
- * What `slotBefore` tells, reckoned anew only once a schedule's next time has come: it is asked every minute, for thousands of
- * channels.
+ * Creates a `slotBefore` that caches its result until the schedule's next time, because it is called every minute for thousands
+ * of channels.
  */
 export function createSlots(): (schedule: Schedule, now: number) => Slot {
-  const known = new LRUCache<string, { readonly slot: Slot; readonly until: number }>({ max: MAX_SCHEDULES });
+  const knownSlots = new LRUCache<string, { readonly slot: Slot; readonly until: number }>({
+    max: MAX_SCHEDULES,
+  });
   return (schedule, now) => {
     const key = JSON.stringify(schedule);
-    const last = known.get(key);
-    if (last && last.slot.at <= now && now < last.until) return last.slot;
+    const lastSlot = knownSlots.get(key);
+    if (lastSlot && lastSlot.slot.at <= now && now < lastSlot.until) return lastSlot.slot;
     const slot = slotBefore(schedule, now);
-    known.set(key, { slot, until: slotAfter(schedule, now) });
+    knownSlots.set(key, { slot, until: slotAfter(schedule, now) });
     return slot;
   };
 }

@@ -9,14 +9,13 @@ import {
   type RESTPostAPIGuildScheduledEventJSONBody,
   Routes,
 } from "discord.js";
-import { hasTopic, type Publisher } from "../../delivery/feed.js";
+import { hasTopic } from "../../delivery/feed.js";
+import type { Publisher } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { DISCORD, hasCode } from "../../discord/errors.js";
 import type { Renderer } from "../../discord/message.js";
 import { problemOf } from "../../discord/problems.js";
-import { neededFor, nextDeadline } from "../../ledger/vote-rules.js";
 import type { Log } from "../../log.js";
-import type { CalendarEvent, TrackedVoteRequest } from "../../storage/catalogue.js";
 import { type LeasedState, LeaseLost } from "../../storage/lease.js";
 import { StateError } from "../../storage/store.js";
 import { code, md, timestamp } from "../../text/markdown.js";
@@ -24,9 +23,10 @@ import { clean } from "../../text/plain.js";
 import { believed } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
 import { HOUR, MINUTE } from "../../util/units.js";
+import { type CalendarEvent, calendarEvents, type TrackedVoteRequest } from "./collections.js";
 import { definition } from "./definition.js";
 import type { TrackedVoteRequests } from "./requests.js";
-import { toVoteRequest } from "./tracking.js";
+import { neededForTracked, trackedStanding } from "./tracking.js";
 
 /** Events of one server's at the most, the nearest deadlines first (Discord: 100, which others want too). */
 const MAX_EVENTS = 50;
@@ -45,6 +45,8 @@ interface CalendarDeps {
   readonly rest: REST;
   readonly state: LeasedState;
   readonly requests: TrackedVoteRequests;
+  /** Returns the number of super validators, for tallies that do not contain it. */
+  readonly superValidators: () => Promise<number | undefined>;
   readonly names: Names;
   readonly renderer: Renderer;
   readonly log: Log;
@@ -52,32 +54,35 @@ interface CalendarDeps {
 }
 
 /** An event as it should be. */
-interface Wanted {
+interface WantedEvent {
   readonly key: string;
   readonly identity: string;
   readonly name: string;
   readonly endsAt: number;
+  /** The name of the date that it ends at. */
+  readonly date: string;
 }
 
 /**
- * Keeps an event in the calendar of each server that wants it, for each open vote request. An event is written down before it is
- * made: whoever finds one written down and not made looks for it at Discord first. One that somebody deleted stays deleted.
+ * Keeps an event in the calendar of each subscribed server for each open vote request. An event is stored before it is created. A
+ * stored event without Discord's id is looked up at Discord first. An event that a person deleted is not created again.
  */
-export function createCalendar({ rest, state, requests, names, renderer, log, now }: CalendarDeps) {
-  const { calendar } = state;
-  const me = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+export function createCalendar(deps: CalendarDeps) {
+  const { rest, state, requests, superValidators, names, renderer, log, now } = deps;
+  const calendar = state.open(calendarEvents);
+  const botUserId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
 
-  const wantedOf = ([key, request]: readonly [string, TrackedVoteRequest]): Wanted[] => {
+  const wantedOf = async ([key, request]: readonly [string, TrackedVoteRequest]): Promise<WantedEvent[]> => {
     if (request.phase !== "open") return [];
     const { identity } = request;
-    const of = toVoteRequest(request);
-    const endsAt = nextDeadline(of, of, neededFor(of, undefined), now());
-    if (endsAt === null || endsAt < now() + 2 * SOON_MS) return [];
+    const { next } = trackedStanding(request, await neededForTracked(request, superValidators), now());
+    if (!next || next.at < now() + 2 * SOON_MS) return [];
+    const { at: endsAt, name: date } = next;
     const title = names.voteRequest({ identity, title: request.terms.title });
-    return [{ key, identity, name: renderer.title(clean(title)), endsAt }];
+    return [{ key, identity, name: renderer.title(clean(title)), endsAt, date }];
   };
 
-  const timesOf = ({ endsAt }: Wanted) => ({
+  const timesOf = ({ endsAt }: WantedEvent) => ({
     scheduled_start_time: new Date(Math.max(endsAt - LASTS_MS, now() + SOON_MS)).toISOString(),
     scheduled_end_time: new Date(endsAt).toISOString(),
   });
@@ -85,26 +90,27 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
   /** An event that was written down, and may have been made. */
   const find = async (
     guildId: string,
-    { identity }: Pick<Wanted, "identity">,
+    { identity }: Pick<WantedEvent, "identity">,
   ): Promise<APIGuildScheduledEvent | undefined> => {
     // Every description holds an empty text.
     if (identity === "") return undefined;
     const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
-    const own = await me();
-    return events.find((each) => each.creator_id === own && each.description?.includes(identity));
+    const ownUserId = await botUserId();
+    return events.find((each) => each.creator_id === ownUserId && each.description?.includes(identity));
   };
 
-  const make = async (guildId: string, wanted: Wanted): Promise<APIGuildScheduledEvent> => {
-    const body: RESTPostAPIGuildScheduledEventJSONBody = {
+  const makeEvent = async (guildId: string, wanted: WantedEvent): Promise<APIGuildScheduledEvent> => {
+    const eventBody: RESTPostAPIGuildScheduledEventJSONBody = {
       name: wanted.name,
-      description:
-        md`Super validators vote until ${timestamp(wanted.endsAt, "f")}.\n${code(wanted.identity, 300)}`.toString(),
+      description: describe(wanted),
       ...timesOf(wanted),
       entity_type: GuildScheduledEventEntityType.External,
       privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
       entity_metadata: { location: LOCATION },
     };
-    return (await rest.post(Routes.guildScheduledEvents(guildId), { body })) as APIGuildScheduledEvent;
+    return (await rest.post(Routes.guildScheduledEvents(guildId), {
+      body: eventBody,
+    })) as APIGuildScheduledEvent;
   };
 
   const patch = (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) =>
@@ -113,42 +119,47 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
   const keep = (id: string, event: CalendarEvent | undefined) =>
     state.commit([event ? calendar.put(id, event) : calendar.delete(id)]);
 
-  const create = async (id: string, guildId: string, wanted: Wanted, known: CalendarEvent | undefined) => {
+  const create = async (
+    id: string,
+    guildId: string,
+    wanted: WantedEvent,
+    known: CalendarEvent | undefined,
+  ) => {
     const { key, name, endsAt } = wanted;
     const begun: CalendarEvent = { guildId, key, name, endsAt };
     const isInterrupted = known !== undefined && known.eventId === undefined;
     if (!isInterrupted) await keep(id, begun);
-    const found = isInterrupted ? await find(guildId, wanted) : undefined;
-    const event = found ?? (await make(guildId, wanted));
+    const foundEvent = isInterrupted ? await find(guildId, wanted) : undefined;
+    const event = foundEvent ?? (await makeEvent(guildId, wanted));
     await keep(id, {
       ...begun,
       // One that was found may be of an earlier deadline: then the next run moves it.
-      ...(found ? { endsAt: Date.parse(found.scheduled_end_time ?? "") || endsAt } : {}),
+      ...(foundEvent ? { endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt } : {}),
       eventId: event.id,
       startsAt: Date.parse(event.scheduled_start_time),
     });
   };
 
-  const move = async (id: string, event: CalendarEvent, wanted: Wanted) => {
+  const move = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
     const { eventId = "", startsAt = 0, guildId } = event;
-    const times = timesOf(wanted);
+    const eventTimes = timesOf(wanted);
     // Of one that has begun, only the end can be moved.
-    const moved = startsAt > now() ? times : { scheduled_end_time: times.scheduled_end_time };
+    const moved = startsAt > now() ? eventTimes : { scheduled_end_time: eventTimes.scheduled_end_time };
     await patch(guildId, eventId, { name: wanted.name, description: describe(wanted), ...moved });
-    const begins = startsAt > now() ? Date.parse(times.scheduled_start_time) : startsAt;
-    await keep(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: begins });
+    const beginsAt = startsAt > now() ? Date.parse(eventTimes.scheduled_start_time) : startsAt;
+    await keep(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
   };
 
   /** Ends an event whose vote is over: one that has begun is completed, and any other is cancelled. */
-  const end = async (id: string, event: CalendarEvent) => {
+  const endEvent = async (id: string, event: CalendarEvent) => {
     const { guildId, key, endsAt, isGone } = event;
     const { identity = "" } = (await requests.get(key)) ?? {};
     if (!isGone && endsAt > now()) {
       try {
         // One that was written down and not known to be made may have been.
-        const found = event.eventId === undefined ? await find(guildId, { identity }) : undefined;
-        const eventId = event.eventId ?? found?.id;
-        const startsAt = event.startsAt ?? Date.parse(found?.scheduled_start_time ?? "");
+        const foundEvent = event.eventId === undefined ? await find(guildId, { identity }) : undefined;
+        const eventId = event.eventId ?? foundEvent?.id;
+        const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
         const { Completed, Canceled } = GuildScheduledEventStatus;
         if (eventId !== undefined)
           await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
@@ -163,7 +174,7 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
   /** One step for one event; whether anything was to be done. */
   const settle = async (
     guildId: string,
-    wanted: Wanted,
+    wanted: WantedEvent,
     known: CalendarEvent | undefined,
   ): Promise<boolean> => {
     const id = calendarId(guildId, wanted.key);
@@ -177,10 +188,7 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
     } catch (error) {
       if (known && hasCode(error, DISCORD.unknownScheduledEvent)) await keep(id, { ...known, isGone: true });
       else if (isRefusal(error)) {
-        log.warn(
-          { err: error, guild: guildId },
-          "Discord refuses a calendar event; it is tried again in an hour",
-        );
+        log.warn({ err: error, guild: guildId }, "Discord refused a calendar event; retrying in an hour");
         const { key, name, endsAt } = wanted;
         await keep(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
       } else throw error;
@@ -191,17 +199,17 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
   const serve = async (
     guildId: string,
     isWanted: boolean,
-    wanted: readonly Wanted[],
+    wanted: readonly WantedEvent[],
     open: ReadonlySet<string>,
     known: ReadonlyMap<string, CalendarEvent>,
   ) => {
     let changes = 0;
     for (const [id, event] of known) {
       const isOpen = open.has(event.key);
-      // That somebody deleted it is remembered for as long as its request is open.
+      // A deleted event is remembered while its request is open.
       if (event.guildId !== guildId || (isOpen && (isWanted || event.isGone)) || changes >= MAX_CHANGES)
         continue;
-      await end(id, event);
+      await endEvent(id, event);
       changes += 1;
     }
     for (const each of isWanted ? wanted : []) {
@@ -211,33 +219,35 @@ export function createCalendar({ rest, state, requests, names, renderer, log, no
   };
 
   return async (publisher: Publisher): Promise<void> => {
-    const subscribed = (await publisher.subscriptions()).filter((each) =>
+    const subscribedServers = (await publisher.subscriptions()).filter((each) =>
       hasTopic(each, definition, "calendar"),
     );
-    const guilds = new Set(subscribed.flatMap(({ guildId }) => guildId ?? []));
-    const known = await calendar.list();
-    if (guilds.size === 0 && known.size === 0) return;
-    const all = [...(await requests.all())];
-    const open = new Set(all.filter(([, { phase }]) => phase === "open").map(([key]) => key));
-    const wanted = all
-      .flatMap(wantedOf)
+    const guilds = new Set(subscribedServers.flatMap(({ guildId }) => guildId ?? []));
+    const knownEvents = await calendar.list();
+    if (guilds.size === 0 && knownEvents.size === 0) return;
+    const allRequests = [...(await requests.all())];
+    const openKeys = new Set(allRequests.filter(([, { phase }]) => phase === "open").map(([key]) => key));
+    const wantedEvents = (await Promise.all(allRequests.map(wantedOf)))
+      .flat()
       .sort((a, b) => a.endsAt - b.endsAt)
       .slice(0, MAX_EVENTS);
-    const served = new Set([...guilds, ...[...known.values()].map(({ guildId }) => guildId)]);
-    const runs = [...served].map((guildId) => serve(guildId, guilds.has(guildId), wanted, open, known));
+    const servedGuilds = new Set([...guilds, ...[...knownEvents.values()].map(({ guildId }) => guildId)]);
+    const runs = [...servedGuilds].map((guildId) =>
+      serve(guildId, guilds.has(guildId), wantedEvents, openKeys, knownEvents),
+    );
     for (const run of await Promise.allSettled(runs)) {
       if (run.status === "fulfilled") continue;
       if (run.reason instanceof LeaseLost || run.reason instanceof StateError) throw run.reason;
-      log.warn({ err: run.reason }, "A calendar could not be kept; it is tried again");
+      log.warn({ err: run.reason }, "A calendar could not be updated; retrying");
     }
   };
 }
 
-/** What an event says of itself; its vote request's id is what it is found by. */
-const describe = ({ endsAt, identity }: Wanted): string =>
-  md`Super validators vote until ${timestamp(endsAt, "f")}.\n${code(identity, 300)}`.toString();
+/** Returns an event's description. Events are found by the vote request's id in it. */
+const describe = ({ endsAt, date, identity }: WantedEvent): string =>
+  md`A vote of the super validators: ${date} ${timestamp(endsAt, "f")}.\n${code(identity, 300)}`.toString();
 
-/** Whether Discord's answer will be the same if it is asked again at once. */
+/** True if Discord would refuse the same request again. */
 const isRefusal = (error: unknown): boolean => {
   const problem = problemOf(error);
   return problem !== "unknown" && problem !== "refused-for-now";

@@ -2,21 +2,21 @@ import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { isOver } from "../../ledger/vote-rules.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import { afterMissing, MISSED_READS, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
-import type { Findings, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
 
 interface ClosingsDeps {
-  /** Takes nothing but new readings. */
+  /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
   readonly now: () => number;
 }
 
-/** What a complete read says by what it lacks, and what has been over for long. */
+/** Creates the checks for requests that are missing from a complete read, and for requests that closed long ago. */
 export function createClosings({ explorer, requests, now }: ClosingsDeps) {
-  /** A status by which `/details` says that a request is over; null where it does not. */
+  /** A status by which `/details` says that a request is over; null if it does not. */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
       const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
@@ -27,29 +27,30 @@ export function createClosings({ explorer, requests, now }: ClosingsDeps) {
 
   return {
     /** Requests that were open and are missing from a complete read. */
-    async findVanished(rows: readonly VoteRequestListItem[]): Promise<Findings> {
-      const present = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
-      const learnt = new Map<string, TrackedVoteRequest>();
+    async findVanished(rows: readonly VoteRequestListItem[]): Promise<ReadFindings> {
+      const presentIds = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
+      const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, known] of await requests.all()) {
-        const isThere = present.has(known.identity) || known.contractIds.some((id) => present.has(id));
+        const isThere = presentIds.has(known.identity) || known.contractIds.some((id) => presentIds.has(id));
         if (known.phase !== "open" || isThere) continue;
         const status = known.missedReads + 1 < MISSED_READS ? null : await confirmedEnd(known);
-        const next = afterMissing(known, status, now());
-        if (next.phase === "closed") events.push({ kind: "closed", key, status });
-        if (next.phase === "closed" || next.missedReads !== known.missedReads) learnt.set(key, next);
+        const nextRequest = afterMissing(known, status, now());
+        if (nextRequest.phase === "closed") events.push({ kind: "closed", key, status });
+        if (nextRequest.phase === "closed" || nextRequest.missedReads !== known.missedReads)
+          learntRequests.set(key, nextRequest);
       }
-      return { learnt, events };
+      return { learnt: learntRequests, events };
     },
 
     /** Forgets the details of what closed long ago. */
-    async findOld(): Promise<Findings> {
-      const learnt = new Map<string, TrackedVoteRequest>();
+    async findOld(): Promise<ReadFindings> {
+      const learntRequests = new Map<string, TrackedVoteRequest>();
       for (const [key, known] of await requests.all()) {
-        const kept = pruned(known, now());
-        if (kept) learnt.set(key, kept);
+        const prunedRequest = pruned(known, now());
+        if (prunedRequest) learntRequests.set(key, prunedRequest);
       }
-      return { learnt, events: [] };
+      return { learnt: learntRequests, events: [] };
     },
   };
 }

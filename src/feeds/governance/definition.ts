@@ -1,23 +1,28 @@
+import { progress } from "../../delivery/collections.js";
 import type { FeedDefinition, WatchChoice } from "../../delivery/feed.js";
+import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
+import { PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
   fromExplorer,
   identityOf,
+  tallyIn,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
 import { isOpen, isOver, neededFor, votableUntil } from "../../ledger/vote-rules.js";
 import { voterIn, voterSubject } from "../../ledger/votes.js";
-import { FIRST_FEED } from "../../storage/catalogue.js";
+import { dateWords, statusText, untilWords } from "../../screens/vote-parts.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
-import { DAY, HOUR } from "../../util/units.js";
-import { createMessages } from "./messages.js";
+import { DAY } from "../../util/units.js";
+import { trackedVoteRequests } from "./collections.js";
+import { createMessages, outcomeKnown } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { formatBefore, options, remindersOf, topics } from "./topics.js";
-import { requestKey, toVoteRequest } from "./tracking.js";
+import { neededForTracked, requestKey, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
 /** Open requests that a new subscriber is shown. */
@@ -25,7 +30,7 @@ const MAX_SHOWN = 10;
 /** Their names are not waited for any longer than this, in ms: their kinds will do. */
 const NAMES_MS = 1_000;
 
-/** What a sample shows where there has never been a vote request. */
+/** A sample for ledgers without vote requests. */
 const madeUp = (now: number): VoteRequest => ({
   ...fromExplorer(null, null),
   title: "A vote request",
@@ -42,10 +47,11 @@ const proposalWatch: WatchChoice = {
   name: "proposal",
   description: "Be told in private of one vote request: changes, its deadline, its outcome",
   owns: (subject) => voterIn(subject) === undefined,
+  screen: { name: "voteRequest", subjectOf: (id) => id },
   subject: {
     option: { name: "proposal", description: "Its title, or its id", kinds: ["proposal"] },
     async check(id, { explorer }) {
-      const found = await findVoteRequest(explorer, id).catch((error: unknown) => {
+      const foundRequest = await findVoteRequest(explorer, id).catch((error: unknown) => {
         // One that cannot be read right now may be watched all the same.
         if (!(error instanceof ExplorerError)) throw error;
         if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
@@ -54,10 +60,10 @@ const proposalWatch: WatchChoice = {
           "missing",
         );
       });
-      if (found && isOver(found.data, Date.now()))
+      if (foundRequest && isOver(foundRequest.data, Date.now()))
         throw new PersonError("That vote request has ended: nothing more happens to it.");
       // Whichever of its ids was given.
-      return found?.data.identity ?? id;
+      return foundRequest?.data.identity ?? id;
     },
     nameOf(id, { names, directory }) {
       const title = directory.entry("proposal", id)?.name ?? null;
@@ -65,7 +71,15 @@ const proposalWatch: WatchChoice = {
     },
   },
   settings: {
-    topics: { new: false, outcome: true, reminders: true, decided: true, changes: true, votes: false },
+    topics: {
+      new: false,
+      outcome: true,
+      reminders: true,
+      decided: true,
+      overdue: true,
+      changes: true,
+      votes: false,
+    },
     before: [DAY],
   },
 };
@@ -75,6 +89,7 @@ const voterWatch: WatchChoice = {
   name: "voter",
   description: "Be reminded in private of each vote that a super validator has not cast",
   owns: (subject) => voterIn(subject) !== undefined,
+  screen: { name: "voter", subjectOf: voterSubject },
   subject: {
     option: { name: "sv", description: "The super validator", kinds: ["voter"] },
     // A button names it as it is kept.
@@ -82,12 +97,19 @@ const voterWatch: WatchChoice = {
     nameOf: (subject, { names }) => names.called(voterIn(subject) ?? subject),
   },
   settings: {
-    topics: { new: false, outcome: false, reminders: true, decided: false, changes: false, votes: false },
-    before: [DAY, 6 * HOUR],
+    topics: {
+      new: false,
+      outcome: false,
+      reminders: true,
+      decided: false,
+      overdue: false,
+      changes: false,
+      votes: false,
+    },
   },
 };
 
-/** How vote requests are subscribed to. */
+/** Subscriptions to vote requests. */
 export const definition: FeedDefinition = {
   name: FIRST_FEED,
   description: "Subscribe a channel to governance, or change what is announced there",
@@ -101,14 +123,14 @@ export const definition: FeedDefinition = {
   async sample({ explorer, names, renderer, now }, { subject }, mark) {
     const voter = voterIn(subject);
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
-    const chosen = subject === null ? undefined : rows.find((row) => identityOf(row) === subject);
-    const newest = chosen ?? rows.find((row) => isOpen(row, now)) ?? rows[0];
-    const identity = newest && identityOf(newest);
-    const found = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
-    const request = found?.data ?? (newest ? fromExplorer(newest, null) : madeUp(now));
-    const needed = neededFor(request, await countSuperValidators(explorer));
+    const chosenRow = subject === null ? undefined : rows.find((row) => identityOf(row) === subject);
+    const newestRow = chosenRow ?? rows.find((row) => isOpen(row, now)) ?? rows[0];
+    const identity = newestRow && identityOf(newestRow);
+    const foundRequest = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
+    const request = foundRequest?.data ?? (newestRow ? fromExplorer(newestRow, null) : madeUp(now));
+    const neededVotes = neededFor(request, await countSuperValidators(explorer));
     const messages = createMessages(renderer, names, () => now);
-    const snapshot = { request, needed, revision: 0, isOver: false, missing: async () => null };
+    const snapshot = { request, needed: neededVotes, revision: 0, isOver: false, missing: async () => null };
     return voter === undefined
       ? messages.sample(snapshot, mark)
       : messages.reminderView(
@@ -121,41 +143,63 @@ export const definition: FeedDefinition = {
     const { subject } = subscription;
     if (voterIn(subject) !== undefined)
       return [
-        md`You hear of each open vote request that it has not voted on, ${formatBefore(remindersOf(subscription))} before each of its deadlines.`,
+        md`You hear of each open vote request that it has not voted on, ${formatBefore(remindersOf(subscription))} before each of its dates.`,
       ];
     if (subject !== null) {
       const request = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
-      return request ? [md`Voting ends ${timestamp(votableUntil(request), "f")}.`] : [];
+      if (!request) return [];
+      const { next } = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
+      return next ? [md`It is open: ${dateWords(next)}.`] : [md`It has no date ahead.`];
     }
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
     if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
-    const open = rows.filter((row) => isOpen(row, now));
-    await names.read(open.slice(0, MAX_SHOWN), NAMES_MS);
-    if (open.length === 0) return [md`Nothing is open at the moment.`];
+    const superValidators = await countSuperValidators(explorer);
+    const openRequests = rows
+      .filter((row) => isOpen(row, now))
+      .map((row) => {
+        const request = { ...row, ...tallyIn(row) };
+        const neededVotes = neededFor(request, superValidators);
+        return { row, request, needed: neededVotes, at: standingOf(request, neededVotes, now).next?.at };
+      })
+      .sort((a, b) => (a.at ?? Number.MAX_SAFE_INTEGER) - (b.at ?? Number.MAX_SAFE_INTEGER));
+    const shownRequests = openRequests.slice(0, MAX_SHOWN);
+    await names.read(
+      shownRequests.map(({ row }) => row),
+      NAMES_MS,
+    );
+    if (openRequests.length === 0) return [md`Nothing is open at the moment.`];
+    const soonestMs = Math.max(...remindersOf(subscription));
     return [
       md`Open now, and not announced again:`,
-      ...open
-        .slice(0, MAX_SHOWN)
-        .map(
-          (row) =>
-            md`• ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, voting ends ${timestamp(votableUntil(row), "f")}`,
-        ),
-      ...(open.length > MAX_SHOWN ? [md`…and ${open.length - MAX_SHOWN} more`] : []),
+      ...shownRequests.map(({ row, request, needed, at }) => {
+        // Its first reminder has passed already.
+        const lineSign = at !== undefined && at - now <= soonestMs ? "⏰" : "•";
+        return md`${lineSign} ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, ${untilWords(request, needed, now)}`;
+      }),
+      ...(openRequests.length > MAX_SHOWN ? [md`…and ${openRequests.length - MAX_SHOWN} more`] : []),
     ];
   },
 
-  async nowOf({ voteRequests }, { subject }) {
+  async nowOf(state, { subject }) {
     if (voterIn(subject) !== undefined) return md`reminded of each deadline`;
     if (subject === null) return undefined;
-    const known = await voteRequests.get(requestKey(subject));
-    if (!known) return md`not read yet`;
-    return known.phase === "open"
-      ? md`open, until ${timestamp(votableUntil(toVoteRequest(known)), "f")}`
-      : md`ended: ${known.status}`;
+    const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));
+    if (!knownRequest) return md`not read yet`;
+    if (knownRequest.phase !== "open")
+      return outcomeKnown(knownRequest.status)
+        ? md`ended: ${statusText(knownRequest.status)}`
+        : md`ended, outcome not known`;
+    const { phase, next } = trackedStanding(
+      knownRequest,
+      await neededForTracked(knownRequest, async () => undefined),
+      Date.now(),
+    );
+    const phaseWords = PHASE_WORDS[phase];
+    return phaseWords === undefined && next ? md`open, ${dateWords(next)}` : md`${phaseWords ?? "open"}`;
   },
 
-  async lastRead({ progress }) {
-    const last = await progress.get(PROGRESS);
+  async lastRead(state) {
+    const last = await state.open(progress).get(PROGRESS);
     return last
       ? md`The explorer was last read completely ${timestamp(last.completeAt)}.`
       : md`The explorer has not been read completely yet.`;

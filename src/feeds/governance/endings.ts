@@ -1,5 +1,5 @@
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { DAY } from "../../util/units.js";
+import type { TrackedVoteRequest } from "./collections.js";
 
 /** A closed request's details are forgotten after this long, in ms; its key never. */
 const PRUNE_MS = 180 * DAY;
@@ -7,9 +7,9 @@ const PRUNE_MS = 180 * DAY;
 export const MISSED_READS = 2;
 
 /**
- * A request that is missing from a complete read: missed once more, or closed. It is closed once its detail states an end, or
- * a day after its last deadline, when nobody says how it ended.
- * @param status the end that its detail states; null where it states none
+ * Returns a request that is missing from a complete read: one more miss, or closed. It is closed once its details state an
+ * ending, or a day after its last deadline if the ending stays unknown.
+ * @param status the ending in its details, or null
  */
 export function afterMissing(
   known: TrackedVoteRequest,
@@ -31,7 +31,9 @@ export function afterMissing(
   };
 }
 
-/** What stays of a request that closed long ago: its key, or an old row would be announced anew. Undefined where it is not time yet. */
+/**
+ * Shrinks a long-closed request to its key, so that an old row is not announced again. Returns `undefined` if it is too early.
+ */
 export function pruned(known: TrackedVoteRequest, now: number): TrackedVoteRequest | undefined {
   if (known.closedAt === undefined || now - known.closedAt < PRUNE_MS) return undefined;
   const { votes, unconfirmed, closedAt, ...kept } = known;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
-import type { TopicName } from "./topics.js";
+import type { GovernanceTopic } from "./topics.js";
 
 const terms = z.object({
   title: z.string().nullable(),
@@ -18,7 +18,7 @@ const event = z.discriminatedUnion("kind", [
     /** When the list was last read completely, epoch ms: they opened since then. Null in events of before it was kept. */
     since: z.number().nullable().default(null),
   }),
-  /** It opened and ended while nobody watched. */
+  /** A request that opened and ended while the bot was away. */
   z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
   z.object({ kind: z.literal("changed"), key: z.string(), sequence: z.number(), from: terms, to: terms }),
   /** The votes that one read found new or changed. */
@@ -34,7 +34,13 @@ const event = z.discriminatedUnion("kind", [
     key: z.string(),
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
+    /** When the request was opened, epoch ms: reminders of a short one are scaled. */
+    openedAt: z.number().nullable().optional(),
+    /** True if the request is open for less than two days: the reminder pings. */
+    isShort: z.boolean().optional(),
   }),
+  /** Enough yes votes, its dates past, and not carried out. */
+  z.object({ kind: z.literal("overdue"), key: z.string(), since: z.number().nullable() }),
   /** Enough have voted one way. */
   z.object({
     kind: z.literal("decided"),
@@ -52,7 +58,7 @@ export type GovernanceEvent = Readonly<z.infer<typeof event>>;
 /** Events of one vote request, which refer to its announcement. */
 export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "missed" }>;
 
-/** Before votes were gathered, each had an event of its own. */
+/** Earlier versions had one event for each vote. */
 const singleVote = z
   .object({
     kind: z.literal("vote"),
@@ -78,8 +84,8 @@ export type Reminder = Extract<GovernanceEvent, { kind: "reminder" }>;
 export const readEvent = (json: unknown): GovernanceEvent | undefined =>
   z.union([event, singleVote]).safeParse(json).data;
 
-/** What a subscription must have switched on to be told of an event. */
-export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
+/** Topic of each kind of event. */
+export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>> = {
   opened: "new",
   digest: "new",
   missed: "new",
@@ -87,6 +93,7 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], TopicName>> = {
   votes: "votes",
   reminder: "reminders",
   decided: "decided",
+  overdue: "overdue",
   closed: "outcome",
 };
 
@@ -100,6 +107,7 @@ export function eventId(event: GovernanceEvent): string {
       return openingOf(event.key);
     case "closed":
     case "missed":
+    case "overdue":
       return `${event.key}:${event.kind}`;
     case "digest":
       return `${event.keys.join("+").slice(0, 200)}:digest`;
@@ -113,19 +121,19 @@ export function eventId(event: GovernanceEvent): string {
   }
 }
 
-/** The reminder that a subject names, where it names one: an event's id does. */
+/** The reminder that a subject names, if it names one: an event's id does. */
 export function reminderOf(subject: string): Reminder | undefined {
   const [, key, reminder] = /^(.+?):reminder:(\d+:\d+)$/.exec(subject) ?? [];
   return key !== undefined && reminder !== undefined ? { kind: "reminder", key, reminder } : undefined;
 }
 
-/** A reminder of a deadline (epoch ms), so many ms before it. */
+/** Returns the id of a reminder. @param deadline epoch ms @param before ms before the deadline */
 export const reminderId = (deadline: number, before: number): string => `${deadline}:${before}`;
 
 /** The deadline that a reminder is of, epoch ms. */
 export const deadlineOf = (reminder: string): number => Number(reminder.split(":")[0]);
 
-/** How long before the deadline a reminder is, in ms. */
+/** Returns how many ms before the deadline a reminder is. */
 export const beforeOf = (reminder: string): number => Number(reminder.split(":")[1]);
 
 /** The vote requests that an event is about. */

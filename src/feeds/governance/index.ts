@@ -1,8 +1,11 @@
-import type { Feed, FeedModule } from "../../delivery/feed.js";
+import type { Feed } from "../../delivery/feed.js";
+import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
+import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { ageOf } from "../../util/clock.js";
-import { DAY } from "../../util/units.js";
+import { DAY, HOUR } from "../../util/units.js";
 import { createCalendar } from "./calendar.js";
+import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
 import { definition } from "./definition.js";
 import {
   eventId,
@@ -20,11 +23,16 @@ import { createTrackedVoteRequests } from "./requests.js";
 import { createSnapshots, DETAIL_MS, type Snapshot } from "./snapshot.js";
 import { toVoteRequest } from "./tracking.js";
 import { forgetVoters } from "./voters.js";
+import { votersCommand } from "./voters-command.js";
 import { createGovernanceWatch } from "./watch.js";
+
+const begins = ({ kind }: GovernanceEvent): boolean => kind === "opened" || kind === "digest";
 
 /** Announces the ledger's vote requests: as they open, change, are voted on, near their deadline and close. */
 export const governance: FeedModule = {
   definition,
+  collections: [trackedVoteRequests, representatives, calendarEvents],
+  commands: [votersCommand],
   isVital: true,
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
@@ -36,6 +44,7 @@ export const governance: FeedModule = {
       names,
       now,
     });
+    const superValidators = () => countSuperValidators(explorer.for("background", { maxAgeMs: HOUR }));
     const messages = createMessages(renderer, names, now);
     const reminding = createReminding({ state, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
@@ -46,19 +55,22 @@ export const governance: FeedModule = {
       idOf: eventId,
       topicOf: ({ kind }) => TOPIC_OF[kind],
       subjectsOf: keysOf,
-      begins: ({ kind }) => kind === "opened" || kind === "digest",
+      begins,
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),
       wants: isFor,
+      // In a short vote each reminder may be the last one.
+      loudnessOf: (event) =>
+        begins(event) || (event.kind === "reminder" && event.isShort) ? "ping" : "normal",
       async render(event, mark, recipients) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);
           return { payload: messages.digest(event, mark), title: "New vote requests", revision: 0 };
         }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
-        const place = { title: titleOf(snapshot), revision: snapshot.revision };
+        const commonFields = { title: titleOf(snapshot), revision: snapshot.revision };
         if (event.kind === "reminder") {
           const reminder = await reminding.sent(event, snapshot, mark, recipients);
-          return reminder && { ...reminder, ...place };
+          return reminder && { ...reminder, ...commonFields };
         }
         const payload =
           event.kind === "opened"
@@ -66,26 +78,34 @@ export const governance: FeedModule = {
             : event.kind === "missed"
               ? messages.missed(snapshot, mark)
               : messages.news(event, snapshot, mark);
-        return { payload, ...place };
+        return { payload, ...commonFields };
       },
       lasting: {
         async stateOf(subject) {
           const reminder = reminderOf(subject);
-          const known = await requests.get(reminder?.key ?? subject);
-          if (!known) return undefined;
-          const endedAt = { open: null, closed: known.closedAt ?? now(), ignored: 0 }[known.phase];
-          return { revision: known.revision, endedAt };
+          const knownRequest = await requests.get(reminder?.key ?? subject);
+          if (!knownRequest) return undefined;
+          const endedAt = { open: null, closed: knownRequest.closedAt ?? now(), ignored: 0 }[
+            knownRequest.phase
+          ];
+          return { revision: knownRequest.revision, endedAt };
         },
         async current(subject, mark, _, recipients) {
           const reminder = reminderOf(subject);
-          if (reminder)
-            return reminding.current(reminder, await snapshots.of(reminder.key), mark, recipients);
-          const known = await requests.get(subject);
-          const ended =
-            known?.phase === "closed"
-              ? { status: known.status, known: !known.endUnconfirmed && outcomeKnown(known.status) }
+          if (reminder) {
+            const { openedAt = null } = (await requests.get(reminder.key)) ?? {};
+            const event = { ...reminder, openedAt };
+            return reminding.current(event, await snapshots.of(reminder.key), mark, recipients);
+          }
+          const knownRequest = await requests.get(subject);
+          const endedAt =
+            knownRequest?.phase === "closed"
+              ? {
+                  status: knownRequest.status,
+                  known: !knownRequest.endUnconfirmed && outcomeKnown(knownRequest.status),
+                }
               : undefined;
-          return messages.announcement(await snapshots.of(subject), mark, ended);
+          return messages.announcement(await snapshots.of(subject), mark, endedAt);
         },
         titleOf: async (key) => titleOf(await snapshots.of(key)),
         beginningOf: (subject) => (reminderOf(subject) ? subject : openingOf(subject)),
@@ -96,6 +116,7 @@ export const governance: FeedModule = {
       explorer: explorer.for("background", { maxAgeMs: 0 }),
       state,
       requests,
+      superValidators,
       names,
       onLearnt: (tracked) => {
         const { identity } = tracked;
@@ -104,7 +125,16 @@ export const governance: FeedModule = {
       pollMs,
       now,
     });
-    const keepCalendar = createCalendar({ rest, state, requests, names, renderer, log, now });
+    const keepCalendar = createCalendar({
+      rest,
+      state,
+      requests,
+      superValidators,
+      names,
+      renderer,
+      log,
+      now,
+    });
     let forgotAt = Number.NEGATIVE_INFINITY;
     return {
       feed,

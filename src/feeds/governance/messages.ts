@@ -2,12 +2,22 @@ import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
-import { identityOf, type VoteRequest } from "../../ledger/vote-requests.js";
-import { isOver, statusGroup } from "../../ledger/vote-rules.js";
+import { standingOf } from "../../ledger/vote-phase.js";
+import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
+import { isOver, neededFor, statusGroup } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
 import { brief } from "../../screens/parts.js";
 import type { Link, View } from "../../screens/view.js";
-import { statusText, statusTone, tallyLines, untilWords } from "../../screens/vote-parts.js";
+import {
+  overdueWords,
+  shortVote,
+  standingText,
+  standingTone,
+  statusText,
+  statusTone,
+  tallyLines,
+  untilWords,
+} from "../../screens/vote-parts.js";
 import { voteRequestFields } from "../../screens/vote-request.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
@@ -17,17 +27,17 @@ import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
 
 function links(id: string | null, mark: string): Link[] {
-  const own =
+  const ownLine =
     id === null
       ? []
       : [
           { label: "Details", emoji: "📜", to: address("voteRequest", { id }) },
           { label: "Votes", emoji: "🗳️", to: address("votes", { id }) },
         ];
-  return [...own, { label: "All vote requests", emoji: "📋", to: address("proposals", {}), mark }];
+  return [...ownLine, { label: "All vote requests", emoji: "📋", to: address("proposals", {}), mark }];
 }
 
-/** Below an announcement whose request is over: the outcome as the API states it, or that nobody knows. */
+/** The line below an announcement whose request has ended: the outcome that the explorer states, or that it is unknown. */
 function outcome(status: string | null, isKnown: boolean): Markdown {
   if (!isKnown) return md`**Ended, outcome unknown.** The explorer no longer lists it.`;
   return statusGroup(status) === "other"
@@ -35,16 +45,16 @@ function outcome(status: string | null, isKnown: boolean): Markdown {
     : md`**Closed:** ${statusText(status)}`;
 }
 
-/** What a reminder says of those who have not voted. */
+/** The missing votes that a reminder names. */
 export interface Absence {
   /** In the place of the reminder's own. */
   readonly title?: Markdown;
   readonly lines: readonly Markdown[];
 }
 
-type VotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
+type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 
-/** Whether a status of a request that is over says how it ended. */
+/** True if the status of an ended request says how it ended. */
 export const outcomeKnown = (status: string | null): boolean =>
   status !== null && statusGroup(status) !== "open";
 
@@ -55,16 +65,16 @@ const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
 const MAX_VOTERS = 6;
 
 /** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
-function votesLine(votes: VotesEvent["votes"], called: Names["called"]): Markdown {
-  const shown = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
-  const more = votes.length - shown.length;
+function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Markdown {
+  const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
+  const moreCount = votes.length - shownVotes.length;
   return join(
     [
-      ...shown.map(({ voter, from, to }) => {
-        const before = from === null ? md`` : md` (before: ${signOf(from)})`;
-        return md`**${cut(called(voter), 60)}** ${signOf(to)}${before}`;
+      ...shownVotes.map(({ voter, from, to }) => {
+        const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
+        return md`**${cut(called(voter), 60)}** ${signOf(to)}${beforeWords}`;
       }),
-      more > 0 && md`${more} more`,
+      moreCount > 0 && md`${moreCount} more`,
     ],
     ", ",
   );
@@ -79,45 +89,53 @@ function changes(from: Terms, to: Terms): Markdown {
       from.action !== to.action && line("Action", text(from.action), text(to.action)),
       isDeepStrictEqual(from, to) && md`**Action:** its details have changed. “Details” below has all of it.`,
       from.voteBefore !== to.voteBefore &&
-        line(
-          to.targetEffectiveAt === null ? "Voting ends" : "Enough must have voted by",
-          timestamp(from.voteBefore, "f"),
-          timestampWithAge(to.voteBefore),
-        ),
+        line("Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
       from.targetEffectiveAt !== to.targetEffectiveAt &&
         line(
-          "Takes effect",
-          from.targetEffectiveAt === null
-            ? md`as soon as enough vote yes`
-            : timestamp(from.targetEffectiveAt, "f"),
-          timestampWithAge(to.targetEffectiveAt),
+          "Decided on",
+          decision(from.targetEffectiveAt, timestamp(from.targetEffectiveAt, "f")),
+          decision(to.targetEffectiveAt, timestampWithAge(to.targetEffectiveAt)),
         ),
     ],
     "\n",
   );
 }
 
+/** The day of a decision, or that there is none. */
+const decision = (at: number | null, words: Markdown): Markdown =>
+  at === null ? md`as soon as enough have voted yes` : words;
+
 /** Rows of a digest; the rest is a click away. */
 const MAX_ROWS = 12;
 
-/** The messages about vote requests. A mark stands in one of each message's links. */
+/** Says when several requests opened. The explorer may list them long after that. */
+function openedWords(openedAt: readonly (number | null)[], since: number | null): Markdown {
+  const earliest = Math.min(...openedAt.map((each) => each ?? Number.POSITIVE_INFINITY));
+  if (Number.isFinite(earliest) && since !== null && earliest < since)
+    return md`The first of them opened ${timestamp(earliest, "f")}. The explorer did not list them before.`;
+  return since === null
+    ? md`They opened since I last read the vote requests.`
+    : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`;
+}
+
+/** Creates the messages about vote requests. Each contains its mark in one link. */
 export function createMessages(renderer: Renderer, names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
 
-  /** What stands outside the embed says what it is, in words that stay true. A vote's message says nothing: there are many. */
+  /** The notification text states the news in words that stay true. A vote's message has none, because there are many. */
   const message = (
     view: Omit<View, "readings">,
     notification: Markdown | null = view.title,
   ): MessagePayload => renderer.message({ ...view, ...(notification ? { notification } : {}), readings: [] });
 
-  /** What shows all of a request. */
-  const whole = (
+  /** Returns a view of the whole request. */
+  const wholeView = (
     { request, needed }: Snapshot,
     mark: string,
     heading: Pick<View, "title" | "tone" | "body">,
   ): View => ({
     ...heading,
-    notification: md`Vote request: ${titleOf(request)}`,
+    notification: join([md`Vote request: ${titleOf(request)}`, ...shortVote(request)], " · "),
     fields: voteRequestFields(request, {
       needed,
       names,
@@ -136,11 +154,15 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     mark: string,
     ended?: { readonly status: string | null; readonly known: boolean },
   ): View => {
-    const { request } = snapshot;
-    return whole(snapshot, mark, {
+    const { request, needed } = snapshot;
+    const standing = standingOf(request, needed, now());
+    return wholeView(snapshot, mark, {
       title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
-      tone: ended && !ended.known ? "warning" : statusTone(ended ? ended.status : request.status),
-      body: [ended ? outcome(ended.status, ended.known) : statusText(request.status)],
+      tone: ended ? (ended.known ? statusTone(ended.status) : "warning") : standingTone(request, standing),
+      body: [
+        ended ? outcome(ended.status, ended.known) : standingText(request, standing),
+        ...(ended ? [] : shortVote(request)),
+      ],
     });
   };
 
@@ -153,20 +175,34 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     who: Absence,
   ): View => {
     const { request, needed } = snapshot;
-    const isFirst = deadline === request.voteBefore && request.targetEffectiveAt !== null;
-    const when = isFirst
-      ? md`Enough must have voted by ${timestampWithAge(deadline)}; votes can change until ${timestamp(request.targetEffectiveAt, "f")}.`
-      : md`Voting ends ${timestampWithAge(deadline)}`;
-    const ended = isOver(request, now());
-    const title = who.title ?? md`${ended ? "Ended" : "Still open"}: ${titleOf(request)}`;
+    const isQuorum = deadline === request.voteBefore;
+    const when = join(
+      [
+        md`${isQuorum ? "Quorum by" : "Decided on"} ${timestampWithAge(deadline)}`,
+        isQuorum &&
+          request.targetEffectiveAt !== null &&
+          md`decided on ${timestamp(request.targetEffectiveAt, "f")}`,
+      ],
+      "; ",
+    );
+    const hasEnded = isOver(request, now());
+    const standing = standingOf(request, needed, now());
+    const hasExpired = standing.phase === "expired";
+    const word = hasEnded ? "Ended" : hasExpired ? "Expired" : "Still open";
+    const title = (hasExpired || hasEnded ? undefined : who.title) ?? md`${word}: ${titleOf(request)}`;
     return {
       title,
       notification: title,
-      tone: ended ? statusTone(request.status) : "warning",
+      tone: hasEnded ? statusTone(request.status) : "warning",
       body: [
-        ended ? outcome(request.status, outcomeKnown(request.status)) : when,
+        hasEnded
+          ? outcome(request.status, outcomeKnown(request.status))
+          : hasExpired
+            ? standingText(request, standing)
+            : when,
+        ...(hasEnded || hasExpired ? [] : shortVote(request)),
         ...tallyLines(request, needed, now()),
-        ...(ended ? [] : who.lines),
+        ...(hasEnded || hasExpired ? [] : who.lines),
       ],
       links: links(request.identity, mark),
       readings: [],
@@ -184,10 +220,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     /** The same, not yet rendered. */
     sample: (snapshot: Snapshot, mark: string): View => announcement(snapshot, mark),
 
-    /** The one message about a request that opened and ended while nobody watched. */
+    /** The only message about a request that opened and ended while the bot was away. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
       const { request } = snapshot;
-      const view = whole(snapshot, mark, {
+      const view = wholeView(snapshot, mark, {
         title: md`Vote request: ${titleOf(request)}`,
         tone: statusTone(request.status),
         body: [
@@ -205,22 +241,32 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         title: names.voteRequest({ ...row, identity: identityOf(row) }),
         id: identityOf(row),
       }));
-      const shown = rows.slice(0, MAX_ROWS);
-      const ended = rows.filter(({ row }) => isOver(row, now())).length;
+      const shownRows = rows.slice(0, MAX_ROWS);
+      const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
       return message({
         title: md`${rows.length} new vote requests`,
         tone: "neutral",
         body: [
-          since === null
-            ? md`They opened since I last read the vote requests.`
-            : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`,
-          ...(ended > 0 ? [md`${ended === rows.length ? "All" : ended} of them have ended since.`] : []),
-          ...shown.map(
-            ({ row, title }) =>
-              md`${statusText(row.status)} · ${bold(cut(title, 120))} · ${untilWords(row, now())}`,
+          openedWords(
+            all.map(({ createdAt }) => createdAt),
+            since,
           ),
-          ...(rows.length > shown.length
-            ? [md`…and ${rows.length - shown.length} more: “All vote requests” below lists them.`]
+          ...(endedCount > 0
+            ? [md`${endedCount === rows.length ? "All" : endedCount} of them have ended since.`]
+            : []),
+          ...shownRows.map(({ row, title }) =>
+            join(
+              [
+                statusText(row.status),
+                bold(cut(title, 120)),
+                untilWords({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now()),
+                ...shortVote(row),
+              ],
+              " · ",
+            ),
+          ),
+          ...(rows.length > shownRows.length
+            ? [md`…and ${rows.length - shownRows.length} more: “All vote requests” below lists them.`]
             : []),
         ],
         menus: [
@@ -235,21 +281,21 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       });
     },
 
-    /** A reminder of a deadline (epoch ms), as it stands now. */
+    /** The current content of a reminder. @param deadline epoch ms */
     reminder: (...of: Parameters<typeof reminder>): MessagePayload => renderer.message(reminder(...of)),
 
     /** The same, not yet rendered. */
     reminderView: (...of: Parameters<typeof reminder>): View => reminder(...of),
 
-    /** News of a request that was announced before: it stands alone just as well. */
+    /** Later news about an announced request. It can also stand alone. */
     news(event: Exclude<News, Reminder>, { request, needed }: Snapshot, mark: string): MessagePayload {
       const tally = tallyLines(request, needed, now());
       const title = titleOf(request);
-      const shared = { links: links(request.identity, mark) };
+      const sharedParts = { links: links(request.identity, mark) };
       switch (event.kind) {
         case "changed":
           return message({
-            ...shared,
+            ...sharedParts,
             title: md`Changed: ${title}`,
             tone: "warning",
             body: [changes(event.from, event.to)],
@@ -257,28 +303,40 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         case "votes": {
           const { votes } = event;
           const heading = votes.length === 1 ? md`Vote on ${title}` : md`${votes.length} votes on ${title}`;
-          const body = [votesLine(votes, names.called), ...tally];
-          return message({ ...shared, title: heading, tone: "neutral", body }, null);
+          const bodyLines = [votesLine(votes, names.called), ...tally];
+          return message({ ...sharedParts, title: heading, tone: "neutral", body: bodyLines }, null);
         }
         case "decided": {
-          const until = request.targetEffectiveAt;
-          const body = [
+          const untilAt = request.targetEffectiveAt;
+          const bodyLines = [
             md`Enough ${event.way} votes are in: **${event.votes}** of about ${event.needed} needed.`,
             event.way === "no"
               ? md`With so many it is rejected.`
-              : until === null
-                ? md`It takes effect at once.`
-                : md`Yes votes count at ${timestampWithAge(until)}; until then votes can still change.`,
+              : untilAt === null
+                ? md`It takes effect as soon as it's carried out.`
+                : md`Decided on ${timestampWithAge(untilAt)}; until then votes can still change.`,
             ...tally,
           ];
           const tone = event.way === "yes" ? "good" : "bad";
-          return message({ ...shared, title: md`Enough ${event.way} votes: ${title}`, tone, body });
+          return message({
+            ...sharedParts,
+            title: md`Enough ${event.way} votes: ${title}`,
+            tone,
+            body: bodyLines,
+          });
         }
+        case "overdue":
+          return message({
+            ...sharedParts,
+            title: md`Overdue: ${title}`,
+            tone: "warning",
+            body: [overdueWords(event.since), ...tally],
+          });
         case "closed": {
-          const known = outcomeKnown(event.status);
-          const tone = known ? statusTone(event.status) : "warning";
-          const body = [outcome(event.status, known), ...tally];
-          return message({ ...shared, title: md`Closed: ${title}`, tone, body });
+          const isOutcomeKnown = outcomeKnown(event.status);
+          const tone = isOutcomeKnown ? statusTone(event.status) : "warning";
+          const bodyLines = [outcome(event.status, isOutcomeKnown), ...tally];
+          return message({ ...sharedParts, title: md`Closed: ${title}`, tone, body: bodyLines });
         }
       }
     },

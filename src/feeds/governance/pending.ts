@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Subscription } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
@@ -8,31 +9,32 @@ import { toDecimal } from "../../explorer/values.js";
 import { type Action, toAction } from "../../ledger/actions.js";
 import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
+import { shortWindow } from "../../ledger/vote-phase.js";
 import { readDetail } from "../../ledger/vote-requests.js";
 import { votesIn } from "../../ledger/votes.js";
-import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { lazy } from "../../util/single-flight.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
-import type { Findings, TrackedVoteRequests } from "./requests.js";
-import type { TopicName } from "./topics.js";
-import { tallyOf } from "./tracking.js";
+import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import type { GovernanceTopic } from "./topics.js";
+import { neededForTracked, tallyOf, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Pages of votes read at the most when a tally moved. */
 const MAX_VOTE_PAGES = 6;
 
 interface PendingDeps {
-  /** Takes nothing but new readings. */
+  /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
   readonly names: Names;
   readonly now: () => number;
 }
 
-/** What is read of single requests, where a subscription wants to know: votes and actions. */
+/** Creates the checks that read single requests for votes and changes of the action. */
 export function createPendingChecks({ explorer, requests, names, now }: PendingDeps) {
   /** The votes, as far as those on the wanted requests go. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
@@ -48,7 +50,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       MAX_VOTE_PAGES,
     );
 
-  /** The detail of the newest version; undefined where it is not answered, null where there is none. */
+  /** The detail of the newest version; undefined if it is not answered, null if there is none. */
   const detailOf = ({
     identity,
     contractIds,
@@ -59,14 +61,14 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       ),
     );
 
-  /** What the requester is called, by its party or by its name. */
+  /** Returns the requester's name by its party or its own name. */
   const requesterOf = ({ requester }: TrackedVoteRequest, detail: VoteRequestDetail | null | undefined) =>
     [requester, detail?.requester, detail?.requesterName, requester && names.party(requester)].flatMap(
       (name) => name ?? [],
     );
 
   /**
-   * The votes of the contract itself: undefined where it is an older version than the list has seen, null where it is not
+   * The votes of the contract itself: undefined if it is an older version than the list has seen, null if it is not
    * given.
    */
   const exactVotes = (request: TrackedVoteRequest, { contractId, rawPayload }: VoteRequestDetail) => {
@@ -77,7 +79,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
     return isNewest || count >= (request.yes ?? 0) + (request.no ?? 0) ? votes : undefined;
   };
 
-  /** What a detail changes of the action: the list does not tell it. */
+  /** Compares the action in the details, which the list does not contain. */
   const compareAction = (
     key: string,
     request: TrackedVoteRequest,
@@ -101,37 +103,34 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   };
 
   return {
-    /**
-     * What a vote has changed besides the tally: who voted how, and what the detail says of the action. What the explorer
-     * does not answer now stays pending.
-     */
-    async checkPending(subscribed: readonly Subscription[]): Promise<Findings> {
-      const isWanted = (topic: TopicName) => subscribed.some(({ topics }) => topics[topic]);
+    /** Reads votes and actions of requests whose tally has changed. If the explorer does not answer, they stay pending. */
+    async checkPending(subscribed: readonly Subscription[]): Promise<ReadFindings> {
+      const isWanted = (topic: GovernanceTopic) => subscribed.some(({ topics }) => topics[topic]);
       const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
       const pending = [...(await requests.all())].filter(
         ([, each]) => each.needsDetail || (wantsVotes && each.phase === "open" && !each.votes),
       );
-      const learnt = new Map<string, TrackedVoteRequest>();
+      const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
-      // Read once, and only where a contract does not hold its own votes.
-      const listed = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
+      // Read once, and only if a contract does not hold its own votes.
+      const listedVotes = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
         let isAnswered = true;
         const detail = wantsVotes || wantsChanges ? await detailOf(request) : null;
         if (wantsVotes) {
-          const exact = detail ? exactVotes(request, detail) : null;
-          const read = exact === null ? await listed() : undefined;
-          isAnswered = Array.isArray(exact) || (read !== undefined && !read.problem);
-          const votes = exact ?? (read && votesOn(request, read.data));
-          // What was missing from the votes that were there first would be announced as new later.
+          const exactTally = detail ? exactVotes(request, detail) : null;
+          const readRows = exactTally === null ? await listedVotes() : undefined;
+          isAnswered = Array.isArray(exactTally) || (readRows !== undefined && !readRows.problem);
+          const votes = exactTally ?? (readRows && votesOn(request, readRows.data));
+          // Votes that are missing from the first read would later be announced as new.
           if (votes && (isAnswered || request.votes)) {
             const compared = compareVotes(key, request, votes, requesterOf(request, detail));
             next = { ...next, ...compared.changes };
             events.push(...compared.events);
           }
         } else {
-          // Nobody is subscribed: a later subscriber is told of votes cast from then on.
+          // Without subscribers the votes are forgotten. A later subscriber hears of votes cast from then on.
           const { votes: forgotten, unconfirmedVotes, ...rest } = next;
           next = rest;
         }
@@ -143,40 +142,51 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
         }
         const isMoved = !isDeepStrictEqual(tallyOf(next), tallyOf(request));
         next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
-        learnt.set(key, isAnswered ? next : { ...next, needsDetail: true });
+        learntRequests.set(key, isAnswered ? next : { ...next, needsDetail: true });
       }
-      return { learnt, events };
+      return { learnt: learntRequests, events };
     },
 
     /** Reminders that are due: who has not voted is read when they are sent. */
-    async checkReminders(subscribed: readonly Subscription[]): Promise<Findings> {
-      const learnt = new Map<string, TrackedVoteRequest>();
+    async checkReminders(
+      subscribed: readonly Subscription[],
+      superValidators: () => Promise<number | undefined>,
+    ): Promise<ReadFindings> {
+      const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, request] of await requests.all()) {
         // Of those that are over there are hundreds, for each of thousands of subscriptions.
         if (request.phase !== "open") continue;
-        const { done, announced } = remindersFor(request, subscribed, now());
+        const dueReminders = remindersFor(request, subscribed, now());
+        if (dueReminders.done.length === 0) continue;
+        const standing = trackedStanding(request, await neededForTracked(request, superValidators), now());
+        const { done, announced } = remindersFor(request, subscribed, now(), standing);
         if (done.length === 0) continue;
-        learnt.set(key, { ...request, reminded: [...request.reminded, ...done] });
-        for (const reminder of announced) events.push({ kind: "reminder", key, reminder });
+        learntRequests.set(key, { ...request, reminded: [...request.reminded, ...done] });
+        const { openedAt = null, terms } = request;
+        const isShort = shortWindow({ createdAt: openedAt, voteBefore: terms.voteBefore }) !== undefined;
+        for (const reminder of announced) events.push({ kind: "reminder", key, reminder, openedAt, isShort });
       }
-      return { learnt, events };
+      return { learnt: learntRequests, events };
     },
   };
 }
 
-/** What an action is, whatever the words for it. The configuration it is based on is none of its own. */
+/**
+ * Returns a digest of an action that does not depend on our words for it. The configuration that it is based on is not part of
+ * it.
+ */
 const digestOf = ({ config }: Action): string => {
-  const own = [...flatten({ config })].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
-  return digest(JSON.stringify(own.map(([path, { text }]) => [path, toDecimal(text) ?? text]).sort()));
+  const ownFields = [...flatten({ config })].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
+  return digest(JSON.stringify(ownFields.map(([path, { text }]) => [path, toDecimal(text) ?? text]).sort()));
 };
 
-/** An action as one text; null where nothing is said. */
+/** Returns an action as text, or null if it is empty. */
 function actionText({ words, facts, changes }: Action, names: Names): string | null {
   if (words === null) return null;
   const text = (value: Value | null) => (value === null ? "removed" : valueText(value, names.called));
-  const parts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
+  const actionParts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
     ({ label, value }) => `${label}: ${text(value)}`,
   );
-  return cut(parts.length > 0 ? `${words} (${parts.join(", ")})` : words, 600);
+  return cut(actionParts.length > 0 ? `${words} (${actionParts.join(", ")})` : words, 600);
 }

@@ -1,10 +1,34 @@
-import type { Subscription, TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { Subscription } from "../../delivery/collections.js";
+import { isVotable, type Standing, windowOf } from "../../ledger/vote-phase.js";
+import { MINUTE } from "../../util/units.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import { reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
 
+/** Parts of a short request's time to vote that are left when its reminders come. */
+const SHORT_PARTS = [2, 8] as const;
+
 /**
- * Reminders that are due at a moment, for a subscription since a moment: of the deadline and of the effective date, all that
- * have come by now and are not done yet, the latest last.
+ * Returns how long before a date a subscription is reminded, in ms, the longest first. Reminders that would come before the
+ * request was opened are left out. If fewer than two remain, they are scaled to one half and one eighth of the request's time.
+ * @param chosen the subscription's own times, in ms
+ * @param openedAt when the request was opened, epoch ms; null if that is unknown
+ */
+export function reminderTimes(
+  chosen: readonly number[],
+  deadline: number,
+  openedAt: number | null,
+): readonly number[] {
+  const window = windowOf(openedAt, deadline);
+  if (window === undefined || window > Math.max(...chosen)) return chosen;
+  const fitting = chosen.filter((each) => each < window);
+  if (fitting.length > 1) return fitting;
+  return SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
+}
+
+/**
+ * Reminders that are due at a moment, for a subscription since a moment: of both dates, all that have come by now and are not done
+ * yet, the latest last. None comes before its request was opened, or was first seen: the announcement says the same then.
  */
 export function dueReminders(
   known: TrackedVoteRequest,
@@ -14,31 +38,42 @@ export function dueReminders(
 ): readonly string[] {
   if (known.phase !== "open") return [];
   const { voteBefore, targetEffectiveAt } = known.terms;
+  const { openedAt = null, seenAt = 0 } = known;
+  const notBefore = Math.max(since, openedAt ?? 0, seenAt);
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
   return [...deadlines]
     .filter((deadline) => now < deadline)
-    .flatMap((deadline) => before.map((each) => ({ deadline, before: each, at: deadline - each })))
-    .filter(({ at }) => at <= now && at >= since)
+    .flatMap((deadline) =>
+      reminderTimes(before, deadline, openedAt).map((each) => ({
+        deadline,
+        before: each,
+        at: deadline - each,
+      })),
+    )
+    .filter(({ at }) => at <= now && at >= notBefore)
     .sort((a, b) => a.at - b.at)
     .map((each) => reminderId(each.deadline, each.before))
     .filter((each) => !known.reminded.includes(each));
 }
 
-/** What is due of one request for all subscriptions: what is done by now, and what of it is announced. */
+/** Returns the reminders of a request that are due for all subscriptions, and those to announce. */
 export function remindersFor(
   known: TrackedVoteRequest,
   subscribed: readonly Subscription[],
   now: number,
+  standing?: Standing,
 ): { readonly done: readonly string[]; readonly announced: readonly string[] } {
   const done = new Set<string>();
-  const announced = new Set<string>();
+  const announcedReminders = new Set<string>();
+  // No vote saves a request that has expired.
+  if (standing && !isVotable(standing)) return { done: [], announced: [] };
   for (const subscription of subscribed) {
     if (!subscription.topics.reminders) continue;
-    const due = dueReminders(known, remindersOf(subscription), subscription.since, now);
-    for (const each of due) done.add(each);
+    const dueNow = dueReminders(known, remindersOf(subscription), subscription.since, now);
+    for (const each of dueNow) done.add(each);
     // Of several that became due at once, only the last is announced.
-    const last = due.at(-1);
-    if (last) announced.add(last);
+    const lastDue = dueNow.at(-1);
+    if (lastDue) announcedReminders.add(lastDue);
   }
-  return { done: [...done], announced: [...announced] };
+  return { done: [...done], announced: [...announcedReminders] };
 }

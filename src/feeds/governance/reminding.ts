@@ -1,10 +1,11 @@
+import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload } from "../../discord/message.js";
+import { isVotable, standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { type Voter, voterIn } from "../../ledger/votes.js";
 import { missingLine } from "../../screens/vote-parts.js";
-import type { Subscription } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
@@ -15,7 +16,7 @@ import type { Snapshot } from "./snapshot.js";
 import { missingIn } from "./topics.js";
 import { mentionsFor } from "./voters.js";
 
-/** What somebody is reminded of who stands for super validators. @param missing those of them that have not voted */
+/** Returns the reminder for people who represent super validators. @param missing the ones that have not voted */
 export function notVotedYet(
   missing: readonly string[],
   request: VoteRequest,
@@ -34,7 +35,7 @@ interface RemindingDeps {
 
 /** Reminders, for whom they are sent to. */
 export function createReminding({ state, messages, names, now }: RemindingDeps) {
-  /** What is said to somebody who watches super validators alone; undefined where all of those have voted. */
+  /** Returns the missing votes for a person who watches super validators only; `undefined` if all of them have voted. */
   const absenceOf = (
     watched: readonly string[],
     missing: readonly Voter[] | null,
@@ -45,7 +46,9 @@ export function createReminding({ state, messages, names, now }: RemindingDeps) 
       return {
         lines: [md`-# Whether ${cut(called(watched).join(", "), 200)} has voted could not be read.`],
       };
-    const absent = watched.filter((voter) => missing.some(({ aliases }) => aliases.includes(voter)));
+    const absent = watched.filter((voter) =>
+      missing.some(({ name, aliases }) => name === voter || aliases.includes(voter)),
+    );
     return absent.length > 0 ? notVotedYet(called(absent), request, names) : undefined;
   };
 
@@ -64,22 +67,23 @@ export function createReminding({ state, messages, names, now }: RemindingDeps) 
     messages.reminder({ snapshot, deadline: deadlineOf(event.reminder), mark }, absence);
 
   return {
-    /** The message as it is sent, and whom it pings; undefined where there is nothing to remind of any more. */
+    /** Returns the reminder to send and the people it pings; `undefined` if the vote is over. */
     async sent(
       event: Reminder,
       snapshot: Snapshot,
       mark: string,
       recipients: readonly Subscription[],
     ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
-      // What comes late, after an outage, reminds nobody of a vote that is over.
-      if (snapshot.isOver || deadlineOf(event.reminder) <= now()) return undefined;
+      // A reminder that is late after an outage must not be about a vote that is over.
+      const standing = standingOf(snapshot.request, snapshot.needed, now());
+      if (snapshot.isOver || !isVotable(standing) || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
       const mentions = await mentionsFor(state, recipients, await snapshot.missing());
       return { payload: payloadOf(event, snapshot, mark, absence), mentions };
     },
 
-    /** The same as it should stand now. */
+    /** Returns the reminder's current content. */
     async current(
       event: Reminder,
       snapshot: Snapshot,

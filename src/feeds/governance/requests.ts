@@ -1,10 +1,10 @@
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { lazy } from "../../util/single-flight.js";
+import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
-/** All tracked requests, read once and then kept in memory by whoever does the background work. */
+/** All tracked requests. The lease holder reads them once and keeps them in memory. */
 export interface TrackedVoteRequests {
   all(): Promise<Map<string, TrackedVoteRequest>>;
   get(key: string): Promise<TrackedVoteRequest | undefined>;
@@ -12,13 +12,14 @@ export interface TrackedVoteRequests {
 }
 
 /** The tracked vote requests of a state, read once and kept by reference. */
-export function createTrackedVoteRequests({ voteRequests }: State): TrackedVoteRequests {
-  const all = lazy(() => voteRequests.list());
-  return { all, get: async (key) => (await all()).get(key), put: voteRequests.put };
+export function createTrackedVoteRequests(state: State): TrackedVoteRequests {
+  const requests = state.open(trackedVoteRequests);
+  const allRequests = lazy(() => requests.list());
+  return { all: allRequests, get: async (key) => (await allRequests()).get(key), put: requests.put };
 }
 
-/** What one read has brought: what is known now, and what is to be announced of it. */
-export interface Findings {
+/** The result of comparing one read with the tracked requests. */
+export interface ReadFindings {
   readonly learnt: Map<string, TrackedVoteRequest>;
   readonly events: GovernanceEvent[];
 }

@@ -12,27 +12,27 @@ import {
 } from "../../ledger/vote-requests.js";
 import { castIn, isOver, neededFor } from "../../ledger/vote-rules.js";
 import type { Voter } from "../../ledger/votes.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import { lazy, singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import { toVoteRequest, withTracked } from "./tracking.js";
 
-/** What messages about a vote request are made of. */
+/** The content of messages about a vote request. */
 export interface Snapshot {
   readonly request: VoteRequest;
   /** Yes votes that carry it, as an estimate. */
   readonly needed: number | undefined;
   /** See TrackedVoteRequest. */
   readonly revision: number;
-  /** Whether it is over, as this reading says or what is tracked. */
+  /** True if this reading or the tracked request says that it is over. */
   readonly isOver: boolean;
-  /** Who has not voted, read together with the rest; null where that is not sure. */
+  /** Returns the super validators that have not voted, or null if that is uncertain. */
   readonly missing: () => Promise<readonly Voter[] | null>;
 }
 
 /** Snapshots, each read once for all the channels that are served within a few seconds. */
 export interface Snapshots {
-  /** @param row what the list said of it, where nothing else can be read */
+  /** Reads a request's snapshot. @param row its row in the list, if the details cannot be read */
   of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
 }
 
@@ -48,47 +48,51 @@ const KEPT_MS = 20_000;
 /** An announcement does not wait longer than this for its detail, in ms: what the list says will do. */
 export const DETAIL_MS = 8_000;
 
-/** Reads a request's detail, and does with what is tracked where the explorer does not answer. */
+/** Reads a request's detail, and does with what is tracked if the explorer does not answer. */
 export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps): Snapshots {
-  const kept = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
+  const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
-  const load = async (
+  const loadSnapshot = async (
     known: TrackedVoteRequest | undefined,
     row: VoteRequestListItem | undefined,
   ): Promise<Snapshot> => {
-    const found = known && ifAnswered(findVoteRequest(explorer, known.identity));
-    const reading = found && (await withTimeout(found, DETAIL_MS, () => undefined));
+    const foundRequest = known && ifAnswered(findVoteRequest(explorer, known.identity));
+    const reading = foundRequest && (await withTimeout(foundRequest, DETAIL_MS, () => undefined));
     const detailed = reading?.data;
     if (detailed?.detail === "read" && detailed.identity !== null)
       names.learn(detailed.identity, detailed.action);
-    const listed = row ? fromExplorer(row, null) : known ? toVoteRequest(known) : fromExplorer(null, null);
+    const listedRequest = row
+      ? fromExplorer(row, null)
+      : known
+        ? toVoteRequest(known)
+        : fromExplorer(null, null);
     // A detail that was not answered is not left out in silence: the message says so.
-    const read = detailed ?? { ...listed, detail: "unanswered" as const };
-    const request = known ? withTracked(read, known) : read;
+    const readRequest = detailed ?? { ...listedRequest, detail: "unanswered" as const };
+    const request = known ? withTracked(readRequest, known) : readRequest;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
-    const ended = isOver(read, now()) || isOver(request, now());
-    const missing = lazy(async () => {
-      // A reading that lacks votes which were seen before tells nothing of who is missing.
+    const hasEnded = isOver(readRequest, now()) || isOver(request, now());
+    const missingVoters = lazy(async () => {
+      // A reading without votes that were seen before cannot tell which are missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
-      const found = readMissing(explorer, reading).then(async (voters) =>
+      const foundVoters = readMissing(explorer, reading).then(async (voters) =>
         voters && (await areStillVoters(explorer, voters)) ? voters : null,
       );
-      return withTimeout(found, DETAIL_MS, () => null);
+      return withTimeout(foundVoters, DETAIL_MS, () => null);
     });
     return {
       request,
       needed: neededFor(request, superValidators),
       revision: known?.revision ?? 0,
-      isOver: ended,
-      missing,
+      isOver: hasEnded,
+      missing: missingVoters,
     };
   };
 
   return {
     async of(key, row) {
-      const known = await tracked(key);
-      const id = `${key}:${known?.revision}:${row ? "row" : ""}`;
-      return singleFlight(kept, id, () => load(known, row), true);
+      const knownRequest = await tracked(key);
+      const id = `${key}:${knownRequest?.revision}:${row ? "row" : ""}`;
+      return singleFlight(keptSnapshots, id, () => loadSnapshot(knownRequest, row), true);
     },
   };
 }

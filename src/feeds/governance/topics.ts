@@ -1,48 +1,54 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
-import type { Subscription } from "../../storage/catalogue.js";
 import { formatDuration, parseDuration } from "../../text/durations.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 
 const MAX_REMINDERS = 5;
 /**
  * Reminder times in ms, the longest first, from what a person typed, such as "24h 6h" or "2d, 90m": up to five, each from
- * five minutes to thirty days. Undefined where it is none of that.
+ * five minutes to thirty days. Undefined if it is none of that.
  */
 export function parseBefore(text: string): readonly number[] | undefined {
-  const parts = text
+  const textParts = text
     .toLowerCase()
     .split(/[\s,;]/)
     .filter(Boolean);
-  const times = parts.map(parseDuration);
+  const durations = textParts.map(parseDuration);
   const isGood =
-    times.length > 0 &&
-    times.length <= MAX_REMINDERS &&
-    times.every((time) => time >= 5 * MINUTE && time <= 30 * DAY);
-  return isGood ? [...new Set(times)].sort((a, b) => b - a) : undefined;
+    durations.length > 0 &&
+    durations.length <= MAX_REMINDERS &&
+    durations.every((time) => time >= 5 * MINUTE && time <= 30 * DAY);
+  return isGood ? [...new Set(durations)].sort((a, b) => b - a) : undefined;
 }
 
 /** Reminder times as parseBefore reads them. */
-export const formatBefore = (before: readonly number[]): string => before.map(formatDuration).join(" ");
+export const formatBefore = (before: readonly number[]): string =>
+  isDeepStrictEqual(before, DEFAULT_BEFORE) ? "48h 24h 6h" : before.map(formatDuration).join(" ");
 
-const before: FeedOption<readonly number[]> = {
-  description: "When to remind, before each deadline: 24h 6h, or 2d 90m",
+/** The foundation names who has not voted two days before a request expires, and each day. */
+const DEFAULT_BEFORE = [2 * DAY, DAY, 6 * HOUR];
+
+const beforeOption: FeedOption<readonly number[]> = {
+  description: "When to remind, before each deadline, such as 48h 24h 6h (48h 24h 6h)",
   maxLength: 60,
-  byDefault: [DAY, 6 * HOUR],
+  byDefault: DEFAULT_BEFORE,
+  formerDefault: [DAY, 6 * HOUR],
   schema: z.array(z.number()),
   parse: parseBefore,
   problem:
     "I cannot read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
 };
 
-/** What a reminder does about those who have not voted. */
+/** Ways in which reminders treat missing votes. */
 const MISSING = {
   list: "list them",
   ping: "list them, and ping those whom /voters knows",
   off: "say nothing of them",
 };
 
-const missing: FeedOption<keyof typeof MISSING> = {
+const missingOption: FeedOption<keyof typeof MISSING> = {
   description: "What reminders do about those who have not voted (list)",
   maxLength: 10,
   choices: MISSING,
@@ -52,18 +58,18 @@ const missing: FeedOption<keyof typeof MISSING> = {
   problem: "Choose one of: list, ping, off.",
 };
 
-/** What a subscription to governance can be set to, besides its topics. */
-export const options = { before, missing } as const;
+/** Options of a subscription to governance. */
+export const options = { before: beforeOption, missing: missingOption } as const;
 
-/** What a subscription's reminders do about those who have not voted. */
+/** Returns the way in which a subscription's reminders treat missing votes. */
 export const missingIn = (subscription: Subscription): keyof typeof MISSING =>
-  optionOf(subscription, "missing", missing);
+  optionOf(subscription, "missing", missingOption);
 
-/** How long before each of a request's dates a subscription wants to be reminded, in ms. */
+/** Returns how long before a request's dates a subscription wants reminders, in ms. */
 export const remindersOf = (subscription: Subscription): readonly number[] =>
-  optionOf(subscription, "before", before);
+  optionOf(subscription, "before", beforeOption);
 
-/** What a subscription to governance chooses among. */
+/** Topics of a subscription to governance. */
 export const topics = {
   new: { description: "Vote requests that open", byDefault: true, words: () => "new vote requests" },
   outcome: { description: "How they end", byDefault: true, words: () => "outcomes" },
@@ -78,6 +84,11 @@ export const topics = {
     byDefault: true,
     words: () => "decisions",
   },
+  overdue: {
+    description: "When enough have voted yes, and it is not carried out",
+    byDefault: true,
+    words: () => "overdue requests",
+  },
   changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
   votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },
   calendar: {
@@ -89,4 +100,4 @@ export const topics = {
 } as const satisfies Readonly<Record<string, Topic>>;
 
 /** The name of a topic. */
-export type TopicName = keyof typeof topics;
+export type GovernanceTopic = keyof typeof topics;

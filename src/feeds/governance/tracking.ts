@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
+import { type Standing, standingOf } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
   castIn,
@@ -11,17 +13,24 @@ import {
   statusGroup,
   type Tally,
 } from "../../ledger/vote-rules.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import type { TrackedVoteRequest } from "./collections.js";
 
-/** What is announced when it changes. */
+/** Fields whose changes are announced. */
 export type Terms = TrackedVoteRequest["terms"];
 
-/** How many of its contract ids are kept. */
+/** Maximum number of contract ids that are kept. */
 const MAX_CONTRACT_IDS = 40;
 
-/** A request's key in the state: a short hash of its identity, kept for ever. */
+/** Keys by identity: every poll asks for the same ones. */
+const requestKeys = new LRUCache<string, string>({ max: 5_000 });
+
+/** Returns a request's key in the state: a short hash of its identity. It never changes. */
 export function requestKey(identity: string): string {
-  return hash("sha256", identity, "base64url").slice(0, 16);
+  const known = requestKeys.get(identity);
+  if (known !== undefined) return known;
+  const key = hash("sha256", identity, "base64url").slice(0, 16);
+  requestKeys.set(identity, key);
+  return key;
 }
 
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
@@ -35,8 +44,8 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * What is to be known of a request that nothing is known of yet.
- * @param baseline whether it was there before anything was watched: then it is not announced, nor are its votes
+ * Returns a request that is seen for the first time.
+ * @param baseline true if it existed before the bot watched, so that neither it nor its votes are announced
  */
 export function firstSeen(
   row: VoteRequestListItem,
@@ -48,11 +57,11 @@ export function firstSeen(
   const says =
     statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
   if (identity === null || !says) return undefined;
-  const open = isOpen(row, now);
+  const isRowOpen = isOpen(row, now);
   return {
     identity,
     contractIds: row.contractId === null ? [] : [row.contractId],
-    phase: open ? "open" : "ignored",
+    phase: isRowOpen ? "open" : "ignored",
     status: row.status,
     requester: row.requester,
     terms: termsOf(row, undefined),
@@ -61,45 +70,51 @@ export function firstSeen(
     missedReads: 0,
     // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
     // from now on.
-    ...(baseline || !open
+    ...(baseline || !isRowOpen
       ? {}
       : { votes: {}, needsDetail: castIn({ yes: row.yesCount, no: row.noCount }) > 0 }),
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],
-    ...(open ? {} : { closedAt: now }),
+    ...(isRowOpen ? {} : { closedAt: now }),
   };
 }
 
 /**
- * Which way enough have voted, where that was not told before. What was so when it was first looked at is not told.
- * @returns the request with that kept
+ * Returns the decision that was not announced yet, and the request with the decision recorded. A decision that was made before
+ * the first read is not announced.
+ * @param superValidators their number, for a tally that does not say how many are missing
  */
-export function decide(request: TrackedVoteRequest): {
+export function decide(
+  request: TrackedVoteRequest,
+  superValidators?: number,
+): {
   readonly next: TrackedVoteRequest;
   readonly way?: "yes" | "no";
   readonly needed?: number;
 } {
-  const needed = neededFor(request, undefined);
-  const way = decidedBy(request, needed);
+  const neededVotes = neededFor(request, superValidators);
+  const way = decidedBy(request, neededVotes);
   const { decided } = request;
   if (decided && (way === undefined || decided.includes(way))) return { next: request };
-  const next = { ...request, decided: [...(decided ?? []), ...(way ? [way] : [])] };
-  return decided && way && needed !== undefined ? { next, way, needed } : { next };
+  const nextRequest = { ...request, decided: [...(decided ?? []), ...(way ? [way] : [])] };
+  return decided && way && neededVotes !== undefined
+    ? { next: nextRequest, way, needed: neededVotes }
+    : { next: nextRequest };
 }
 
-/** What a row changes. */
-export interface Difference {
+/** The changes in a row. */
+export interface RowDifference {
   readonly next: TrackedVoteRequest;
   readonly changedFrom?: Terms;
   readonly closed: boolean;
 }
 
-/** Whether a row is of an earlier version of its request than one that was seen. */
+/** True if a row is older than the version that was seen last. */
 function isStale(known: TrackedVoteRequest, row: VoteRequestListItem): boolean {
   const index = known.contractIds.indexOf(row.contractId ?? "");
   const isOlder = index >= 0 && index < known.contractIds.length - 1;
-  // Votes are never taken back: a version nobody has seen, with fewer of them, was missed and is old.
+  // Votes are never withdrawn, so an unknown version with fewer votes is an old one that was missed.
   const wasMissed = index < 0 && castIn({ yes: row.yesCount, no: row.noCount }) < castIn(known);
   return isOlder || wasMissed;
 }
@@ -109,13 +124,13 @@ interface TermsDifference {
   readonly terms: Terms;
   /** Terms that the next complete read must confirm. */
   readonly unconfirmed?: Terms;
-  /** What they were, where a change is confirmed. */
+  /** The earlier terms, if a change is confirmed. */
   readonly changedFrom?: Terms;
-  /** Whether something is known now that was not. */
+  /** True if the row adds something new. */
   readonly learnt: boolean;
 }
 
-/** Terms with the title as it was, where it says the same: a constructor and its words do. */
+/** Terms with the title as it was, if it says the same: a constructor and its words do. */
 const withTitle = (terms: Terms, { title }: Terms): Terms =>
   toTitle(terms.title) === toTitle(title) ? { ...terms, title } : terms;
 
@@ -125,44 +140,46 @@ function compareTerms(
   confirming: boolean,
 ): TermsDifference {
   const terms = withTitle(termsOf(row, known.terms), known.terms);
-  // What was not known before is learnt, and no change.
+  // A value that was unknown before is learned. It is not a change.
   const was: Terms = {
     title: known.terms.title ?? terms.title,
     action: known.terms.action,
     voteBefore: known.terms.voteBefore ?? terms.voteBefore,
     targetEffectiveAt: known.terms.targetEffectiveAt ?? terms.targetEffectiveAt,
   };
-  const learnt = !isSame(was, known.terms);
-  if (isSame(terms, was)) return { terms: was, learnt };
-  if (confirming && isSame(terms, known.unconfirmed)) return { terms, changedFrom: was, learnt };
+  const hasLearnt = !isSame(was, known.terms);
+  if (isSame(terms, was)) return { terms: was, learnt: hasLearnt };
+  if (confirming && isSame(terms, known.unconfirmed)) return { terms, changedFrom: was, learnt: hasLearnt };
   // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
   const unconfirmed = confirming ? terms : known.unconfirmed;
-  return { terms: was, learnt, ...(unconfirmed ? { unconfirmed } : {}) };
+  return { terms: was, learnt: hasLearnt, ...(unconfirmed ? { unconfirmed } : {}) };
 }
 
-/** A request that this read did not miss: the same object where no read before had missed it. */
-const present = (known: TrackedVoteRequest): TrackedVoteRequest =>
+/** A request that this read did not miss: the same object if no read before had missed it. */
+const presentRequest = (known: TrackedVoteRequest): TrackedVoteRequest =>
   known.missedReads === 0 ? known : { ...known, missedReads: 0 };
 
 /** A request that is over, of which a row may still state the outcome in other words. */
 function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
   const restated = statusGroup(row.status) !== "open" && row.status !== null && row.status !== known.status;
-  return restated ? { ...present(known), status: row.status, revision: known.revision + 1 } : present(known);
+  return restated
+    ? { ...presentRequest(known), status: row.status, revision: known.revision + 1 }
+    : presentRequest(known);
 }
 
 /**
- * Compares a row with what is known of its request. A row with an older contract id is a stale answer and changes
- * nothing, and neither does one for a request that is closed, but for the words of its status.
- * @param confirming whether the row is of a complete read: terms count once two of them agree
+ * Compares a row with the tracked request. A row with an older contract id is stale and changes nothing. A closed request changes
+ * only its status.
+ * @param confirming true for a complete read: terms count once two of them agree
  */
 export function compare(
   known: TrackedVoteRequest,
   row: VoteRequestListItem,
   confirming: boolean,
   now: number,
-): Difference {
-  const closed = isOver({ ...termsOf(row, known.terms), status: row.status }, now);
-  if (isStale(known, row) && !closed) return { next: present(known), closed: false };
+): RowDifference {
+  const isClosed = isOver({ ...termsOf(row, known.terms), status: row.status }, now);
+  if (isStale(known, row) && !isClosed) return { next: presentRequest(known), closed: false };
   if (known.phase !== "open") return { next: restate(known, row), closed: false };
 
   const { terms, unconfirmed, changedFrom, learnt } = compareTerms(known, row, confirming);
@@ -173,17 +190,17 @@ export function compare(
   };
   const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
   const status = row.status ?? known.status;
-  const isShown = tallyMoved || changedFrom !== undefined || learnt || closed || status !== known.status;
+  const isShown = tallyMoved || changedFrom !== undefined || learnt || isClosed || status !== known.status;
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
   const { unconfirmed: before, ...rest } = known;
-  const next: TrackedVoteRequest = {
+  const nextRequest: TrackedVoteRequest = {
     ...rest,
     ...tally,
     contractIds: [...known.contractIds, ...newIds].slice(-MAX_CONTRACT_IDS),
     missedReads: 0,
     ...(tallyMoved ? { needsDetail: true } : {}),
-    phase: closed ? "closed" : "open",
+    phase: isClosed ? "closed" : "open",
     status,
     requester: known.requester ?? row.requester,
     terms,
@@ -191,40 +208,40 @@ export function compare(
     revision: known.revision + (isShown ? 1 : 0),
     changeSequence: known.changeSequence + (changedFrom ? 1 : 0),
   };
-  return { next, closed, ...(changedFrom ? { changedFrom } : {}) };
+  return { next: nextRequest, closed: isClosed, ...(changedFrom ? { changedFrom } : {}) };
 }
 
-/** A request's key: that of the tracked one which has had one of the row's ids, else of its own identity. */
+/** Returns a request's key: of the tracked request with one of the row's ids, or of its own identity. */
 export function keyOf(
   known: ReadonlyMap<string, TrackedVoteRequest>,
   row: VoteRequestListItem,
   identity: string,
 ): string {
-  const own = requestKey(identity);
-  if (known.has(own)) return own;
+  const ownKey = requestKey(identity);
+  if (known.has(ownKey)) return ownKey;
   for (const [key, { contractIds }] of known) {
     if (contractIds.some((id) => id === row.trackingCid || id === row.contractId)) return key;
   }
-  return own;
+  return ownKey;
 }
 
 /**
- * How a tracked request stands: as the list counts it, or with all votes that are known, where those are no fewer: they are
- * read after the list, and whoever is told of a vote finds it in the tally.
+ * Returns a tracked request's tally: the list's, or the known votes if there are at least as many. Votes are read after the list,
+ * and a person who hears of a vote should find it in the tally.
  */
 export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
-  const known = Object.values(votes ?? {});
-  const counted = {
-    yes: known.filter((accept) => accept === true).length,
-    no: known.filter((accept) => accept === false).length,
+  const knownVotes = Object.values(votes ?? {});
+  const countedVotes = {
+    yes: knownVotes.filter((accept) => accept === true).length,
+    no: knownVotes.filter((accept) => accept === false).length,
   };
-  const more = castIn(counted) - castIn({ yes, no });
+  const additionalVotes = castIn(countedVotes) - castIn({ yes, no });
   const isUnsure = Object.keys(unconfirmedVotes ?? {}).length > 0;
-  if (more < 0 || isUnsure) return { yes, no, pending };
-  return { ...counted, pending: pending && Math.max(0, pending - more) };
+  if (additionalVotes < 0 || isUnsure) return { yes, no, pending };
+  return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }
 
-/** What is tracked of a request, as the request itself. */
+/** Returns a tracked request as a vote request. */
 export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
   const { identity, terms, status, requester } = tracked;
   return {
@@ -237,7 +254,9 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
     requester,
     requesterName: null,
     requesterImg: null,
-    createdAt: null,
+    createdAt: tracked.openedAt ?? null,
+    enoughYesAt: tracked.enoughYesAt,
+    hasExpired: tracked.hasExpired,
     voteBefore: terms.voteBefore,
     targetEffectiveAt: terms.targetEffectiveAt,
     ...tallyOf(tracked),
@@ -253,9 +272,9 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
  * that which counts more votes: they are never taken back.
  */
 export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
-  const own = toVoteRequest(tracked);
-  const { title, status, voteBefore, targetEffectiveAt } = own;
-  const { yes, no, pending } = castIn(request) > castIn(own) ? request : own;
+  const ownTally = toVoteRequest(tracked);
+  const { title, status, voteBefore, targetEffectiveAt } = ownTally;
+  const { yes, no, pending } = castIn(request) > castIn(ownTally) ? request : ownTally;
   return {
     ...request,
     title: tracked.terms.title === null ? request.title : title,
@@ -265,5 +284,26 @@ export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): 
     pending,
     voteBefore,
     targetEffectiveAt,
+    enoughYesAt: ownTally.enoughYesAt,
+    hasExpired: ownTally.hasExpired,
   };
 }
+
+/**
+ * Returns how many votes a tracked request takes.
+ * @param superValidators counts them; asked only if the request's own tally does not say
+ */
+export async function neededForTracked(
+  tracked: TrackedVoteRequest,
+  superValidators: () => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const request = toVoteRequest(tracked);
+  return neededFor(request, undefined) ?? neededFor(request, await superValidators());
+}
+
+/** Returns a tracked request's standing. @param needed number of votes for a decision */
+export const trackedStanding = (
+  tracked: TrackedVoteRequest,
+  needed: number | undefined,
+  now: number,
+): Standing => standingOf(toVoteRequest(tracked), needed, now);

@@ -1,23 +1,26 @@
 import type { Vote } from "../../explorer/schema/governance.js";
-import { voterKey, voterName } from "../../ledger/votes.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
+import { aliasesOf, voterKey, voterName } from "../../ledger/votes.js";
 import { isWholeId } from "../../text/ids.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
 type VotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 type VoteChange = VotesEvent["votes"][number];
 
-/** What a read of the votes changes of one request. */
+/** The changes that a read of the votes brings. */
 interface VoteChanges {
   readonly changes: Pick<TrackedVoteRequest, "votes" | "voteSequence" | "unconfirmedVotes" | "needsDetail">;
-  /** All that it found, as one; none where it found nothing. */
+  /** All changes in one event. Empty if there are none. */
   readonly events: readonly VotesEvent[];
 }
 
-/** Whether it is the Yes that is cast with the request itself. */
-const isOwn = (requester: readonly string[], { accept, ...vote }: Vote): boolean =>
+/** True for the requester's own Yes, which is cast with the request. Two voters of the same company say nothing. */
+const isOwn = (requester: readonly string[], { accept, ...vote }: Vote, all: readonly Vote[]): boolean =>
   accept === true &&
-  [vote.identifier, vote.accountName, vote.company].some((name) => name !== null && requester.includes(name));
+  [...aliasesOf({ accept, ...vote }), ...ownCompany(vote, all)].some((name) => requester.includes(name));
+
+const ownCompany = ({ company }: Pick<Vote, "company">, all: readonly Vote[]): string[] =>
+  company !== null && all.filter((each) => each.company === company).length === 1 ? [company] : [];
 
 /** The votes among rows that are on a request: a row names the first version's id, or that of any later one. */
 export const votesOn = <Row extends Vote>(
@@ -28,30 +31,28 @@ export const votesOn = <Row extends Vote>(
 
 type Votes = Readonly<Record<string, boolean | null>>;
 
-/** The key that a voter's vote was kept under, whichever of its names that was; undefined where it has none yet. */
+/** The key that a voter's vote was kept under, whichever of its names that was; undefined if it has none yet. */
 const keptKey = (votes: Votes, vote: Vote): string | undefined =>
-  [vote.identifier, vote.accountName, vote.company].find(
-    (name) => name !== null && Object.hasOwn(votes, name),
-  ) ?? undefined;
+  aliasesOf(vote).find((name) => Object.hasOwn(votes, name));
 
 /**
- * Whether rows may name voters that are known by other names: some that are known are missing from them, and some of theirs
- * are not known, and one kind goes by parties and the other by names. Then nobody can tell who is new.
+ * True if the rows may name known voters by other names: some known voters are missing, some rows are unknown, and one group goes
+ * by parties while the other goes by names. Then it is unclear which votes are new.
  */
 function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
-  const seen = new Set(rows.map((row) => keptKey(votes, row)));
-  const missing = Object.keys(votes).filter((key) => !seen.has(key));
+  const seenKeys = new Set(rows.map((row) => keptKey(votes, row)));
+  const missingKeys = Object.keys(votes).filter((key) => !seenKeys.has(key));
   return rows.some((row) => {
     const key = keptKey(votes, row) === undefined ? voterKey(row) : null;
-    return key !== null && missing.some((other) => isWholeId(other) !== isWholeId(key));
+    return key !== null && missingKeys.some((other) => isWholeId(other) !== isWholeId(key));
   });
 }
 
 /**
- * Compares the votes on a request as read with those known. A vote that is cast is announced at once, a changed one once
- * two reads agree; of a request whose votes were not known before, nothing is.
- * @param own the votes on that request alone
- * @param requester what the requester is called: its own Yes is cast with the request
+ * Compares the votes of a request with the known ones. A new vote is announced at once, a changed vote once two reads agree. If
+ * no votes were known before, none is announced.
+ * @param own the votes on this request
+ * @param requester the requester's names; its own Yes is cast with the request
  */
 export function compareVotes(
   key: string,
@@ -71,26 +72,27 @@ export function compareVotes(
     return { changes, events: [] };
   }
   const unconfirmedVotes: Record<string, boolean> = {};
-  const found: VoteChange[] = [];
+  const foundChanges: VoteChange[] = [];
   let voteSequence = request.voteSequence;
   for (const row of own) {
     const { accept } = row;
     const voter = keptKey(votes, row) ?? voterKey(row);
     if (voter === null || accept === null) continue;
-    const before = votes[voter] ?? null;
-    if (before === accept) continue;
-    if (before !== null && request.unconfirmedVotes?.[voter] !== accept) {
+    const previousVote = votes[voter] ?? null;
+    if (previousVote === accept) continue;
+    if (previousVote !== null && request.unconfirmedVotes?.[voter] !== accept) {
       unconfirmedVotes[voter] = accept;
       continue;
     }
     votes[voter] = accept;
-    if (request.votes === undefined || (before === null && isOwn(requester, row))) continue;
+    if (request.votes === undefined || (previousVote === null && isOwn(requester, row, own))) continue;
     voteSequence += 1;
-    found.push({ voter: voterName(row) ?? voter, from: before, to: accept });
+    foundChanges.push({ voter: voterName(row) ?? voter, from: previousVote, to: accept });
   }
   const isUnsure = Object.keys(unconfirmedVotes).length > 0;
   return {
     changes: { votes, voteSequence, unconfirmedVotes, ...(isUnsure ? { needsDetail: true } : {}) },
-    events: found.length > 0 ? [{ kind: "votes", key, sequence: voteSequence, votes: found }] : [],
+    events:
+      foundChanges.length > 0 ? [{ kind: "votes", key, sequence: voteSequence, votes: foundChanges }] : [],
   };
 }

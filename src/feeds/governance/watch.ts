@@ -1,21 +1,23 @@
-import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import { progress } from "../../delivery/collections.js";
+import type { PollOutcome, Publisher } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { identityOf } from "../../ledger/vote-requests.js";
-import type { TrackedVoteRequest } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
-import type { Findings, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import { createStageChecks } from "./stages.js";
 import { compare, decide, firstSeen, keyOf } from "./tracking.js";
 
-/** Where it is kept when the list was last read as far as it can bring news. */
+/** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
 
 /**
@@ -25,14 +27,16 @@ export const PROGRESS = "governance";
 const WHOLE_MS = 10 * MINUTE;
 /** More than this many new in one read are announced in one message. */
 const MAX_SINGLE = 3;
-/** A request that ended unseen was missed where it is from no longer than this, in ms, before the last complete read. */
+/** A request that ended unseen was missed if it is from no longer than this, in ms, before the last complete read. */
 const MISSED_MS = HOUR;
 
-interface WatchDeps {
-  /** Takes nothing but new readings. */
+interface GovernanceWatchDeps {
+  /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: LeasedState;
   readonly requests: TrackedVoteRequests;
+  /** Returns the number of super validators, for tallies that do not contain it. */
+  readonly superValidators: () => Promise<number | undefined>;
   readonly names: Names;
   /** Called with what is newly known of a request, once it is kept. */
   readonly onLearnt: (request: TrackedVoteRequest) => void;
@@ -68,143 +72,173 @@ export function createGovernanceWatch({
   explorer,
   state,
   requests,
+  superValidators,
   names,
   onLearnt,
   pollMs,
   now,
-}: WatchDeps) {
-  const { progress } = state;
+}: GovernanceWatchDeps) {
+  const readTimes = state.open(progress);
   const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, names, now });
+  const checkStages = createStageChecks({ requests, superValidators, now });
   const { findVanished, findOld } = createClosings({ explorer, requests, now });
 
-  /** Commits what was found, the deliveries it makes due, and whatever else belongs to it, at once. */
-  const settle = async (publisher: Publisher, { learnt, events }: Findings, more: readonly Write[] = []) => {
-    const known = await requests.all();
-    const deliveries = await publisher.prepare(events);
-    const writes = [
-      ...more,
-      ...deliveries.writes,
-      ...[...learnt].map(([key, each]) => requests.put(key, each)),
-    ];
-    if (writes.length === 0) return;
-    await state.commit(writes);
-    const moved: string[] = [];
-    for (const [key, each] of learnt) {
-      if (each.revision !== known.get(key)?.revision) moved.push(key, ...remindersOf(key, each));
-      known.set(key, each);
-      onLearnt(each);
-    }
-    if (moved.length > 0) publisher.touch(moved);
-    deliveries.release();
+  /** Publishes what was found, with whatever else belongs to it. */
+  const settle = async (
+    publisher: Publisher,
+    { learnt, events }: ReadFindings,
+    more: readonly Write[] = [],
+  ) => {
+    const knownRequests = await requests.all();
+    const moved = [...learnt].flatMap(([key, each]) =>
+      each.revision === knownRequests.get(key)?.revision ? [] : [key, ...remindersOf(key, each)],
+    );
+    const writes = [...more, ...[...learnt].map(([key, each]) => requests.put(key, each))];
+    await publisher.publish({
+      events,
+      writes,
+      changed: moved,
+      onWritten() {
+        for (const [key, each] of learnt) {
+          knownRequests.set(key, each);
+          onLearnt(each);
+        }
+      },
+    });
   };
 
   /** When all pages were last read, and how many requests the explorer counted then. */
   let wholeAt = Number.NEGATIVE_INFINITY;
-  let counted: number | null = null;
+  let countedRequests: number | null = null;
 
-  /** Whether every request that is known to be open is among rows. */
+  /** True if every open request is among the rows. */
   const everyOpenIn = (
     known: ReadonlyMap<string, TrackedVoteRequest>,
     rows: readonly VoteRequestListItem[],
   ) => {
-    const seen = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
-    return [...known].every(([key, { phase }]) => phase !== "open" || seen.has(key));
+    const seenKeys = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
+    return [...known].every(([key, { phase }]) => phase !== "open" || seenKeys.has(key));
+  };
+
+  /** True if a row's request is not tracked yet. */
+  const hasUnknown = async (rows: readonly VoteRequestListItem[]): Promise<boolean> => {
+    const known = await requests.all();
+    return rows.some((row) => {
+      const identity = identityOf(row);
+      return identity !== null && !known.has(keyOf(known, row, identity));
+    });
   };
 
   /**
-   * What rows say that is not known yet.
-   * @param lastAt when the list was last read completely; undefined where it never was
-   * @param told how many new ones of this read have been announced one by one already
+   * Compares rows with the tracked requests.
+   * @param lastAt time of the last complete read; `undefined` if there was none
+   * @param told number of new requests of this read that have already been announced
    */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
     whole: boolean,
     lastAt: number | undefined,
     told = 0,
-  ): Promise<Findings> => {
-    const known = await requests.all();
-    const learnt = new Map<string, TrackedVoteRequest>();
+  ): Promise<ReadFindings> => {
+    const knownRequests = await requests.all();
+    const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
+    const isIncomplete = rows.some(({ abstainCount }) => abstainCount === null);
+    const voters = isIncomplete ? await superValidators() : undefined;
     for (const row of rows) {
       const identity = identityOf(row);
       if (identity === null) continue;
-      const key = keyOf(known, row, identity);
-      const before = learnt.get(key) ?? known.get(key);
-      if (!before) {
-        const first = firstSeen(row, now(), lastAt === undefined);
-        if (!first) continue;
-        learnt.set(key, decide(first).next);
+      const key = keyOf(knownRequests, row, identity);
+      const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
+      if (!knownRequest) {
+        const firstRequest = firstSeen(row, now(), lastAt === undefined);
+        if (!firstRequest) continue;
+        learntRequests.set(key, {
+          ...decide(firstRequest, voters).next,
+          openedAt: row.createdAt,
+          seenAt: now(),
+        });
         if (lastAt === undefined) continue;
-        if (first.phase === "open") events.push({ kind: "opened", key, row });
+        if (firstRequest.phase === "open") events.push({ kind: "opened", key, row });
         else if ((row.createdAt ?? lastAt) > lastAt - MISSED_MS) events.push({ kind: "missed", key, row });
         continue;
       }
-      const { next: compared, changedFrom, closed } = compare(before, row, whole, now());
-      const { next, way, needed = 0 } = decide(compared);
-      if (next !== before && JSON.stringify(next) !== JSON.stringify(before))
-        learnt.set(key, closed ? { ...next, closedAt: now() } : next);
+      const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
+      const decided = decide(compared, voters);
+      const { way, needed = 0 } = decided;
+      // Earlier versions did not keep when it was opened.
+      const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
+      const nextRequest = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
+      if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
+        learntRequests.set(key, closed ? { ...nextRequest, closedAt: now() } : nextRequest);
       if (changedFrom)
         events.push({
           kind: "changed",
           key,
-          sequence: next.changeSequence,
+          sequence: nextRequest.changeSequence,
           from: changedFrom,
-          to: next.terms,
+          to: nextRequest.terms,
         });
-      if (closed) events.push({ kind: "closed", key, status: next.status });
-      else if (way) events.push({ kind: "decided", key, way, votes: next[way] ?? 0, needed });
+      if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
+      // No later vote saves a request that has expired.
+      else if (way && !nextRequest.hasExpired)
+        events.push({ kind: "decided", key, way, votes: nextRequest[way] ?? 0, needed });
     }
-    return { learnt, events: toDigest(events, lastAt ?? null, told) };
+    return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
   };
 
-  /** The rest of the list behind its first page: all of it where that is due, else as far as open requests stand. */
+  /** Reads the other pages: all of them if that is due, otherwise up to the last open request. */
   const readList = async (first: Awaited<ReturnType<Explorer["voteRequests"]>>, wholeIsDue: boolean) => {
     const { totalElements, unreadable } = first.data;
     const readsAll =
       wholeIsDue ||
       unreadable > 0 ||
       totalElements === null ||
-      totalElements !== counted ||
+      totalElements !== countedRequests ||
       ageOf(wholeAt, now()) >= WHOLE_MS;
-    const known = await requests.all();
-    const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(known, rows);
+    const knownRequests = await requests.all();
+    const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(knownRequests, rows);
     const { data: rows, complete } = await readPages(
       "voteRequests",
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       isEnough,
     );
     // An empty, partial or stale answer is no news, and no baseline.
-    const whole = complete && rows.length > 0;
-    return { rows, whole, done: whole || isEnough(rows), totalElements };
+    const isWholeList = complete && rows.length > 0;
+    return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
   };
 
   return async (publisher: Publisher): Promise<PollOutcome> => {
-    const last = await progress.get(PROGRESS);
-    const gap = last ? ageOf(last.completeAt, now()) : 0;
+    const lastRead = await readTimes.get(PROGRESS);
+    const gap = lastRead ? ageOf(lastRead.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
-    const first = await explorer.voteRequests({ page: 0, size: 100 });
+    const firstPage = await explorer.voteRequests({ page: 0, size: 100 });
     // Rows of which none names a request are no reading, whatever else they hold.
-    if (first.data.sent > 0 && first.data.content.every((row) => identityOf(row) === null)) return "failed";
-    let told = 0;
-    if (last && !afterGap) {
-      // What opens stands on the first page: it is announced before the rest is read.
-      const found = await compareAll(first.data.content, false, last.completeAt);
-      told = found.events.filter(isNew).length;
-      await settle(publisher, found);
+    if (firstPage.data.sent > 0 && firstPage.data.content.every((row) => identityOf(row) === null))
+      return "failed";
+    let toldCount = 0;
+    if (lastRead && !afterGap && (await hasUnknown(firstPage.data.content))) {
+      // New requests are on the first page, so announce them before reading the rest.
+      const firstFindings = await compareAll(firstPage.data.content, false, lastRead.completeAt);
+      toldCount = firstFindings.events.filter(isNew).length;
+      await settle(publisher, firstFindings);
     }
-    const { rows, whole, done, totalElements } = await readList(first, afterGap || !last);
-    if (!last && !whole) return "partial";
-    const found = await compareAll(rows, done, last?.completeAt, told);
-    await settle(publisher, found, done ? [progress.put(PROGRESS, { completeAt: now() })] : []);
+    const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
+    if (!lastRead && !whole) return "partial";
+    const allFindings = await compareAll(rows, done, lastRead?.completeAt, toldCount);
+    // The list is as old as its first request: what opened while it was read may be missing from it.
+    const completeAt = firstPage.fetchedAt;
+    await settle(publisher, allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);
     if (whole) {
       wholeAt = now();
-      counted = totalElements;
+      countedRequests = totalElements;
       await settle(publisher, await findVanished(rows));
       await settle(publisher, await findOld());
     }
-    const subscribed = await publisher.subscriptions();
-    await settle(publisher, await checkPending(subscribed));
-    await settle(publisher, await checkReminders(subscribed));
+    const subscribedChannels = await publisher.subscriptions();
+    await settle(publisher, await checkPending(subscribedChannels));
+    await settle(publisher, await checkStages());
+    await settle(publisher, await checkReminders(subscribedChannels, superValidators));
     return done ? "done" : "partial";
   };
 }

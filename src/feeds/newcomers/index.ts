@@ -1,11 +1,14 @@
 import * as z from "zod";
-import type { Feed, FeedDefinition, FeedModule } from "../../delivery/feed.js";
+import { progress } from "../../delivery/collections.js";
+import type { Feed, FeedDefinition } from "../../delivery/feed.js";
+import type { FeedModule } from "../../delivery/module.js";
 import { validatorEntry } from "../../directory/fill.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { NEWCOMERS } from "../../screens/validators.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { digest } from "../../util/digest.js";
+import { knownValidators } from "./collections.js";
 import { createMessages, madeUp } from "./messages.js";
 import { createNewcomersWatch, PROGRESS } from "./watch.js";
 
@@ -29,15 +32,15 @@ const definition: FeedDefinition = {
   tagName: /validator|newcomer|node/i,
 
   async sample({ explorer, renderer }, _, mark) {
-    const newest =
+    const newestValidators =
       (await ifAnswered(explorer.newValidators({ size: NEWCOMERS })))?.data.slice(0, SAMPLED) ?? [];
-    return createMessages(renderer).sample(newest.length > 0 ? newest : [madeUp], mark);
+    return createMessages(renderer).sample(newestValidators.length > 0 ? newestValidators : [madeUp], mark);
   },
 
   standing: async () => [md`Those that are there already are not announced.`],
 
-  async lastRead({ progress }) {
-    const last = await progress.get(PROGRESS);
+  async lastRead(state) {
+    const last = await state.open(progress).get(PROGRESS);
     return last
       ? md`The newest validators were last read ${timestamp(last.completeAt)}.`
       : md`The newest validators are read once somebody is subscribed.`;
@@ -51,6 +54,7 @@ type NewcomersEvent = { readonly validators: readonly ValidatorSummary[] };
 /** Announces validators that join. */
 export const newcomers: FeedModule = {
   definition,
+  collections: [knownValidators],
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create({ explorer, state, renderer, directory, now }) {
@@ -60,7 +64,7 @@ export const newcomers: FeedModule = {
       readEvent: (json) => event.safeParse(json).data,
       idOf: ({ validators }) => digest(validators.map(({ validator }) => validator).join()),
       topicOf: () => "joined",
-      // Nothing that follows is about them.
+      // No later event follows up on them.
       subjectsOf: () => [],
       begins: () => true,
       wants: () => true,

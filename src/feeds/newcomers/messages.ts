@@ -1,11 +1,10 @@
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { address } from "../../screens/addresses.js";
-import { named } from "../../screens/parts.js";
-import { validatorMenu, validatorRow } from "../../screens/validators.js";
+import { joinedRow, validatorMenu } from "../../screens/validators.js";
 import type { View } from "../../screens/view.js";
 import { hintOf } from "../../text/ids.js";
-import { counted, join, type Markdown, md } from "../../text/markdown.js";
+import { countedWords, join, type Markdown, md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 
 /** Rows of one message; the rest is a click away. */
@@ -13,7 +12,7 @@ const MAX_ROWS = 10;
 /** Names in a notification. */
 const MAX_NAMES = 3;
 
-/** What a sample shows where no validator is known. */
+/** A sample for ledgers without validators. */
 export const madeUp: ValidatorSummary = validatorSummary.parse({ validatorName: "A validator" });
 
 const nameOf = ({ validator, validatorName }: ValidatorSummary): string =>
@@ -23,26 +22,21 @@ function titleOf(validators: readonly ValidatorSummary[]): Markdown {
   const [first] = validators;
   return validators.length === 1 && first
     ? md`Validator joined: ${nameOf(first)}`
-    : md`${counted(validators.length, "validator")} joined`;
+    : md`${countedWords(validators.length, "validator")} joined`;
 }
 
-/** In words that stay true, since what stands outside the embed is never edited. */
+/** The notification text is never edited, so it uses words that stay true. */
 function notificationOf(validators: readonly ValidatorSummary[]): Markdown {
   if (validators.length === 1) return titleOf(validators);
-  const more = validators.length - MAX_NAMES;
+  const moreCount = validators.length - MAX_NAMES;
   const names = join(
     validators.slice(0, MAX_NAMES).map((each) => md`${nameOf(each)}`),
     ", ",
   );
-  return more > 0
-    ? md`${titleOf(validators)}: ${names} and ${more} more`
+  return moreCount > 0
+    ? md`${titleOf(validators)}: ${names} and ${moreCount} more`
     : md`${titleOf(validators)}: ${names}`;
 }
-
-const rowOf = (each: ValidatorSummary): Markdown => {
-  const sponsor = each.sponsor === null ? undefined : named(each.sponsorName, each.sponsor);
-  return sponsor ? md`${validatorRow(each)} · sponsored by ${sponsor}` : validatorRow(each);
-};
 
 /** The messages about validators that joined. */
 export function createMessages(renderer: Renderer) {
@@ -51,7 +45,7 @@ export function createMessages(renderer: Renderer) {
     tone: "good",
     notification: notificationOf(validators),
     body: [
-      ...validators.slice(0, MAX_ROWS).map(rowOf),
+      ...validators.slice(0, MAX_ROWS).map(joinedRow),
       ...(validators.length > MAX_ROWS
         ? [md`…and ${validators.length - MAX_ROWS} more: “Newest validators” below lists them.`]
         : []),

@@ -1,14 +1,30 @@
-import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import { progress } from "../../delivery/collections.js";
+import type { PollOutcome, Publisher } from "../../delivery/module.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
 import type { State } from "../../storage/state.js";
+import { knownValidators } from "./collections.js";
 
 /** Under this id "progress" keeps when the newest validators were last read. */
 export const PROGRESS = "newcomers";
 
-interface WatchDeps {
-  /** Takes nothing but new readings. */
+/** Number of newest validators that are read if all of the usual ones are unknown. */
+const MANY_NEWCOMERS = 1_000;
+
+/**
+ * Returns the validators that joined: unknown ones that are newer than a known one. An unknown validator behind all known ones is
+ * old. It came into the list because a newer one left it.
+ * @param rows newest first
+ */
+export function joinedAmong<Row>(rows: readonly Row[], isKnown: (row: Row) => boolean): readonly Row[] {
+  const lastKnown = rows.findLastIndex(isKnown);
+  const newest = lastKnown < 0 ? rows : rows.slice(0, lastKnown);
+  return newest.filter((row) => !isKnown(row));
+}
+
+interface NewcomersWatchDeps {
+  /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
   /** Called with those that joined, once they are kept. */
@@ -17,40 +33,50 @@ interface WatchDeps {
 }
 
 /**
- * Reads the newest validators, and publishes those that were not there before. They are known by their party: contracts change
- * with every report. What is there at the first reading is known silently, and so it is when somebody subscribes again after a
- * time in which nobody was.
+ * Reads the newest validators and announces those that were not there before. They are identified by party, because contracts
+ * change with every report. The first reading is a silent baseline, and so is the first one after a time without subscriptions.
  */
-export function createNewcomersWatch({ explorer, state, onJoined, now }: WatchDeps) {
-  const { progress, validators: known } = state;
+export function createNewcomersWatch({ explorer, state, onJoined, now }: NewcomersWatchDeps) {
+  const readTimes = state.open(progress);
+  const knownParties = state.open(knownValidators);
 
-  /** Those of a reading that are not known, by party, the newest first. */
-  const unknownAmong = async (rows: readonly ValidatorSummary[]) => {
-    const parties = rows.flatMap((row) => (row.validator === null ? [] : [[row.validator, row] as const]));
-    const held = await Promise.all(parties.map(([party]) => known.get(party)));
-    return new Map(parties.filter((_, index) => held[index] === undefined));
+  /** Returns the known parties among validators. */
+  const knownAmong = async (rows: readonly ValidatorSummary[]): Promise<ReadonlySet<string>> => {
+    const parties = rows.flatMap(({ validator }) => validator ?? []);
+    const documents = await Promise.all(parties.map((party) => knownParties.get(party)));
+    return new Set(parties.filter((_, index) => documents[index] !== undefined));
+  };
+
+  /** Reads the newest validators; more of them if all are unknown, because so many may have joined together. */
+  const readNewest = async (isBaseline: boolean) => {
+    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
+    const known = await knownAmong(rows);
+    if (isBaseline || known.size > 0 || rows.length < NEWCOMERS) return { rows, known };
+    const { data: moreRows } = await explorer.newValidators({ size: MANY_NEWCOMERS });
+    return moreRows.length > rows.length
+      ? { rows: moreRows, known: await knownAmong(moreRows) }
+      : { rows, known };
   };
 
   return async (publisher: Publisher): Promise<PollOutcome> => {
-    const last = await progress.get(PROGRESS);
+    const lastRead = await readTimes.get(PROGRESS);
     if ((await publisher.subscriptions()).length === 0) {
-      if (last) await state.commit([progress.delete(PROGRESS)]);
+      if (lastRead) await publisher.publish({ writes: [readTimes.delete(PROGRESS)] });
       return "done";
     }
-    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
+    const { rows, known } = await readNewest(lastRead === undefined);
     // An empty answer is no news, and no baseline.
     if (rows.length === 0) return "partial";
-    const unknown = await unknownAmong(rows);
-    const joined = [...unknown.values()];
-    const { writes, release } = await publisher.prepare(
-      last && joined.length > 0 ? [{ validators: joined }] : [],
-    );
-    await state.commit([
-      ...writes,
-      ...[...unknown.keys()].map((party) => known.add(party, { seenAt: now() })),
-      progress.put(PROGRESS, { completeAt: now() }),
-    ]);
-    release();
+    const isKnown = ({ validator }: ValidatorSummary) => validator === null || known.has(validator);
+    const unknown = rows.flatMap((row) => (isKnown(row) ? [] : (row.validator ?? [])));
+    const joined = lastRead ? joinedAmong(rows, isKnown) : [];
+    await publisher.publish({
+      events: joined.length > 0 ? [{ validators: joined }] : [],
+      writes: [
+        ...unknown.map((party) => knownParties.add(party, { seenAt: now() })),
+        readTimes.put(PROGRESS, { completeAt: now() }),
+      ],
+    });
     onJoined(joined);
     return "done";
   };

@@ -1,28 +1,24 @@
 import * as z from "zod";
-import type {
-  Feed,
-  FeedDefinition,
-  FeedModule,
-  PollOutcome,
-  Publisher,
-  SelfReport,
-} from "../../delivery/feed.js";
+import { channelHealths } from "../../delivery/collections.js";
+import type { Feed, FeedDefinition } from "../../delivery/feed.js";
+import type { FeedModule, PollOutcome, Publisher, SelfReport } from "../../delivery/module.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
-import type { Trouble } from "../../storage/catalogue.js";
 import type { LeasedState } from "../../storage/lease.js";
+import { unreadableDocuments } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
+import { type Trouble, troubles } from "./collections.js";
 import { titleOf, troubleView } from "./messages.js";
 import { compareTroubles, findTroubles, isLate } from "./troubles.js";
 
 /** The name of this feed. */
 export const OPERATOR_FEED = "operator";
 
-/** How often it is looked at what ails the bot, in ms. */
+/** Interval of checks for problems, in ms. */
 const LOOK_MS = 30 * SECOND;
-/** A channel that Discord refused is tried again after so long, in ms: nobody can resume it by a command. */
+/** Time after which a channel that Discord refused is tried again, in ms. No command can resume it. */
 const RETRY_MS = HOUR;
 
 const SAMPLE: Trouble = { channelId: "", kind: "explorer", since: 0, seenAt: 0, details: [], revision: 0 };
@@ -49,13 +45,13 @@ const definition: FeedDefinition = {
 const event = z.object({ id: z.string() });
 type OperatorEvent = z.infer<typeof event>;
 
-/** What remains to be said of a trouble that is forgotten. */
+/** Shown for a trouble that is forgotten. */
 const OVER: View = { title: md`This is over`, tone: "neutral", readings: [] };
 
 function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent> {
-  const { troubles } = state;
-  const current = async (id: string, mark: string) => {
-    const trouble = await troubles.get(id);
+  const knownTroubles = state.open(troubles);
+  const currentMessage = async (id: string, mark: string) => {
+    const trouble = await knownTroubles.get(id);
     return renderer.message(trouble ? troubleView(trouble, mark) : OVER);
   };
   return {
@@ -68,92 +64,103 @@ function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent>
     loudnessOf: () => "normal",
     wants: () => true,
     async render({ id }, mark) {
-      const trouble = await troubles.get(id);
+      const trouble = await knownTroubles.get(id);
       if (!trouble) return undefined;
       const payload = renderer.message(troubleView(trouble, mark));
       return { payload, title: titleOf(trouble), revision: trouble.revision };
     },
     lasting: {
       async stateOf(id) {
-        const trouble = await troubles.get(id);
+        const trouble = await knownTroubles.get(id);
         return trouble && { revision: trouble.revision, endedAt: trouble.endedAt ?? null };
       },
-      current,
-      titleOf: async (id) => titleOf((await troubles.get(id)) ?? SAMPLE),
+      current: currentMessage,
+      titleOf: async (id) => titleOf((await knownTroubles.get(id)) ?? SAMPLE),
       beginningOf: (id) => id,
     },
   };
 }
 
 /** Takes a channel up again that Discord refused a while ago. */
-async function retryPaused(state: LeasedState, channelId: string, now: number): Promise<void> {
-  const health = await state.health.get(channelId);
+async function retryPaused(
+  state: LeasedState,
+  publisher: Publisher,
+  channelId: string,
+  now: number,
+): Promise<void> {
+  const health = await state.open(channelHealths).get(channelId);
   if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) return;
   const { paused: _, ...rest } = health;
-  await state.commit([state.health.put(channelId, rest)]);
+  await publisher.publish({ writes: [state.open(channelHealths).put(channelId, rest)] });
 }
 
 /** Documents that were set aside are counted up to this many. */
 const MAX_UNREADABLE = 1_000;
-/** How often they are looked for, in ms: they do not come and go. */
+/** Interval at which unreadable documents are counted, in ms. They change rarely. */
 const UNREADABLE_MS = 10 * MINUTE;
 
-/** Which documents of the state were set aside, by collection: looked for from time to time. */
-function createUnreadable({ unreadable }: LeasedState) {
-  let known: readonly string[] = [];
+/** Creates a function that returns the collections of unreadable documents. It caches the result. */
+function createUnreadable(state: LeasedState) {
+  let knownCollections: readonly string[] = [];
   let lookedAt: number | undefined;
   return async (): Promise<readonly string[]> => {
-    if (lookedAt !== undefined && performance.now() - lookedAt < UNREADABLE_MS) return known;
+    if (lookedAt !== undefined && performance.now() - lookedAt < UNREADABLE_MS) return knownCollections;
     const collections: string[] = [];
-    for await (const [, { collection }] of unreadable.entries()) {
+    for await (const [, { collection }] of state.open(unreadableDocuments).entries()) {
       collections.push(collection);
       if (collections.length === MAX_UNREADABLE) break;
     }
     lookedAt = performance.now();
-    known = collections;
-    return known;
+    knownCollections = collections;
+    return knownCollections;
   };
 }
 
-/** Announcements are late where they are in so many looks in a row: what waited for the bot itself is just being sent. */
+/** Number of checks in a row after which deliveries count as late. After a restart, deliveries are sent within a check. */
 const LATE_LOOKS = 3;
 
 function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
-  const { troubles } = state;
+  const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
   return async (publisher: Publisher): Promise<PollOutcome> => {
     const [subscription] = await publisher.subscriptions();
     if (!subscription) return "done";
     const { channelId } = subscription;
-    await retryPaused(state, channelId, now());
-    // What nobody can be told of now is told once the channel takes it.
+    await retryPaused(state, publisher, channelId, now());
+    // A problem that cannot be reported now is reported once the channel accepts it.
     if (!(await publisher.isHeard(subscription))) return "partial";
     const waitingMs = await self.waitingMs(OPERATOR_FEED);
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
-    const found = findTroubles({
+    const foundTroubles = findTroubles({
       ...self,
       waitingMs: lateLooks < LATE_LOOKS ? 0 : waitingMs,
       unreadable: await unreadable(),
       elapsed: performance.now(),
     });
-    const { begun, changed, forgotten } = compareTroubles(await troubles.list(), found, channelId, now());
+    const { begun, changed, forgotten } = compareTroubles(
+      await knownTroubles.list(),
+      foundTroubles,
+      channelId,
+      now(),
+    );
     if (begun.size + changed.size + forgotten.length === 0) return "done";
-    const { writes, release } = await publisher.prepare([...begun.keys()].map((id) => ({ id })));
-    await state.commit([
-      ...writes,
-      ...[...begun, ...changed].map(([id, trouble]) => troubles.put(id, trouble)),
-      ...forgotten.map((id) => troubles.delete(id)),
-    ]);
-    release();
-    publisher.touch([...changed.keys()]);
+    await publisher.publish({
+      events: [...begun.keys()].map((id) => ({ id })),
+      writes: [
+        ...[...begun, ...changed].map(([id, trouble]) => knownTroubles.put(id, trouble)),
+        ...forgotten.map((id) => knownTroubles.delete(id)),
+      ],
+      changed: [...changed.keys()],
+    });
     return "done";
   };
 }
 
-/** Tells the operator, in a channel of theirs, what ails the bot: one message each, edited when it is over. */
+/** Reports the bot's problems in the operator's channel: one message each, edited when the problem is over. */
 export const operator: FeedModule = {
   definition,
+  collections: [troubles],
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * SECOND),
   create: ({ state, renderer, self, now }) => ({
     feed: createFeed(state, renderer),

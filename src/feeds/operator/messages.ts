@@ -1,18 +1,18 @@
 import { address } from "../../screens/addresses.js";
 import type { View } from "../../screens/view.js";
-import type { Trouble } from "../../storage/catalogue.js";
 import { roughly } from "../../text/durations.js";
 import { code, type Markdown, md, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import type { Trouble } from "./collections.js";
 import type { TroubleKind } from "./troubles.js";
 
-/** What a trouble is called, what it means, and what to do. */
-interface Words {
+/** Name, meaning and advice of a trouble. */
+interface TroubleWords {
   readonly title: string;
   readonly body: Markdown;
 }
 
-const WORDS: Readonly<Record<TroubleKind, Words>> = {
+const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
   key: {
     title: "The explorer refuses the key",
     body: md`People get answers from the cache while there are any, and nothing new is announced. Get a new key and set ${code("EXPLORER_API_KEY")}; check ${code("EXPLORER_API_URL")} too, and then ${code("npm run doctor")}.`,
@@ -35,18 +35,18 @@ const WORDS: Readonly<Record<TroubleKind, Words>> = {
   },
 };
 
-/** What a trouble is called. */
+/** Returns the title of a trouble. */
 export const titleOf = ({ kind, endedAt }: Trouble): string =>
   endedAt === undefined ? WORDS[kind].title : `Over: ${WORDS[kind].title}`;
 
-/** The one message about a trouble, as it stands now. */
+/** Returns the current content of a trouble's message. */
 export function troubleView(trouble: Trouble, mark: string): View {
   const { kind, since, endedAt, details } = trouble;
   const isOver = endedAt !== undefined;
   return {
     title: md`${isOver ? "✅" : "🛠️"} ${titleOf(trouble)}`,
     tone: isOver ? "good" : "warning",
-    // True for as long as it stands there: it is never edited.
+    // The notification text is never edited, so it uses words that stay true.
     notification: md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
     body: [
       isOver

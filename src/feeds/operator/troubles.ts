@@ -1,12 +1,12 @@
-import type { SelfReport } from "../../delivery/feed.js";
-import type { Trouble } from "../../storage/catalogue.js";
+import type { SelfReport } from "../../delivery/module.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, MINUTE } from "../../util/units.js";
+import type { Trouble } from "./collections.js";
 
-/** What may ail the bot. */
+/** Kinds of troubles. */
 export type TroubleKind = Trouble["kind"];
 
-/** What is looked at to find out what ails the bot. */
+/** The signs of troubles. */
 export interface Signs extends Omit<SelfReport, "waitingMs"> {
   readonly waitingMs: number;
   /** Documents of the state that were set aside, by collection. */
@@ -19,7 +19,7 @@ export interface Signs extends Omit<SelfReport, "waitingMs"> {
 const AWAY_MS = 15 * MINUTE;
 /** Announcements that wait for longer than this, in ms, are told of. */
 const LATE_MS = 5 * MINUTE;
-/** What is over is forgotten after so long, in ms. */
+/** Time after which a trouble that is over is forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
 /** Lines about one trouble. */
 const MAX_DETAILS = 15;
@@ -30,35 +30,35 @@ const countedIn = (names: readonly string[]): readonly string[] => {
   return [...counts].map(([name, count]) => `${name}: ${count}`);
 };
 
-/** What ails the bot now, each with lines about it; undefined of what nobody knows right now. */
-export type Found = ReadonlyMap<TroubleKind, readonly string[] | undefined>;
+/** Current problems with details. `undefined` if a problem's state is unknown. */
+export type FoundTroubles = ReadonlyMap<TroubleKind, readonly string[] | undefined>;
 
-/** Whether an announcement that has waited for so long, in ms, is late. */
+/** True if a delivery that has waited this long is late. @param waitingMs in ms */
 export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 
-/** Looks for what ails the bot. */
-export function findTroubles({ troubles, unforeseen, waitingMs, unreadable, elapsed }: Signs): Found {
-  const found = new Map<TroubleKind, readonly string[] | undefined>();
+/** Finds the bot's current problems. */
+export function findTroubles({ troubles, unforeseen, waitingMs, unreadable, elapsed }: Signs): FoundTroubles {
+  const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
   const explorer = troubles();
   const awaySince = explorer?.get("failing");
   if (!explorer) {
     // The process has just begun: what was so may still be so.
-    found.set("key", undefined);
-    found.set("explorer", undefined);
+    foundProblems.set("key", undefined);
+    foundProblems.set("explorer", undefined);
   }
-  if (explorer?.has("refused")) found.set("key", []);
-  if (awaySince !== undefined) found.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
-  if (isLate(waitingMs)) found.set("late", []);
-  if (unreadable.length > 0) found.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
+  if (explorer?.has("refused")) foundProblems.set("key", []);
+  if (awaySince !== undefined) foundProblems.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
+  if (isLate(waitingMs)) foundProblems.set("late", []);
+  if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(
     ({ endpoint, path, kind, found: word }) =>
       `${endpoint} ${path}: ${kind}${word === undefined ? "" : ` (${word})`}`,
   );
-  if (differences.length > 0) found.set("unforeseen", differences.slice(0, MAX_DETAILS));
-  return found;
+  if (differences.length > 0) foundProblems.set("unforeseen", differences.slice(0, MAX_DETAILS));
+  return foundProblems;
 }
 
-/** What is known of troubles, by their ids, and what has changed of it: new ones begin, others end, change or are forgotten. */
+/** Changes of troubles by id: new ones, changed or ended ones, and forgotten ones. */
 export interface TroubleChanges {
   readonly begun: ReadonlyMap<string, Trouble>;
   readonly changed: ReadonlyMap<string, Trouble>;
@@ -69,7 +69,7 @@ export interface TroubleChanges {
 const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind" | "since">): string =>
   `${channelId}/${kind}/${since}`;
 
-/** What is over once it was not found for so long, in ms: what comes and goes is one trouble. */
+/** Time for which a problem must be absent before it is over, in ms. A problem that comes and goes is one trouble. */
 const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   key: 10 * MINUTE,
   explorer: 10 * MINUTE,
@@ -77,10 +77,10 @@ const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   unreadable: 0,
   unforeseen: DAY,
 };
-/** How often it is written down that a trouble is still there, in ms. */
+/** Interval at which an open trouble is confirmed in the state, in ms. */
 const SEEN_MS = MINUTE;
 
-/** An open trouble as it is now; undefined where nothing of it has changed. @param lines undefined where it was not found */
+/** Returns a changed open trouble; `undefined` if it has not changed. @param lines `undefined` if it was not found */
 function continued(trouble: Trouble, lines: readonly string[] | undefined, now: number): Trouble | undefined {
   const { kind, details, revision, seenAt } = trouble;
   if (lines === undefined) {
@@ -88,27 +88,28 @@ function continued(trouble: Trouble, lines: readonly string[] | undefined, now: 
     return isOver ? { ...trouble, endedAt: now, revision: revision + 1 } : undefined;
   }
   // Of answers, what was seen stays until it is over.
-  const all = kind === "unforeseen" ? [...new Set([...details, ...lines])].slice(0, MAX_DETAILS) : lines;
-  const isChanged = all.join("\n") !== details.join("\n");
+  const allDetails =
+    kind === "unforeseen" ? [...new Set([...details, ...lines])].slice(0, MAX_DETAILS) : lines;
+  const isChanged = allDetails.join("\n") !== details.join("\n");
   if (!isChanged && ageOf(seenAt, now) < SEEN_MS) return undefined;
-  return { ...trouble, details: [...all], seenAt: now, revision: revision + (isChanged ? 1 : 0) };
+  return { ...trouble, details: [...allDetails], seenAt: now, revision: revision + (isChanged ? 1 : 0) };
 }
 
 /**
- * What has changed since it was last looked at. What another channel was told of is forgotten.
- * @param channelId whom it is told
+ * Compares the known troubles with the current problems. Troubles of another channel are forgotten.
+ * @param channelId the operator's channel
  * @param now epoch ms
  */
 export function compareTroubles(
   known: ReadonlyMap<string, Trouble>,
-  found: Found,
+  found: FoundTroubles,
   channelId: string,
   now: number,
 ): TroubleChanges {
   const begun = new Map<string, Trouble>();
-  const changed = new Map<string, Trouble>();
+  const changedTroubles = new Map<string, Trouble>();
   const forgotten: string[] = [];
-  const open = new Set<TroubleKind>();
+  const openKinds = new Set<TroubleKind>();
   for (const [id, trouble] of known) {
     const { kind, endedAt } = trouble;
     const isElsewhere = trouble.channelId !== channelId;
@@ -116,15 +117,15 @@ export function compareTroubles(
       if (isElsewhere || ageOf(endedAt ?? now, now) > KEPT_MS) forgotten.push(id);
       continue;
     }
-    open.add(kind);
+    openKinds.add(kind);
     const isUnknown = found.has(kind) && found.get(kind) === undefined;
-    const next = isUnknown ? undefined : continued(trouble, found.get(kind), now);
-    if (next) changed.set(id, next);
+    const nextTrouble = isUnknown ? undefined : continued(trouble, found.get(kind), now);
+    if (nextTrouble) changedTroubles.set(id, nextTrouble);
   }
   for (const [kind, details] of found) {
-    if (open.has(kind) || details === undefined) continue;
+    if (openKinds.has(kind) || details === undefined) continue;
     const trouble = { channelId, kind, since: now, seenAt: now, details: [...details], revision: 0 };
     begun.set(troubleId(trouble), trouble);
   }
-  return { begun, changed, forgotten };
+  return { begun, changed: changedTroubles, forgotten };
 }

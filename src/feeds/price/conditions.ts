@@ -1,10 +1,11 @@
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
 import { type PriceSample, priceAt } from "../../ledger/prices.js";
-import type { PriceWatch, Subscription } from "../../storage/catalogue.js";
 import { ageOf } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
+import type { PriceWatch } from "./collections.js";
 
 const WHEN = {
   above: "it rises above a price",
@@ -15,8 +16,8 @@ const OVER = { "1h": "an hour", "24h": "24 hours" };
 const REPEAT = { once: "once", every: "every time" };
 
 /**
- * What a person typed for a value: `0.16`, `$0.16` or `5%`; as a decimal, with the unit that was typed. A comma before three
- * digits may be either, and is not guessed at.
+ * Parses a value such as `0.16`, `$0.16` or `5%`. Returns a decimal with its unit. A comma before three digits is ambiguous and
+ * is rejected.
  */
 function parseValue(text: string): string | undefined {
   const [, before = "", digits = "", behind = ""] =
@@ -60,7 +61,7 @@ const value: FeedOption<string> = {
   problem: "I cannot read that value. Type a price in USD, such as `0.16`, or a share, such as `5%`.",
 };
 
-/** What a subscription to the price can be set to. */
+/** Options of a subscription to the price. */
 export const options = {
   when: oneOf("When to be told", WHEN, "moves", true),
   value,
@@ -71,13 +72,13 @@ export const options = {
 /** A condition on the price. */
 export interface Condition {
   readonly when: keyof typeof WHEN;
-  /** USD for one CC, or percent where it moves. */
+  /** USD for one CC, or percent if it moves. */
   readonly value: number;
   readonly over: keyof typeof OVER;
   readonly repeat: keyof typeof REPEAT;
 }
 
-/** What a subscription to the price waits for. */
+/** Returns the condition of a subscription to the price. */
 export const conditionOf = (subscription: Subscription): Condition => ({
   when: optionOf(subscription, "when", options.when),
   value: Number(amountOf(optionOf(subscription, "value", options.value))),
@@ -99,26 +100,34 @@ export function subjectOf(settings: Readonly<Record<string, unknown>>): string {
   return when === "moves" ? `moves-${amount}-${over}` : `${when}-${amount}`;
 }
 
-/** The settings of a condition by its name; undefined where it is none. */
+/** The settings of a condition by its name; undefined if it is none. */
 export function settingsOf(
   subject: string,
 ): (Pick<Condition, "when" | "over"> & { readonly value: string }) | undefined {
   const [when = "", amount = "", over = options.over.byDefault] = subject.split("-");
-  const parsed = {
+  const parsedSettings = {
     when: options.when.parse(when),
     value: parseValue(amount),
     over: options.over.parse(over),
   };
-  if (!parsed.when || !parsed.value || !parsed.over) return undefined;
-  return { when: parsed.when, value: parsed.value, over: parsed.over };
+  if (!parsedSettings.when || !parsedSettings.value || !parsedSettings.over) return undefined;
+  return { when: parsedSettings.when, value: parsedSettings.value, over: parsedSettings.over };
 }
 
-/** A price by its own time older than this says nothing, in ms. */
+/** A condition in words, such as "above 0.16 USD". */
+export function conditionWords(subject: string): string {
+  const settings = settingsOf(subject);
+  if (!settings) return subject;
+  const { when, value, over } = settings;
+  return when === "moves" ? `up or down ${value} % in ${over}` : `${when} ${value} USD`;
+}
+
+/** Maximum age of a price by its own time, in ms. */
 const STALE_MS = 15 * MINUTE;
-/** A price so many times off the last is an error of somebody's. */
+/** A price that differs from the last one by this factor is an error. */
 const ABSURD = 100;
 
-/** Whether a price may be believed. @param last the one believed last, USD */
+/** True if a price is plausible. @param last the last plausible price, USD */
 export function isBelievable(
   price: string | null,
   updatedAt: number | null,
@@ -128,58 +137,85 @@ export function isBelievable(
   const usd = Number(price);
   if (price === null || !(usd > 0) || !Number.isFinite(usd)) return false;
   if (updatedAt === null || ageOf(updatedAt, now) > STALE_MS) return false;
-  const before = Number(last ?? usd);
-  return !(before > 0) || (usd / before < ABSURD && before / usd < ABSURD);
+  const lastUsd = Number(last ?? usd);
+  return !(lastUsd > 0) || (usd / lastUsd < ABSURD && lastUsd / usd < ABSURD);
 }
 
-/** What one reading means for a condition. */
+/** The effect of a reading on a condition. */
 export interface Judged {
   readonly memory: PriceWatch;
-  /** From which price it came, where that is to be told: USD. */
+  /** From which price it came, if that is to be told: USD. */
   readonly from?: string;
 }
 
 const SPAN_OF = { "1h": HOUR, "24h": 24 * HOUR } as const;
-/** It must come back by so much before it is told again, in percent of the price, or points of a move; */
+/** Distance that the price must come back before an alert repeats: percent of the limit, or points of a move. */
 const BACK_PERCENT = 1;
-/** and so much time must pass, in ms. */
+/** Minimum time between two alerts of a condition, in ms. */
 const AGAIN_MS = HOUR;
 
-/** How far off the beginning of a span a sample may be, in ms. */
+/** Returns where the price has come back, so that an alert can repeat: USD, or percent of a move. */
+function backLimit({ when, value: limit }: Pick<Condition, "when" | "value">): number {
+  if (when === "moves") return Math.max(limit - BACK_PERCENT, limit / 2);
+  return limit * (1 + (when === "above" ? -BACK_PERCENT : BACK_PERCENT) / 100);
+}
+
+/** Writes a computed price or percentage with at most ten decimals, and without an exponent. */
+const decimalOf = (value: number): string => value.toFixed(10).replace(/\.?0+$/, "");
+
+/** Says what must happen before an alert repeats, such as "the price was at 0.1584 USD or below". */
+export function backWords(condition: Pick<Condition, "when" | "value" | "over">): string {
+  const back = decimalOf(backLimit(condition));
+  if (condition.when === "moves") return `it was within ${back} % in ${OVER[condition.over]}`;
+  return `the price was at ${back} USD or ${condition.when === "above" ? "below" : "above"}`;
+}
+
+/** Returns a move that meets a condition and contains a price if it can, for a drill: USD. */
+export function exampleMove({ when, value }: Pick<Condition, "when" | "value">, price: string) {
+  if (when === "moves") return { from: decimalOf(Number(price) / (1 + value / 100)), to: price };
+  const before = decimalOf(backLimit({ when, value }));
+  const isPast = isPastLimit({ when, value }, Number(price));
+  const beyond = decimalOf(value * (1 + (when === "above" ? BACK_PERCENT : -BACK_PERCENT) / 100));
+  return { from: before, to: isPast ? price : beyond };
+}
+
+/** True if a price is beyond the limit of a condition. A price at the limit is not. */
+export const isPastLimit = ({ when, value }: Pick<Condition, "when" | "value">, usd: number): boolean =>
+  when === "above" ? usd > value : when === "below" && usd < value;
+
+/** Maximum distance between a sample and the start of a span, in ms. */
 const NEAR_MS = 15 * MINUTE;
 
 /**
- * Whether a condition is to be told of. One that held already when it was made is not news: it must cease to hold first.
- * @param samples the prices kept, with what to compare a move with
- * @param before the price of the reading before, USD
+ * Decides if a condition is to be told. A condition that held when it was created must first stop holding.
+ * @param samples stored prices to compare a move with
+ * @param before the previous price, USD
  */
 export function judge(
-  { when, value: limit, over, repeat }: Condition,
+  condition: Condition,
   known: PriceWatch | undefined,
   price: string,
   samples: readonly PriceSample[],
   before: string | undefined,
   now: number,
 ): Judged {
+  const { when, value: limit, over, repeat } = condition;
   const usd = Number(price);
   const base = when === "moves" ? priceAt(samples, now - SPAN_OF[over], NEAR_MS) : before;
   const moved = base === undefined ? undefined : (usd / Number(base) - 1) * 100;
   if (when === "moves" && moved === undefined) return { memory: known ?? { isArmed: true } };
-  const isPast = (price: number) => (when === "above" ? price >= limit : price <= limit);
-  const holds = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPast(usd);
-  const heldBefore = when === "moves" || before === undefined ? holds : isPast(Number(before));
+  const isHolding = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPastLimit(condition, usd);
+  const heldBefore =
+    when === "moves" || before === undefined ? isHolding : isPastLimit(condition, Number(before));
   const memory = known ?? { isArmed: !heldBefore };
   const { told } = memory;
-  if (holds && memory.isArmed)
+  if (isHolding && memory.isArmed)
     return { memory: { isArmed: false, told: { at: now, price } }, from: base ?? price };
-  if (holds || memory.isArmed || (told && repeat === "once")) return { memory };
+  if (isHolding || memory.isArmed || (told && repeat === "once")) return { memory };
+  const back = backLimit(condition);
   const isBack =
-    when === "above"
-      ? usd <= limit * (1 - BACK_PERCENT / 100)
-      : when === "below"
-        ? usd >= limit * (1 + BACK_PERCENT / 100)
-        : Math.abs(moved ?? 0) <= Math.max(limit - BACK_PERCENT, limit / 2);
+    when === "moves" ? Math.abs(moved ?? 0) <= back : when === "above" ? usd <= back : usd >= back;
   const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
-  // What never was told needs no time to pass.
+  // An alert that never fired does not have to wait.
   return isBack && isLater ? { memory: { ...memory, isArmed: true } } : { memory };
 }

@@ -1,18 +1,19 @@
+import { lateAfter } from "../../ledger/rhythm.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import { compareVersions, isVersion } from "../../ledger/versions.js";
-import type { ValidatorWatch } from "../../storage/catalogue.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
+import type { ValidatorWatch } from "./collections.js";
 
 /** A silence is told again when it has lasted for so long, in ms. */
 const WORSE_MS = [6 * HOUR, DAY] as const;
 
-/** How many of the limits a silence has passed: 0 while it is none. */
+/** Returns the number of limits that a silence has passed; 0 if it is none. */
 export const levelOf = (silentMs: number, afterMs: number): number =>
   [afterMs, ...WORSE_MS.filter((limit) => limit > afterMs)].filter((limit) => silentMs > limit).length;
 
-/** What one reading of a validator means for somebody who watches it. */
+/** The meaning of a reading for one subscription. */
 export type Verdict =
-  /** Nothing to tell. */
+  /** No news. */
   | { readonly kind: "nothing" }
   /** Too old in this reading: the next one confirms it. */
   | { readonly kind: "unconfirmed" }
@@ -28,60 +29,69 @@ interface Silence {
   readonly unconfirmed: number | undefined;
   /** The open alert: the time last seen it began with, and the limits it has told of. */
   readonly open: { readonly since: number; readonly level: number } | undefined;
-  /** Whether nobody may be called silent now. */
+  /** True if no validator may be called silent now. */
   readonly onHold: boolean;
-  readonly now: number;
+  /** Up to when the explorer's data goes, epoch ms. */
+  readonly asOf: number;
 }
 
 /**
  * Only the time last seen decides. A validator is silent where two readings in a row have the same time, and it is too long ago
  * in both; it is back with any newer time.
  */
-export function judge({ seenAt, afterMs, unconfirmed, open, onHold, now }: Silence): Verdict {
+export function judge({ seenAt, afterMs, unconfirmed, open, onHold, asOf }: Silence): Verdict {
   if (open && seenAt > open.since) return { kind: "back" };
-  const reached = onHold ? 0 : levelOf(now - seenAt, afterMs);
+  const reached = onHold ? 0 : levelOf(asOf - seenAt, afterMs);
   if (open) return reached > open.level ? { kind: "worse", level: reached } : { kind: "nothing" };
   if (reached === 0) return { kind: "nothing" };
   return unconfirmed === seenAt ? { kind: "silent", level: reached } : { kind: "unconfirmed" };
 }
 
-/** Nobody is called silent while the newest of all reports is older than this, in ms: it is the explorer that is behind. */
-export const LAG_MS = 20 * MINUTE;
-/** Those that go silent within this are one event, in ms, */
-export const TOGETHER_MS = 15 * MINUTE;
-/** from so many on, and from this share of those that were alive. */
+/**
+ * Validators that go silent within this window share one alert (ms): the last reports before an outage spread over one interval.
+ */
+export const togetherMs = (intervalMs: number): number => Math.max(15 * MINUTE, intervalMs);
+
+/** Several silences are one event from this number on, and from this share of the validators that reported before. */
 const LEAST_MANY = 5;
 const LEAST_SHARE = 0.1;
 
-/** How many went silent together, of how many that were alive before. */
-export interface Many {
+/** Validators that went silent together, out of those that were active before. */
+export interface GroupSilence {
   readonly silent: number;
   readonly total: number;
 }
 
 /**
- * Whether a silence is one of many that began within a quarter of an hour; undefined where it is not.
- * @param since when it was last seen, epoch ms
- * @param seen when each validator was last seen, as far as the list was read
+ * Returns how many validators went silent together with one; `undefined` if it did so alone.
+ * @param since its last report, epoch ms
+ * @param seen the last report of each validator, as far as the list was read
+ * @param intervalMs how often the network's validators report
+ * @param asOf up to when the explorer's data goes, epoch ms
  */
-export function manyAt(since: number, seen: readonly number[], now: number): Many | undefined {
-  const from = since - TOGETHER_MS;
-  // What reported a few minutes ago is alive, however early this one was called silent.
-  const to = Math.min(since + TOGETHER_MS, now - LAG_MS);
-  const silent = seen.filter((at) => at >= from && at <= to).length;
-  const alive = seen.filter((at) => at > to).length;
+export function manyAt(
+  since: number,
+  seen: readonly number[],
+  intervalMs: number,
+  asOf: number,
+): GroupSilence | undefined {
+  const windowStart = since - togetherMs(intervalMs);
+  // A validator whose report is not late yet is alive, however early this one was called silent.
+  const windowEnd = Math.min(since + togetherMs(intervalMs), asOf - lateAfter(intervalMs));
+  const silent = seen.filter((at) => at >= windowStart && at <= windowEnd).length;
+  const alive = seen.filter((at) => at > windowEnd).length;
   const total = silent + alive;
   return silent >= LEAST_MANY && silent >= LEAST_SHARE * total ? { silent, total } : undefined;
 }
 
-/** What is common enough to be called behind. */
+/** Share of validators that makes a version the standard. */
 const MOST = 0.6;
 /** It is told after so long, in ms. */
 const BEHIND_MS = DAY;
 
 /**
- * The version that a validator should run, where enough of the active ones run it and it runs an older one; undefined where it
- * is not behind, and null where nobody knows.
+ * Returns the version that a validator should run, if enough active validators run it and this one is older; `undefined` if it is
+ * not behind, null if that is unknown.
  */
 export function behindWhat(running: string | null, survey: VersionSurvey): string | null | undefined {
   const { mostCommon, counts, active } = survey;
@@ -93,29 +103,29 @@ export function behindWhat(running: string | null, survey: VersionSurvey): strin
 type VersionMemory = Pick<ValidatorWatch, "behind" | "toldVersion">;
 
 /**
- * Whether a validator is to be told of as behind: a day after it fell behind a version, and once for each.
- * @returns what to remember, and the version where it is to be told
+ * Decides if a validator is reported as behind: a day after it fell behind, and once for each version.
+ * @returns the memory, and the version to report
  */
 export function judgeVersion(
   target: string | null | undefined,
   { behind, toldVersion }: VersionMemory,
   now: number,
 ): { readonly memory: VersionMemory; readonly tell?: string } {
-  const told = toldVersion === undefined ? {} : { toldVersion };
-  if (target === null) return { memory: { ...told, ...(behind ? { behind } : {}) } };
-  if (target === undefined) return { memory: told };
-  const since = behind?.target === target ? Math.min(behind.since, now) : now;
-  const memory = { ...told, behind: { target, since } };
-  const isDue = now - since >= BEHIND_MS && toldVersion !== target;
+  const toldFields = toldVersion === undefined ? {} : { toldVersion };
+  if (target === null) return { memory: { ...toldFields, ...(behind ? { behind } : {}) } };
+  if (target === undefined) return { memory: toldFields };
+  const behindSince = behind?.target === target ? Math.min(behind.since, now) : now;
+  const memory = { ...toldFields, behind: { target, since: behindSince } };
+  const isDue = now - behindSince >= BEHIND_MS && toldVersion !== target;
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
 }
 
 /** Shares of traffic left that are told, in percent. */
 const LOW_PERCENT = [20, 10] as const;
-/** It is told again only after so many points more were left. */
+/** Traffic must rise by this many points before an alert is repeated. */
 const ROSE_POINTS = 5;
 
-/** Bytes of traffic, as decimal strings; null where the explorer does not say. */
+/** Bytes of traffic, as decimal strings; null if the explorer does not say. */
 interface Traffic {
   readonly isSv: boolean | null;
   readonly consumed: string | null;
@@ -124,8 +134,8 @@ interface Traffic {
 }
 
 /**
- * How much traffic is left, in percent; undefined where it says nothing: of super validators, who have no limit, and while
- * what was bought and what is counted differ, since a purchase is then under way.
+ * Returns the traffic that is left, in percent. `undefined` if it says nothing: for super validators, which have no limit, and
+ * while a purchase is under way, because bought and counted traffic differ.
  */
 export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): number | undefined {
   if (isSv !== false || consumed === null || purchased === null || limit === null) return undefined;
@@ -136,20 +146,21 @@ export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): numb
 
 type TrafficMemory = NonNullable<ValidatorWatch["traffic"]>;
 
-/** Whether little traffic left is to be told: in two readings, and again only after it rose. */
+/** Decides if low traffic is reported: after two readings, and again only after it rose. */
 export function judgeTraffic(
   left: number | undefined,
   memory: TrafficMemory | undefined,
   now: number,
 ): { readonly memory: TrafficMemory; readonly tell?: number } {
   const { unconfirmed, told, sequence = 0 } = memory ?? {};
-  const rest = { readAt: now, sequence };
-  if (left === undefined) return { memory: { ...rest, ...(told === undefined ? {} : { told }) } };
+  const readFields = { readAt: now, sequence };
+  if (left === undefined) return { memory: { ...readFields, ...(told === undefined ? {} : { told }) } };
   const reached = LOW_PERCENT.findLast((percent) => left < percent);
   const forgotten = told !== undefined && left >= told + ROSE_POINTS;
-  const before = forgotten ? LOW_PERCENT.find((percent) => left < percent) : told;
-  const kept = { ...rest, ...(before === undefined ? {} : { told: before }) };
-  if (reached === undefined || (before !== undefined && reached >= before)) return { memory: kept };
-  if (unconfirmed === undefined) return { memory: { ...kept, unconfirmed: reached } };
-  return { memory: { ...rest, told: reached, sequence: sequence + 1 }, tell: reached };
+  const previousLevel = forgotten ? LOW_PERCENT.find((percent) => left < percent) : told;
+  const keptFields = { ...readFields, ...(previousLevel === undefined ? {} : { told: previousLevel }) };
+  if (reached === undefined || (previousLevel !== undefined && reached >= previousLevel))
+    return { memory: keptFields };
+  if (unconfirmed === undefined) return { memory: { ...keptFields, unconfirmed: reached } };
+  return { memory: { ...readFields, told: reached, sequence: sequence + 1 }, tell: reached };
 }

@@ -1,14 +1,14 @@
 import * as z from "zod";
 import type { Loudness } from "../../delivery/feed.js";
-import type { TopicName } from "./topics.js";
+import type { ValidatorTopic } from "./topics.js";
 
 const time = z.number();
-const place = { channelId: z.string() };
-const one = { ...place, validator: z.string() };
+const placeFields = { channelId: z.string() };
+const oneFields = { ...placeFields, validator: z.string() };
 /** An alert's: when the validator was last seen before it. */
-const alert = { ...one, since: time };
-const later = {
-  /** Whether somebody is on it already, or it can wait: it comes without a ping. */
+const alert = { ...oneFields, since: time };
+const laterFields = {
+  /** True if it was acknowledged or snoozed, so that it does not ping. */
   isCalm: z.boolean().optional(),
   /** Of many: those that are silent still. */
   members: z.array(z.string()).optional(),
@@ -16,30 +16,30 @@ const later = {
 
 const event = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("silent"), ...alert }),
-  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...later }),
+  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...laterFields }),
   /** A snooze is over, and it is silent still. */
-  z.object({ kind: z.literal("again"), ...alert, until: time, ...later }),
+  z.object({ kind: z.literal("again"), ...alert, until: time, ...laterFields }),
   z.object({ kind: z.literal("back"), ...alert, at: time }),
   /** The explorer no longer lists it. */
   z.object({ kind: z.literal("gone"), ...alert }),
-  z.object({ kind: z.literal("many"), ...place, since: time, members: z.array(z.string()) }),
-  z.object({ kind: z.literal("hold"), ...place, since: time }),
+  z.object({ kind: z.literal("many"), ...placeFields, since: time, members: z.array(z.string()) }),
+  z.object({ kind: z.literal("hold"), ...placeFields, since: time }),
   z.object({
     kind: z.literal("version"),
-    ...one,
+    ...oneFields,
     target: z.string(),
     running: z.string().nullable(),
   }),
-  z.object({ kind: z.literal("traffic"), ...one, percent: z.number(), sequence: z.number() }),
+  z.object({ kind: z.literal("traffic"), ...oneFields, percent: z.number(), sequence: z.number() }),
 ]);
 
 /** Something to be told of a watched validator, or of all of a channel's, to one channel. */
 export type ValidatorEvent = z.infer<typeof event>;
 
-/** An event from JSON; undefined where it is none. */
+/** An event from JSON; undefined if it is none. */
 export const readEvent = (json: unknown): ValidatorEvent | undefined => event.safeParse(json).data;
 
-/** Stands in the place of a validator where there are many. */
+/** Used instead of a validator for alerts about many. */
 export const MANY = "many";
 
 /** Names a silence's messages; so do the two below for what concerns all of a channel's. */
@@ -47,7 +47,7 @@ export const silenceOf = (validator: string, since: number): string => `${valida
 export const manySubject = (since: number): string => silenceOf(MANY, since);
 export const holdSubject = (since: number): string => `hold/${since}`;
 
-/** What an event's message is about, where anything follows. */
+/** Returns the subject of an event's message, if later events can follow up on it. */
 export function subjectOf(event: ValidatorEvent): string | undefined {
   switch (event.kind) {
     case "many":
@@ -62,7 +62,7 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
   }
 }
 
-/** Whether it begins a message that is kept up to date. */
+/** True if it begins a message that is kept up to date. */
 export const begins = ({ kind }: ValidatorEvent): boolean =>
   kind === "silent" || kind === "many" || kind === "hold";
 
@@ -87,7 +87,7 @@ export function eventId(event: ValidatorEvent): string {
   }
 }
 
-/** What must be noticed pings; what need not be makes no sound. */
+/** Urgent events ping, and unimportant ones are silent. */
 export function loudnessOf(event: ValidatorEvent): Loudness {
   switch (event.kind) {
     case "worse":
@@ -104,5 +104,5 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
 }
 
 /** The topic of each kind of event. */
-export const topicOf = ({ kind }: ValidatorEvent): TopicName =>
+export const topicOf = ({ kind }: ValidatorEvent): ValidatorTopic =>
   kind === "version" || kind === "traffic" ? kind : "silent";

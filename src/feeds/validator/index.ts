@@ -1,14 +1,18 @@
-import type { Feed, FeedDefinition, FeedModule, SubjectChoice } from "../../delivery/feed.js";
+import { subscriptionId } from "../../delivery/collections.js";
+import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
+import type { FeedModule } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import type { Renderer } from "../../discord/message.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
+import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
+import { judgeReports } from "../../ledger/rhythm.js";
+import { pastTime, rhythmWords } from "../../screens/parts.js";
 import type { View } from "../../screens/view.js";
-import { alertId, subscriptionId } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
-import { formatDuration, roughly } from "../../text/durations.js";
+import { formatDuration, roughly, spanWords } from "../../text/durations.js";
 import { md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { PersonError } from "../../util/person-error.js";
-import { rhythmOf } from "./alerts.js";
+import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
 import {
   beginningOf,
   begins,
@@ -21,12 +25,10 @@ import {
   type ValidatorEvent,
 } from "./events.js";
 import { newsView, silenceView } from "./messages.js";
-import { afterOf, options, topics } from "./topics.js";
+import { alertButtons } from "./respond.js";
+import { chosenAfter, options, topics } from "./topics.js";
 import { createAlertViews, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
-
-/** The name of this feed. */
-export const VALIDATOR_FEED = "validator";
 
 const subject: SubjectChoice = {
   option: { name: "validator", description: "Its name, or its party id", kinds: ["validator"] },
@@ -61,81 +63,83 @@ const definition: FeedDefinition = {
       name: "validator",
       description: "Be told in private when a validator goes silent, and when it is back",
       subject,
+      screen: { name: "validator", subjectOf: (id) => id },
       offered: (id) =>
-        ["", "20m", "3h", "6h", "24h"].map((set) => ({
+        ["", "3h", "6h", "12h", "24h"].map((set) => ({
           id,
           set,
-          label: `when it was not seen for ${set || formatDuration(options.after.byDefault)}`,
+          label: set === "" ? "After two missed reports" : `After ${set} without a report`,
         })),
     },
   ],
 
-  async sample({ names, now }, subscription, mark) {
+  async sample({ names, state, now }, subscription, mark) {
     const validator = subscription.subject ?? "";
-    const after = afterOf(subscription);
-    const since = now - after - 60_000;
+    const { ms } = await readInterval(state, validator);
+    const { afterMs: after } = judgeReports(null, ms, now, chosenAfter(subscription));
+    const silentSince = now - after - 60_000;
     const alert = {
       kind: "silent" as const,
       channelId: subscription.channelId,
-      subject: silenceOf(validator, since),
-      since,
+      subject: silenceOf(validator, silentSince),
+      since: silentSince,
       validator,
       after,
       level: 1,
       revision: 0,
     };
-    return silenceView(alert, { called: names.called, activity: undefined, response: undefined, now }, mark);
+    return silenceView(
+      alert,
+      { called: names.called, activity: undefined, interval: undefined, response: undefined, now },
+      mark,
+    );
   },
 
-  async standing({ explorer, state }, subscription) {
+  async standing({ explorer, state, now }, subscription) {
     const validator = subscription.subject ?? "";
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
-    const activity = await state.activity.get(validator);
-    const rhythm = activity && rhythmOf(activity);
-    const after = afterOf(subscription);
+    const interval = await readInterval(state, validator);
+    const chosenMs = chosenAfter(subscription);
+    const { afterMs } = judgeReports(null, interval.ms, now, chosenMs);
+    const limit = spanWords(afterMs);
     return [
       detail
-        ? md`Last seen ${timestampWithAge(detail.lastActiveAt)}.`
-        : md`The explorer cannot be read right now.`,
-      ...(rhythm === undefined ? [] : [md`It usually reports every ${roughly(rhythm)}.`]),
-      ...(rhythm !== undefined && after < 2 * rhythm
-        ? [
-            md`⚠️ \`after:${formatDuration(after)}\` is less than two of its reports: \`after:${suggested(rhythm)}\` would not take a late one for silence.`,
-          ]
-        : []),
+        ? md`Last report ${timestampWithAge(pastTime(detail.lastActiveAt, now))}; ${rhythmWords(interval)}.`
+        : md`The explorer can't be read right now.`,
+      chosenMs === undefined || chosenMs === afterMs
+        ? md`You'll be told after ${limit} without a report.`
+        : md`⚠️ \`${formatDuration(chosenMs)}\` is too short: ${interval.isOwn ? "it reports" : "validators here report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,
     ];
   },
 
   async nowOf(state, { subject, channelId }) {
     if (subject === null) return undefined;
-    const watch = await state.validatorWatches.get(subscriptionId(channelId, VALIDATOR_FEED, subject));
+    const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last seen ${timestamp(watch.alert)}`;
-    const activity = await state.activity.get(subject);
-    return activity ? md`🟢 last seen ${timestamp(activity.seenAt)}` : md`not read yet`;
+    const activity = await state.open(activities).get(subject);
+    if (!activity) return md`not read yet`;
+    const interval = intervalFor(activity, await readNetworkRhythm(state));
+    return md`🟢 last report ${timestamp(activity.seenAt)}; ${rhythmWords(interval)}`;
   },
 };
 
-/** The next half hour that is two reports long. */
-const suggested = (rhythmMs: number): string =>
-  formatDuration(Math.ceil((2 * rhythmMs) / 1_800_000) * 1_800_000);
-
 function createFeed(state: State, renderer: Renderer, names: Names, now: () => number): Feed<ValidatorEvent> {
   const views = createAlertViews(state, names, now);
-  /** What remains to be said of an alert that is forgotten. */
+  /** Shown for an alert that is forgotten. */
   const nothing: View = { title: md`This alert is over`, tone: "neutral", readings: [] };
-  const current = async (subject: string, mark: string, channelId: string) =>
+  const currentMessage = async (subject: string, mark: string, channelId: string) =>
     renderer.message((await views.of(subject, channelId, mark)) ?? nothing);
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
-    const alert = await state.alerts.get(alertId(channelId, subject));
+    const alert = await state.open(alerts).get(alertId(channelId, subject));
     if (alert?.kind === "silent") return `Silent: ${names.called(alert.validator)}`;
     return alert?.kind === "many" ? `${alert.silent} validators went silent` : "Alerts are on hold";
   };
   const stateOf = async (subject: string, channelId: string) => {
     const id = alertId(channelId, subject);
-    const alert = await state.alerts.get(id);
+    const alert = await state.open(alerts).get(id);
     if (!alert) return undefined;
-    const response = await state.responses.get(id);
+    const response = await state.open(responses).get(id);
     return { revision: alert.revision + (response?.revision ?? 0), endedAt: alert.endedAt ?? null };
   };
   return {
@@ -158,17 +162,17 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
       if (subject !== undefined && begins(event)) {
         const { revision = 0 } = (await stateOf(subject, channelId)) ?? {};
         const title = await titleOf(subject, channelId);
-        return { payload: await current(subject, mark, channelId), title, revision };
+        return { payload: await currentMessage(subject, mark, channelId), title, revision };
       }
       if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
-      const known = await knownOf(state, names, now, channelId, subject ?? "", event.validator);
-      const view = newsView(event, known, mark);
+      const knownState = await knownOf(state, names, now, channelId, subject ?? "", event.validator);
+      const view = newsView(event, knownState, mark);
       return { payload: renderer.message(view), title: view.title.toString(), revision: 0 };
     },
     lasting: {
       stateOf,
-      current,
+      current: currentMessage,
       titleOf,
       beginningOf,
     },
@@ -178,6 +182,8 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
 /** Tells of validators that go silent, and are back; that fall behind; whose traffic runs out. */
 export const validator: FeedModule = {
   definition,
+  collections: [validatorWatches, alerts, responses],
+  buttons: alertButtons(),
   isVital: true,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 

@@ -1,37 +1,36 @@
-import type { Publisher } from "../../delivery/feed.js";
-import type { VersionSurvey } from "../../ledger/versions.js";
+import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import type { Publisher } from "../../delivery/module.js";
 import {
   type Activity,
-  type Alert,
-  type Subscription,
-  subscriptionId,
-  type ValidatorWatch,
-} from "../../storage/catalogue.js";
+  activities,
+  type NetworkRhythm,
+  RELEARN_MS,
+  readNetworkRhythm,
+} from "../../ledger/network-rhythm.js";
+import { withGap } from "../../ledger/rhythm.js";
+import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
-import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import { MAX_GAPS } from "./alerts.js";
+import { DAY, MINUTE } from "../../util/units.js";
+import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } from "./collections.js";
 import type { ValidatorEvent } from "./events.js";
 import type { ActivityReading } from "./reading.js";
 
 /** An alert is forgotten so long after it is over, in ms. */
 const KEPT_MS = 30 * DAY;
-/** A longer gap says that nobody read, not that nobody reported, in ms. */
-const MAX_GAP_MS = 2 * HOUR;
-
 /** One subscription with what is remembered for it. */
-export interface Watched {
+export interface WatchedValidator {
   readonly id: string;
   readonly subscription: Subscription;
   readonly validator: string;
   readonly watch: ValidatorWatch;
-  /** Whether it is read: not while nothing would be sent, nor once it is no longer listed. */
+  /** True if the validator is read: someone would be told, and it is still listed. */
   readonly isLive: boolean;
 }
 
-/** What a poll has found out, all of which is one commit. */
-export interface Findings {
+/** The result of a poll, written in one commit. */
+export interface PollFindings {
   readonly events: ValidatorEvent[];
   readonly alerts: Map<string, Alert>;
   readonly watches: Map<string, ValidatorWatch>;
@@ -45,32 +44,40 @@ export interface Poll {
   readonly name: string;
   readonly loaded: Loaded;
   readonly reading: ActivityReading;
-  /** What the network's active validators run. */
+  /** Versions of the network's active validators. */
   readonly survey: VersionSurvey;
-  /** Whether the explorer itself is behind. */
+  /** The network's rhythm, and the interval of validators whose own rhythm is unknown, in ms. */
+  readonly rhythm: NetworkRhythm | undefined;
+  readonly intervalMs: number;
+  /** Up to when the explorer's data goes, epoch ms. */
+  readonly asOf: number;
+  /** True if the explorer is behind. */
+  readonly isBehind: boolean;
+  /** True if a missing report says nothing: the explorer is behind, or the network's rhythm has changed. */
   readonly onHold: boolean;
-  /** Whether anybody may be called silent. */
+  /** True if a validator may be called silent. */
   readonly mayCall: boolean;
-  readonly found: Findings;
+  readonly found: PollFindings;
   /** When it began, epoch ms. */
   readonly now: number;
 }
 
-/** An alert as it stands, with what this poll has found. */
+/** Returns an alert with the changes of this poll. */
 export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined =>
   found.alerts.get(id) ?? loaded.alerts.get(id);
 
-/** What is remembered, and who watches what. */
+/** Loads the memories, alerts and subscriptions of a poll. */
 export async function load(name: string, state: State, publisher: Publisher) {
-  const [subscriptions, watches, alerts, responses, activity] = await Promise.all([
+  const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
     publisher.subscriptions(),
-    state.validatorWatches.list(),
-    state.alerts.list(),
-    state.responses.list(),
-    state.activity.list(),
+    state.open(validatorWatches).list(),
+    state.open(alerts).list(),
+    state.open(responses).list(),
+    state.open(activities).list(),
+    readNetworkRhythm(state),
   ]);
   const watched = await Promise.all(
-    subscriptions.map(async (subscription): Promise<Watched[]> => {
+    subscriptions.map(async (subscription): Promise<WatchedValidator[]> => {
       const { channelId, subject, savedAt = 0 } = subscription;
       if (subject === null) return [];
       const id = subscriptionId(channelId, name, subject);
@@ -83,64 +90,65 @@ export async function load(name: string, state: State, publisher: Publisher) {
   return {
     watched: watched.flat(),
     watches,
-    alerts,
-    responses,
+    alerts: openAlerts,
+    responses: answers,
     activity,
+    rhythm,
   };
 }
 
-/** What nobody watches any more, and what was over long ago. */
-export function leftovers(
-  name: string,
-  state: State,
-  { watched, watches, alerts, responses, activity }: Loaded,
-  now: number,
-): Write[] {
+/** Returns the ids of alerts that ended long ago, or whose subscription was removed, and of responses without an alert. */
+export function finishedAlerts(name: string, { watched, alerts, responses }: Loaded, now: number): string[] {
   const ids = new Set(watched.map(({ id }) => id));
-  const parties = new Set(watched.map(({ validator }) => validator));
-  const isOld = ({ endedAt }: Alert) => endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS;
   const channels = new Set(watched.map(({ subscription }) => subscription.channelId));
+  const isOld = ({ endedAt }: Alert) => endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS;
   const isOrphan = (each: Alert) =>
     each.kind === "silent"
       ? !ids.has(subscriptionId(each.channelId, name, each.validator))
       : !channels.has(each.channelId);
-  const gone = [...alerts].filter(([, each]) => isOld(each) || isOrphan(each)).map(([id]) => id);
   return [
-    ...[...watches.keys()].filter((id) => !ids.has(id)).map((id) => state.validatorWatches.delete(id)),
-    ...[...activity.keys()]
-      .filter((party) => !parties.has(party))
-      .map((party) => state.activity.delete(party)),
-    ...gone.map((id) => state.alerts.delete(id)),
-    ...[...responses.keys()]
-      .filter((id) => gone.includes(id) || !alerts.has(id))
-      .map((id) => state.responses.delete(id)),
+    ...[...alerts].filter(([, each]) => isOld(each) || isOrphan(each)).map(([id]) => id),
+    ...[...responses.keys()].filter((id) => !alerts.has(id)),
   ];
 }
 
-/** The reports of each watched validator, with what this reading tells: only what is newer counts. */
+/** Returns the writes that delete the reports of validators that are no longer watched. */
+export function unwatchedReports(state: State, { watched, activity }: Loaded): Write[] {
+  const parties = new Set(watched.map(({ validator }) => validator));
+  const reports = state.open(activities);
+  return [...activity.keys()].filter((party) => !parties.has(party)).map((party) => reports.delete(party));
+}
+
+/**
+ * Returns the reports of each watched validator with what this reading adds: only a newer report counts.
+ * @param isUnclear true if reports may have come unseen: the explorer was behind, or still is
+ */
 export function learn(
   reading: ActivityReading,
   { watched, activity }: Loaded,
+  isUnclear: boolean,
   now: number,
 ): Map<string, Activity> {
-  const learnt = new Map<string, Activity>();
+  const learntReports = new Map<string, Activity>();
   for (const validator of new Set(watched.map((each) => each.validator))) {
-    const before = activity.get(validator);
-    const seen = reading.seen.get(validator);
-    if (!seen) {
-      if (before) learnt.set(validator, before);
+    const previousReports = activity.get(validator);
+    const seenReport = reading.seen.get(validator);
+    if (!seenReport) {
+      if (previousReports) learntReports.set(validator, previousReports);
       continue;
     }
     // A report that lies in the future was dated by a clock that was wrong.
-    const last = before && before.seenAt <= now + 5 * MINUTE ? before.seenAt : undefined;
-    const gap = last === undefined ? 0 : seen.seenAt - last;
-    const gaps = before?.gaps ?? [];
-    learnt.set(validator, {
-      ...seen,
-      seenAt: Math.max(seen.seenAt, last ?? 0),
-      readAt: now,
-      gaps: gap > 0 && gap < MAX_GAP_MS ? [...gaps, gap].slice(-MAX_GAPS) : [...gaps],
-    });
+    const isKnown = previousReports !== undefined && previousReports.seenAt <= now + 5 * MINUTE;
+    const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
+    const unreadMs = previousReports ? ageOf(previousReports.readAt, now) : 0;
+    const knownGaps = previousReports && unreadMs < RELEARN_MS ? gapsOf(previousReports) : { gaps: [] };
+    const gaps =
+      gapMs > 0 && unreadMs < RELEARN_MS && !isUnclear ? withGap(knownGaps, gapMs, unreadMs) : knownGaps;
+    const seenAt = isKnown ? Math.max(seenReport.seenAt, previousReports.seenAt) : seenReport.seenAt;
+    learntReports.set(validator, { ...seenReport, seenAt, readAt: now, ...gaps });
   }
-  return learnt;
+  return learntReports;
 }
+
+const gapsOf = ({ gaps, roughGaps }: Activity): Pick<Activity, "gaps" | "roughGaps"> =>
+  roughGaps ? { gaps, roughGaps } : { gaps };

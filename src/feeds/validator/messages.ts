@@ -1,11 +1,11 @@
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
-import { address } from "../../screens/addresses.js";
-import { activity as activityWords, version } from "../../screens/parts.js";
+import type { Activity, Interval } from "../../ledger/network-rhythm.js";
+import { address, buttonAddress } from "../../screens/addresses.js";
+import { activity as activityWords, rhythmWords, version } from "../../screens/parts.js";
 import type { Field, Link, Menu, View } from "../../screens/view.js";
-import type { Activity, Alert, Response } from "../../storage/catalogue.js";
-import { formatDuration, roughly } from "../../text/durations.js";
+import { roughly, spanWords } from "../../text/durations.js";
 import {
-  counted,
+  countedWords,
   join,
   type Markdown,
   md,
@@ -14,19 +14,23 @@ import {
   userMention,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { isSnoozed, rhythmOf } from "./alerts.js";
+import { isSnoozed } from "./alerts.js";
+import { acknowledgeButton, snoozeButton } from "./buttons.js";
+import type { Alert, AlertResponse } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
-type Silent = Extract<Alert, { kind: "silent" }>;
+type ShownSilence = Extract<Alert, { kind: "silent" }>;
 type ManySilent = Extract<Alert, { kind: "many" }>;
-type Hold = Extract<Alert, { kind: "hold" }>;
+type ShownHold = Extract<Alert, { kind: "hold" }>;
 
-/** What messages about one validator are made of. */
+/** Content of messages about a validator. */
 export interface Known {
-  /** What parties are called. */
+  /** Returns a party's name. */
   readonly called: (party: string) => string;
   readonly activity: Activity | undefined;
-  readonly response: Response | undefined;
+  /** The validator's reporting interval; `undefined` if the message is about several. */
+  readonly interval: Interval | undefined;
+  readonly response: AlertResponse | undefined;
   readonly now: number;
 }
 
@@ -47,13 +51,13 @@ const listLink = (mark: string): Link => ({
   mark,
 });
 
-/** Whether a button stands on an alert's own message, or on news of it. */
+/** The message that a button is on: the alert's own, or news about it. */
 type Where = "card" | "news";
 
 const takeOn = (id: string, since: number, on: Where = "card"): Link => ({
   label: "I'm on it",
   emoji: "🙋",
-  to: address("acknowledge", { id, since, on }),
+  to: buttonAddress(acknowledgeButton, { id, since, on }),
 });
 
 const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
@@ -61,21 +65,21 @@ const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
   choices: [...snoozes, "back" as const].map((span) => ({
     label: span === "back" ? "until it is back" : SNOOZES[span].words,
     emoji: "💤",
-    to: address("snooze", { id, since, for: span, on }),
+    to: buttonAddress(snoozeButton, { id, since, for: span, on }),
   })),
 });
 
-/** Who is on it, and until when it is quiet; of an alert that is over, who was on it. */
+/** Returns the lines about who took the alert and until when it is snoozed. */
 function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   const { acknowledged, snoozed } = response ?? {};
   const who = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
-  const since = acknowledged && timestamp(acknowledged.at, "f");
+  const sinceWords = acknowledged && timestamp(acknowledged.at, "f");
   return [
     ...(acknowledged
       ? [
           isOver
-            ? md`🙋 ${who(acknowledged.by)} was on it, from ${since}.`
-            : md`🙋 ${who(acknowledged.by)} is on it, since ${since}.`,
+            ? md`🙋 ${who(acknowledged.by)} was on it, from ${sinceWords}.`
+            : md`🙋 ${who(acknowledged.by)} is on it, since ${sinceWords}.`,
         ]
       : []),
     ...(snoozed && !isOver && isSnoozed(response, now)
@@ -86,22 +90,19 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   ];
 }
 
-/** What is known of a validator beside its silence, and how old that is. */
-function fieldsOf({ activity }: Known): Field[] {
+/** Returns the other fields of a validator, with their age. */
+function fieldsOf({ activity, interval }: Known): Field[] {
   if (!activity) return [];
-  const rhythm = rhythmOf(activity);
   return [
     { name: "Explorer says", value: activityWords(activity.active), inline: true },
     { name: "Version", value: version(activity.version), inline: true },
-    ...(rhythm === undefined
-      ? []
-      : [{ name: "Rhythm", value: md`usually reports every ${roughly(rhythm)}`, inline: true }]),
+    ...(interval ? [{ name: "Rhythm", value: rhythmWords(interval), inline: true }] : []),
     { name: "Data from", value: timestamp(activity.readAt), inline: true },
   ];
 }
 
-/** The one message of a silence, as it stands now. */
-export function silenceView(alert: Silent, known: Known, mark: string): View {
+/** Returns the current content of a silence's message. */
+export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
   const { validator, since, endedAt, after } = alert;
   const name = cut(known.called(validator), 100);
   const isBack = endedAt !== undefined && !alert.isGone;
@@ -112,11 +113,11 @@ export function silenceView(alert: Silent, known: Known, mark: string): View {
         ? md`⚪ No longer listed: ${name}`
         : md`🔴 Silent: ${name}`,
     tone: isBack ? "good" : alert.isGone ? "neutral" : "bad",
-    // True for as long as it stands there: it is never edited.
+    // The notification text is never edited, so it uses words that stay true.
     notification: md`${name} went silent: last seen ${timestamp(since, "f")}`,
     body: [
       endedAt === undefined
-        ? md`Last seen ${timestampWithAge(since)}, which is more than ${formatDuration(after)} ago.`
+        ? md`Last seen ${timestampWithAge(since)}, which is more than ${spanWords(after)} ago.`
         : isBack
           ? md`Was silent for ${roughly(endedAt - since)}: from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
           : md`Last seen ${timestampWithAge(since)}.`,
@@ -130,33 +131,50 @@ export function silenceView(alert: Silent, known: Known, mark: string): View {
   };
 }
 
+/** Returns the title of a group that is over. Members that the explorer no longer lists have not come back. */
+function overTitle(back: number, gone: number): Markdown {
+  if (back + gone === 0) return md`⚪ No longer watched`;
+  if (gone === 0) return md`🟢 Back: all of yours`;
+  return back === 0
+    ? md`⚪ No longer listed: all of yours`
+    : md`🟢 Over: ${back} back, ${gone} no longer listed`;
+}
+
 /** Many that went silent together, with what became of the channel's own. */
 export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
   const nameOf = (party: string) => cut(called(party), 60);
   const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
-  const more = members.length - names.length;
-  const what = md`${silent} of ${total} validators went silent at about ${timestamp(since, "t")}: probably the network or the explorer.`;
-  const own =
-    more > 0 ? md`Of yours: ${names.join(", ")} and ${more} more.` : md`Of yours: ${names.join(", ")}.`;
-  const back = members.filter(({ backAt }) => backAt !== undefined).length;
+  const moreCount = members.length - names.length;
+  const whatHappened = md`${silent} of ${total} validators went silent at about ${timestamp(since, "t")}: probably the network or the explorer.`;
+  const ownNames =
+    members.length === 0
+      ? md``
+      : moreCount > 0
+        ? md`Of yours: ${names.join(", ")} and ${moreCount} more.`
+        : md`Of yours: ${names.join(", ")}.`;
+  const gone = members.filter(({ isGone }) => isGone).length;
+  const back = members.filter(({ backAt }) => backAt !== undefined).length - gone;
   return {
-    title: endedAt === undefined ? md`🔴 ${silent} validators went silent` : md`🟢 Back: all of yours`,
-    tone: endedAt === undefined ? "bad" : "good",
-    notification: md`${what} ${own}`,
+    title: endedAt === undefined ? md`🔴 ${silent} validators went silent` : overTitle(back, gone),
+    tone: endedAt === undefined ? "bad" : back > 0 ? "good" : "neutral",
+    notification: md`${whatHappened} ${ownNames}`,
     body: [
-      what,
+      whatHappened,
       md``,
-      ...members
-        .slice(0, MAX_NAMED)
-        .map(({ validator, backAt }) =>
-          backAt === undefined
-            ? md`🔴 ${nameOf(validator)}`
-            : md`🟢 ${nameOf(validator)}, back ${timestamp(backAt)}`,
-        ),
-      ...(more > 0 ? [md`…and ${more} more`] : []),
-      md`-# ${back} of ${counted(members.length, "validator")} of yours back`,
+      ...members.slice(0, MAX_NAMED).map(({ validator, backAt, isGone }) => {
+        if (backAt === undefined) return md`🔴 ${nameOf(validator)}`;
+        return isGone
+          ? md`⚪ ${nameOf(validator)}, no longer listed since ${timestamp(backAt, "f")}`
+          : md`🟢 ${nameOf(validator)}, back ${timestamp(backAt)}`;
+      }),
+      ...(moreCount > 0 ? [md`…and ${moreCount} more`] : []),
+      ...(members.length === 0
+        ? []
+        : [
+            md`-# ${back} of ${countedWords(members.length, "validator")} of yours back${gone > 0 ? `, ${gone} no longer listed` : ""}`,
+          ]),
       ...responseLines(known, endedAt !== undefined),
     ],
     menus: [
@@ -174,8 +192,44 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   };
 }
 
-/** That nobody is called silent, since the explorer itself is behind. */
-export function holdView({ newestAt, since, endedAt }: Hold, mark: string): View {
+/** The network's validators report in another rhythm than before: alerts wait until it is known. */
+function rhythmView(
+  { newestAt, since, endedAt }: ShownHold,
+  { beforeMs, nowMs }: NonNullable<ShownHold["rhythm"]>,
+  mark: string,
+): View {
+  const links = [listLink(mark)];
+  const beforeWords = `about every ${roughly(beforeMs)}`;
+  if (endedAt === undefined || nowMs === undefined)
+    return {
+      title: md`⏸ Validators have changed their rhythm`,
+      tone: "warning",
+      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, while the ledger moves on; alerts wait.`,
+      body: [
+        md`No validator of the network has reported since ${timestampWithAge(newestAt)}, although the ledger moves on. Before, they reported ${beforeWords}.`,
+        md`Nobody is called silent until it's known how often they report now.`,
+      ],
+      links,
+      readings: [],
+    };
+  const isSame = Math.abs(nowMs - beforeMs) <= beforeMs / 4;
+  return {
+    title: isSame ? md`▶️ Validators report again` : md`▶️ Validators now report about every ${roughly(nowMs)}`,
+    tone: "good",
+    body: [
+      isSame
+        ? md`They report ${beforeWords}, as before.`
+        : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
+    ],
+    links,
+    readings: [],
+  };
+}
+
+/** Alerts are on hold, since the explorer itself is behind or the network's rhythm has changed. */
+export function holdView(hold: ShownHold, mark: string): View {
+  const { newestAt, since, endedAt, rhythm } = hold;
+  if (rhythm) return rhythmView(hold, rhythm, mark);
   return endedAt === undefined
     ? {
         title: md`⏸ Alerts are on hold`,
@@ -198,14 +252,14 @@ export function holdView({ newestAt, since, endedAt }: Hold, mark: string): View
       };
 }
 
-/** Which of many are silent still. @param since when they were told of, epoch ms */
+/** Returns the members that are still silent. @param since when the alert was sent, epoch ms */
 function stillSilent(members: readonly string[], since: number, { called }: Known): Markdown {
   const names = members.slice(0, MAX_NAMED).map((party) => cut(called(party), 60));
-  const more = members.length > names.length ? ` and ${members.length - names.length} more` : "";
-  return md`Of those that went silent together, told ${timestampWithAge(since)}: ${`${names.join(", ")}${more}`}.`;
+  const moreWords = members.length > names.length ? ` and ${members.length - names.length} more` : "";
+  return md`Of those that went silent together, told ${timestampWithAge(since)}: ${`${names.join(", ")}${moreWords}`}.`;
 }
 
-/** News that has a message of its own, and is never edited. */
+/** Returns news with a message of its own, which is never edited. */
 export function newsView(
   event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" }>,
   known: Known,

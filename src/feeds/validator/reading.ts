@@ -3,16 +3,16 @@ import type { ValidatorDetail, ValidatorSummary } from "../../explorer/schema/va
 import type { Explorer, Reading } from "../../explorer/service.js";
 import { MINUTE } from "../../util/units.js";
 
-/** What a poll may cost, in requests; and of those, pages of the list. */
+/** Maximum number of requests of a poll, and of list pages among them. */
 const MAX_REQUESTS = 12;
 const MAX_PAGES = 10;
 const PAGE = 100;
 /** So few that are left are read one by one. */
 const FEW = 2;
-/** A validator that was seen further ahead than this, in ms, was not: somebody's clock is wrong. */
+/** A report that is further in the future than this is from a wrong clock, in ms. */
 const AHEAD_MS = 5 * MINUTE;
 
-/** What one reading tells of a validator. */
+/** A validator's data in one reading. */
 export interface Seen {
   readonly seenAt: number;
   readonly active: boolean | null;
@@ -25,43 +25,49 @@ export interface ActivityReading {
   readonly seen: ReadonlyMap<string, Seen>;
   /** Watched ones of which the explorer says that there is no such validator. */
   readonly absent: ReadonlySet<string>;
-  /** And those of which it says that there is one, though it gives nothing of it. */
+  /** Validators that exist, although the explorer returned no data. */
   readonly present: ReadonlySet<string>;
-  /** When the newest of all reports was, epoch ms; null where none can be believed. */
+  /** The last report of each listed validator, epoch ms: of all of them if the list was read to its end. */
+  readonly listed: readonly number[];
+  readonly isWhole: boolean;
+  /** The newest and the oldest of them; null if none can be believed. */
   readonly newestAt: number | null;
+  readonly oldestAt: number | null;
   /** When each in the list was last seen, down to a moment and further. */
   times(until: number): Promise<readonly number[]>;
-  /** Whether the poll may still ask for something. */
+  /** True if the poll may send another request. */
   mayAsk(): boolean;
   /** One validator's details, while it may. */
   detail(party: string): Promise<ValidatorDetail | undefined>;
 }
 
 /**
- * Reads the list of validators, the last seen first, until every watched one has been seen; the few that are far behind by
- * their ids.
- * @param explorer takes nothing but new readings
- * @param watched parties, those whose last reading is the longest ago first
- * @throws {ExplorerError} where the list cannot be read
+ * Reads the list of validators, newest reports first, until every watched one was seen. The few that remain are read by id.
+ * @param explorer returns fresh readings only
+ * @param watched parties, the longest unread first
+ * @throws {ExplorerError} if the list cannot be read
  */
 export async function readActivity(
   explorer: Explorer,
   watched: readonly string[],
   now: () => number,
 ): Promise<ActivityReading> {
-  const seen = new Map<string, Seen>();
+  const seenValidators = new Map<string, Seen>();
   const absent = new Set<string>();
-  const present = new Set<string>();
-  const listed: number[] = [];
+  const presentParties = new Set<string>();
+  const listedTimes: number[] = [];
   let requests = 0;
   let pages = 0;
   let isWhole = false;
 
-  const note = (party: string | null, row: Pick<ValidatorSummary, "lastActiveAt" | "active" | "version">) => {
+  const noteRow = (
+    party: string | null,
+    row: Pick<ValidatorSummary, "lastActiveAt" | "active" | "version">,
+  ) => {
     const { lastActiveAt: seenAt, active, version } = row;
     if (party === null || seenAt === null || seenAt > now() + AHEAD_MS) return;
-    const before = seen.get(party);
-    if (!before || seenAt > before.seenAt) seen.set(party, { seenAt, active, version });
+    const previousRow = seenValidators.get(party);
+    if (!previousRow || seenAt > previousRow.seenAt) seenValidators.set(party, { seenAt, active, version });
   };
   const readPage = async () => {
     requests += 1;
@@ -69,16 +75,19 @@ export async function readActivity(
     pages += 1;
     isWhole = data.last === true || data.sent < PAGE;
     for (const row of data.content) {
-      note(row.validator, row);
-      if (row.lastActiveAt !== null && row.lastActiveAt <= now() + AHEAD_MS) listed.push(row.lastActiveAt);
+      noteRow(row.validator, row);
+      if (row.lastActiveAt !== null && row.lastActiveAt <= now() + AHEAD_MS)
+        listedTimes.push(row.lastActiveAt);
     }
   };
   const mayReadPage = () => !isWhole && pages < MAX_PAGES && requests < MAX_REQUESTS;
-  const missing = () => watched.filter((party) => !seen.has(party));
+  const missingParties = () => watched.filter((party) => !seenValidators.has(party));
 
   await readPage();
-  while (missing().length > FEW && mayReadPage()) await readPage();
-  const newestAt = listed.length > 0 ? Math.max(...listed) : null;
+  while (missingParties().length > FEW && mayReadPage()) await readPage();
+  const newestAt = listedTimes.length > 0 ? Math.max(...listedTimes) : null;
+  const oldestAt = listedTimes.length > 0 ? Math.min(...listedTimes) : null;
+  const readList = { listed: [...listedTimes], isWhole, newestAt, oldestAt };
 
   const detail = async (party: string): Promise<ValidatorDetail | "missing" | undefined> => {
     if (requests >= MAX_REQUESTS) return undefined;
@@ -90,29 +99,29 @@ export async function readActivity(
       return error.problem === "missing" ? "missing" : undefined;
     }
   };
-  for (const party of missing()) {
-    const found = await detail(party);
-    if (found !== undefined && found !== "missing") note(party, found);
-    else if (found === "missing" && requests < MAX_REQUESTS) {
+  for (const party of missingParties()) {
+    const foundDetail = await detail(party);
+    if (foundDetail !== undefined && foundDetail !== "missing") noteRow(party, foundDetail);
+    else if (foundDetail === "missing" && requests < MAX_REQUESTS) {
       requests += 1;
       const exists = await ifAnswered(explorer.validatorExists({ validatorId: party }));
-      if (exists && !exists.problem) (exists.data ? present : absent).add(party);
+      if (exists && !exists.problem) (exists.data ? presentParties : absent).add(party);
     }
   }
 
   return {
-    seen,
+    seen: seenValidators,
     absent,
-    present,
-    newestAt,
+    present: presentParties,
+    ...readList,
     async times(until) {
-      while (Math.min(...listed) > until && mayReadPage()) await readPage();
-      return listed;
+      while (Math.min(...listedTimes) > until && mayReadPage()) await readPage();
+      return listedTimes;
     },
     mayAsk: () => requests < MAX_REQUESTS,
     async detail(party) {
-      const found = await detail(party);
-      return found === "missing" ? undefined : found;
+      const foundDetail = await detail(party);
+      return foundDetail === "missing" ? undefined : foundDetail;
     },
   };
 }

@@ -1,45 +1,29 @@
-import type { REST } from "discord.js";
-import type { Feed } from "../../delivery/feed.js";
-import { SNOOZES } from "../../delivery/snoozes.js";
-import type { Subscriptions } from "../../delivery/subscriptions.js";
-import type { Names } from "../../directory/names.js";
-import type { Action } from "../../discord/action.js";
-import { type Click, mayAnswer } from "../../discord/clicks.js";
-import type { MessagePayload, Renderer } from "../../discord/message.js";
+import { deliveryId } from "../../delivery/collections.js";
+import type { FeedServices } from "../../delivery/module.js";
+import { SNOOZES, type Snooze } from "../../delivery/snoozes.js";
+import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
+import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
+import type { MessagePayload } from "../../discord/message.js";
 import { withParent } from "../../discord/places.js";
-import { type Alert, alertId, deliveryId, type Response } from "../../storage/catalogue.js";
-import type { State } from "../../storage/state.js";
 import { PersonError } from "../../util/person-error.js";
+import { acknowledgeButton, snoozeButton } from "./buttons.js";
+import { type Alert, type AlertResponse, alertId, alerts, responses, VALIDATOR_FEED } from "./collections.js";
 import { beginningOf, silenceOf } from "./events.js";
 import { createAlertViews } from "./views.js";
 
-interface ResponseDeps {
-  readonly feed: Feed["definition"]["name"];
-  readonly state: State;
-  readonly subscriptions: Subscriptions;
-  readonly renderer: Renderer;
-  readonly names: Names;
-  readonly rest: REST;
-  readonly now?: () => number;
-}
-
-/** How often a response is tried to be written, while others press in the same moment. */
-const TRIES = 5;
-
-/** What the buttons of an alert do: say that somebody is on it, or that it can wait. */
-export function createResponses(deps: ResponseDeps): {
-  readonly acknowledge: Action<"acknowledge">;
-  readonly snooze: Action<"snooze">;
-} {
-  const { feed, state, subscriptions, renderer, names, rest, now = Date.now } = deps;
+/** Creates what the buttons of an alert do on one network: take the alert, or snooze it. */
+function createResponses({ state, subscriptions, renderer, names, rest }: FeedServices, now: () => number) {
+  const feed = VALIDATOR_FEED;
   const views = createAlertViews(state, names, now);
+  const knownAlerts = state.open(alerts);
+  const answers = state.open(responses);
 
   const find = async (click: Click, subject: string): Promise<Alert> => {
     const { channelId } = click;
-    const own = channelId && (await state.alerts.get(alertId(channelId, subject)));
-    if (own) return own;
+    const ownAlert = channelId && (await knownAlerts.get(alertId(channelId, subject)));
+    if (ownAlert) return ownAlert;
     for (const place of await withParent(rest, channelId)) {
-      const alert = await state.alerts.get(alertId(place, subject));
+      const alert = await knownAlerts.get(alertId(place, subject));
       if (alert) return alert;
     }
     throw new PersonError(
@@ -51,8 +35,10 @@ export function createResponses(deps: ResponseDeps): {
   const check = async (click: Click, alert: Alert, validator: string) => {
     const { channelId } = alert;
     const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
-    const own = await Promise.all(parties.map((subject) => subscriptions.get({ channelId, feed, subject })));
-    const concerned = own.flatMap((each) => each ?? []);
+    const ownSubscriptions = await Promise.all(
+      parties.map((subject) => subscriptions.get({ channelId, feed, subject })),
+    );
+    const concerned = ownSubscriptions.flatMap((each) => each ?? []);
     if (concerned.length === 0) throw new PersonError("Nobody is told of this here any more.");
     if (concerned.some(({ userId }) => userId === click.user.id)) return;
     const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
@@ -65,22 +51,23 @@ export function createResponses(deps: ResponseDeps): {
     );
   };
 
-  /** Writes what somebody said, on top of what others have said; of two in the same moment the first one counts. */
+  /** Adds a person's response to those of others. Of two at the same time, the first one counts. */
   const respond = async (
     click: Click,
     validator: string,
     since: number,
-    change: (before: Response) => Response | undefined,
+    change: (before: AlertResponse) => AlertResponse | undefined,
   ): Promise<MessagePayload> => {
     const subject = silenceOf(validator, since);
     const alert = await find(click, subject);
     await check(click, alert, validator);
     const id = alertId(alert.channelId, subject);
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const before = await state.responses.get(id);
-      const next = alert.endedAt === undefined ? change(before ?? { revision: 0 }) : undefined;
-      if (!next) break;
-      if (await state.commit([state.responses.expect(id, before), state.responses.put(id, next)])) break;
+    for (;;) {
+      const previousResponse = await answers.get(id);
+      const nextResponse =
+        alert.endedAt === undefined ? change(previousResponse ?? { revision: 0 }) : undefined;
+      if (!nextResponse) break;
+      if (await state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])) break;
     }
     const mark = renderer.mark(deliveryId(feed, beginningOf(subject), alert.channelId));
     const view = await views.of(subject, alert.channelId, mark);
@@ -89,17 +76,36 @@ export function createResponses(deps: ResponseDeps): {
   };
 
   return {
-    acknowledge: ({ id, since }, click) =>
-      respond(click, id, since, (before) =>
+    acknowledge: (validator: string, since: number, click: Click) =>
+      respond(click, validator, since, (before) =>
         before.acknowledged
           ? undefined
           : { ...before, revision: before.revision + 1, acknowledged: { by: click.user.id, at: now() } },
       ),
-    snooze: ({ id, since, for: span }, click) =>
-      respond(click, id, since, (before) => {
-        const until = span === "back" ? null : now() + SNOOZES[span].ms;
-        const snoozed = { by: click.user.id, at: now(), until };
+    snooze: (validator: string, since: number, span: Snooze | "back", click: Click) =>
+      respond(click, validator, since, (before) => {
+        const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
+        const snoozed = { by: click.user.id, at: now(), until: snoozedUntil };
         return { ...before, revision: before.revision + 1, snoozed };
       }),
   };
 }
+
+/** The alert's message changes for everyone. News about an alert stays as it is. */
+const audience = ({ query }: Press) => (query.split("&").includes("on=news") ? "person" : "everyone");
+
+/** The buttons under an alert. */
+export const alertButtons = (now: () => number = Date.now): readonly ButtonHandler<FeedServices>[] => [
+  handlerOf({
+    button: acknowledgeButton,
+    audience,
+    handle: ({ id, since }, click, services: FeedServices) =>
+      createResponses(services, now).acknowledge(id, since, click),
+  }),
+  handlerOf({
+    button: snoozeButton,
+    audience,
+    handle: ({ id, since, for: span }, click, services: FeedServices) =>
+      createResponses(services, now).snooze(id, since, span, click),
+  }),
+];

@@ -1,22 +1,20 @@
-import {
-  type Activity,
-  type Alert,
-  alertId,
-  type Response,
-  subscriptionId,
-} from "../../storage/catalogue.js";
+import { subscriptionId } from "../../delivery/collections.js";
+import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { isSnoozed } from "./alerts.js";
-import { type judge, manyAt, TOGETHER_MS } from "./decide.js";
+import { type Alert, type AlertResponse, alertId } from "./collections.js";
+import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf } from "./events.js";
-import { alertIn, type Poll, type Watched } from "./memory.js";
-import { afterOf } from "./topics.js";
+import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
 
-type Silent = Extract<Alert, { kind: "silent" }>;
-type Many = Extract<Alert, { kind: "many" }>;
+type SilentAlert = Extract<Alert, { kind: "silent" }>;
+type GroupAlert = Extract<Alert, { kind: "many" }>;
 
 /** The alert that is open for a subscription. */
-export function openAlert({ loaded }: Poll, { subscription, validator, watch }: Watched): Silent | undefined {
+export function openAlert(
+  { loaded }: Poll,
+  { subscription, validator, watch }: WatchedValidator,
+): SilentAlert | undefined {
   if (watch.alert === undefined) return undefined;
   const alert = loaded.alerts.get(alertId(subscription.channelId, silenceOf(validator, watch.alert)));
   return alert?.kind === "silent" ? alert : undefined;
@@ -25,21 +23,22 @@ export function openAlert({ loaded }: Poll, { subscription, validator, watch }: 
 /** One silence that is called now: by itself, or as one of many. */
 export async function callSilent(
   poll: Poll,
-  each: Watched,
+  each: WatchedValidator,
   { seenAt: since }: Activity,
   level: number,
+  afterMs: number,
 ): Promise<void> {
-  const { reading, loaded, found, now } = poll;
+  const { reading, loaded, found, intervalMs, asOf, now } = poll;
   const { validator, subscription } = each;
   const { channelId } = subscription;
   const subject = silenceOf(validator, since);
-  const alert: Silent = {
+  const alert: SilentAlert = {
     kind: "silent",
     channelId,
     subject,
     since,
     validator,
-    after: afterOf(subscription),
+    after: afterMs,
     level,
     revision: 1,
   };
@@ -47,10 +46,11 @@ export async function callSilent(
     other.kind === "many" &&
     other.channelId === channelId &&
     other.endedAt === undefined &&
-    ageOf(other.toldAt, now) <= TOGETHER_MS &&
-    Math.abs(other.since - since) <= TOGETHER_MS;
-  const known = [...found.alerts.values(), ...loaded.alerts.values()].find(isTogether);
-  const many = known ?? manyAt(since, await reading.times(since - TOGETHER_MS), now);
+    ageOf(other.toldAt, now) <= togetherMs(intervalMs) &&
+    Math.abs(other.since - since) <= togetherMs(intervalMs);
+  const knownGroup = [...found.alerts.values(), ...loaded.alerts.values()].find(isTogether);
+  const many =
+    knownGroup ?? manyAt(since, await reading.times(since - togetherMs(intervalMs)), intervalMs, asOf);
   if (!many) {
     found.events.push({ kind: "silent", channelId, validator, since });
     found.alerts.set(alertId(channelId, subject), alert);
@@ -58,11 +58,11 @@ export async function callSilent(
   }
   // Two groups of one poll are told apart by it.
   let toldAt = now;
-  while (!known && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
-  const within = known?.subject ?? manySubject(toldAt);
-  const members = [...(known?.members ?? []), { validator }];
+  while (!knownGroup && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
+  const within = knownGroup?.subject ?? manySubject(toldAt);
+  const members = [...(knownGroup?.members ?? []), { validator }];
   found.alerts.set(alertId(channelId, subject), { ...alert, within });
-  const { endedAt, ...open } = known ?? {
+  const { endedAt, ...open } = knownGroup ?? {
     kind: "many" as const,
     channelId,
     subject: within,
@@ -81,7 +81,12 @@ export async function callSilent(
 }
 
 /** Many with other members; they are over once every one of them is. */
-function setMembers({ found, now }: Poll, id: string, many: Many, members: Many["members"]): void {
+function setMembers(
+  { found, now }: Poll,
+  id: string,
+  many: GroupAlert,
+  members: GroupAlert["members"],
+): void {
   const isOver = members.every(({ backAt }) => backAt !== undefined);
   found.alerts.set(id, {
     ...many,
@@ -92,29 +97,36 @@ function setMembers({ found, now }: Poll, id: string, many: Many, members: Many[
 }
 
 /** It is over for a member of many: their one message says so. */
-export function overWithin(poll: Poll, alert: Silent, at: number): void {
+export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = false): void {
   if (alert.within === undefined) return;
   const id = alertId(alert.channelId, alert.within);
   const many = alertIn(poll, id);
   if (many?.kind !== "many") return;
   const members = many.members.map((member) =>
-    member.validator === alert.validator ? { backAt: at, ...member } : member,
+    member.validator === alert.validator ? { backAt: at, ...(isGone && { isGone }), ...member } : member,
   );
   setMembers(poll, id, many, members);
 }
 
 /** The end of a snooze that has passed and was not told yet, epoch ms. */
 function endedSnooze(
-  response: Response | undefined,
+  response: AlertResponse | undefined,
   toldAgain: number | undefined,
   now: number,
 ): number | undefined {
-  const until = response?.snoozed?.until ?? undefined;
-  return until !== undefined && until <= now && toldAgain !== until ? until : undefined;
+  const snoozedUntil = response?.snoozed?.until ?? undefined;
+  return snoozedUntil !== undefined && snoozedUntil <= now && toldAgain !== snoozedUntil
+    ? snoozedUntil
+    : undefined;
 }
 
-/** What it means for an alert that has no message of its own: what must be told is told once, for all of the many. */
-function followWithin(poll: Poll, alert: Silent, many: Many, verdict: ReturnType<typeof judge>): void {
+/** Applies a verdict to an alert that belongs to a group. The group's message reports it once. */
+function followWithin(
+  poll: Poll,
+  alert: SilentAlert,
+  many: GroupAlert,
+  verdict: ReturnType<typeof judge>,
+): void {
   const { loaded, found, onHold, now } = poll;
   const { channelId, subject } = alert;
   const isWorse = verdict.kind === "worse";
@@ -126,35 +138,40 @@ function followWithin(poll: Poll, alert: Silent, many: Many, verdict: ReturnType
     });
   const id = alertId(channelId, many.subject);
   const response = loaded.responses.get(id);
-  const told = {
+  const toldFields = {
     channelId,
     validator: MANY,
     since: many.toldAt,
     isCalm: response?.acknowledged !== undefined,
     members: many.members.filter(({ backAt }) => backAt === undefined).map(({ validator }) => validator),
   };
-  const until = endedSnooze(response, many.toldAgain, now);
+  const snoozeEndedAt = endedSnooze(response, many.toldAgain, now);
   if (isWorse && verdict.level > (many.level ?? 1)) {
-    const again = until === undefined ? {} : { toldAgain: until };
-    found.alerts.set(id, { ...many, ...again, level: verdict.level });
-    if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...told, level: verdict.level });
-  } else if (until !== undefined && !onHold) {
-    found.alerts.set(id, { ...many, toldAgain: until });
-    found.events.push({ kind: "again", ...told, until });
+    const toldAgainFields = snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt };
+    found.alerts.set(id, { ...many, ...toldAgainFields, level: verdict.level });
+    if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...toldFields, level: verdict.level });
+  } else if (snoozeEndedAt !== undefined && !onHold) {
+    found.alerts.set(id, { ...many, toldAgain: snoozeEndedAt });
+    found.events.push({ kind: "again", ...toldFields, until: snoozeEndedAt });
   }
 }
 
-/** What a reading means for an alert that is open. */
-export function follow(poll: Poll, alert: Silent, verdict: ReturnType<typeof judge>, seenAt: number): void {
+/** Applies a verdict to an open alert. */
+export function follow(
+  poll: Poll,
+  alert: SilentAlert,
+  verdict: ReturnType<typeof judge>,
+  seenAt: number,
+): void {
   const { loaded, found, onHold, now } = poll;
   const { channelId, validator, since, subject } = alert;
   const id = alertId(channelId, subject);
-  const place = { channelId, validator, since };
-  const next = { ...alert, revision: alert.revision + 1 };
+  const placeFields = { channelId, validator, since };
+  const nextAlert = { ...alert, revision: alert.revision + 1 };
   if (verdict.kind === "back") {
-    found.alerts.set(id, { ...next, endedAt: seenAt });
+    found.alerts.set(id, { ...nextAlert, endedAt: seenAt });
     overWithin(poll, alert, seenAt);
-    if (alert.within === undefined) found.events.push({ kind: "back", ...place, at: seenAt });
+    if (alert.within === undefined) found.events.push({ kind: "back", ...placeFields, at: seenAt });
     return;
   }
   const many = alert.within === undefined ? undefined : alertIn(poll, alertId(channelId, alert.within));
@@ -164,22 +181,22 @@ export function follow(poll: Poll, alert: Silent, verdict: ReturnType<typeof jud
   }
   const response = loaded.responses.get(id);
   const isCalm = response?.acknowledged !== undefined;
-  const until = endedSnooze(response, alert.toldAgain, now);
+  const snoozeEndedAt = endedSnooze(response, alert.toldAgain, now);
   if (verdict.kind === "worse") {
     found.alerts.set(id, {
-      ...next,
+      ...nextAlert,
       level: verdict.level,
-      ...(until === undefined ? {} : { toldAgain: until }),
+      ...(snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt }),
     });
     if (!isSnoozed(response, now))
-      found.events.push({ kind: "worse", ...place, level: verdict.level, isCalm });
-  } else if (until !== undefined && !onHold) {
-    found.alerts.set(id, { ...next, toldAgain: until });
-    found.events.push({ kind: "again", ...place, until, isCalm });
+      found.events.push({ kind: "worse", ...placeFields, level: verdict.level, isCalm });
+  } else if (snoozeEndedAt !== undefined && !onHold) {
+    found.alerts.set(id, { ...nextAlert, toldAgain: snoozeEndedAt });
+    found.events.push({ kind: "again", ...placeFields, until: snoozeEndedAt, isCalm });
   }
 }
 
-/** Members of many that nobody in the channel watches any more keep none of them open. */
+/** Removes members that the channel no longer watches, so that they do not keep the group open. */
 export function dropStrangers(poll: Poll): void {
   const { name, loaded } = poll;
   const { watched, alerts } = loaded;
@@ -194,7 +211,7 @@ export function dropStrangers(poll: Poll): void {
   }
 }
 
-/** What begins now for many together, once all who belong to it are known. */
+/** Groups new silences into one alert, once all of them are known. */
 export function announceMany({ found, loaded }: Poll): void {
   for (const [id, alert] of found.alerts)
     if (alert.kind === "many" && !loaded.alerts.has(id))

@@ -1,40 +1,54 @@
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
-import type { Subscription } from "../../storage/catalogue.js";
+import { MAX_SILENCE_MS, MIN_SILENCE_MS } from "../../ledger/rhythm.js";
 import { formatDuration, parseDuration } from "../../text/durations.js";
-import { DAY, MINUTE } from "../../util/units.js";
+import { MINUTE } from "../../util/units.js";
 
-/** The shortest time after which a validator may be called silent, in ms, and the longest. */
-const LEAST_AFTER_MS = 20 * MINUTE;
-const MOST_AFTER_MS = DAY;
+/** Silent after two missed reports, however often the validator reports. */
+const AUTOMATIC = "automatic";
 
-function parseAfter(text: string): number | undefined {
+type After = number | typeof AUTOMATIC;
+
+function parseAfter(text: string): After | undefined {
+  if (/^auto(matic)?$/i.test(text.trim())) return AUTOMATIC;
   const ms = parseDuration(text);
-  return ms >= LEAST_AFTER_MS && ms <= MOST_AFTER_MS ? ms : undefined;
+  return ms >= MIN_SILENCE_MS && ms <= MAX_SILENCE_MS ? ms : undefined;
 }
 
-const after: FeedOption<number> = {
-  description: "When to call it silent: not seen for so long, such as 45m or 3h (45m)",
+const after: FeedOption<After> = {
+  description: "When to call it silent: after two missed reports, or a time such as 3h (automatic)",
   maxLength: 10,
-  byDefault: 45 * MINUTE,
-  schema: z.number(),
+  byDefault: AUTOMATIC,
+  formerDefault: 45 * MINUTE,
+  schema: z.union([z.number(), z.literal(AUTOMATIC)]),
   parse: parseAfter,
-  problem: "I cannot read that time. Type one from `20m` to `24h`, such as `45m` or `3h`.",
+  problem: "Can't use that time. Type `automatic`, or a time from `20m` to `24h`, such as `3h`.",
 };
 
-/** What a subscription to a validator can be set to, besides its topics. */
+/** Options of a subscription to a validator. */
 export const options = { after } as const;
 
-/** How long a validator may go unseen before it is called silent, in ms. */
-export const afterOf = (subscription: Subscription): number => optionOf(subscription, "after", after);
+/** Returns the time after which a person wants a validator to be called silent, in ms; `undefined` for "automatic". */
+export function chosenAfter(subscription: Subscription): number | undefined {
+  const chosenText = optionOf(subscription, "after", after);
+  return chosenText === AUTOMATIC ? undefined : chosenText;
+}
 
-/** What a subscription to a validator chooses among. */
+function silenceWords(subscription: Subscription): string {
+  const chosenMs = chosenAfter(subscription);
+  return chosenMs === undefined
+    ? "silence (two missed reports)"
+    : `silence of more than ${formatDuration(chosenMs)}`;
+}
+
+/** Topics of a subscription to a validator. */
 export const topics = {
   silent: {
     description: "When it goes silent, and is back",
     byDefault: true,
     isFixed: true,
-    words: (subscription) => `silence of more than ${formatDuration(afterOf(subscription))}`,
+    words: silenceWords,
   },
   version: {
     description: "When it falls behind the version that most run",
@@ -49,4 +63,4 @@ export const topics = {
 } as const satisfies Readonly<Record<string, Topic>>;
 
 /** The name of a topic. */
-export type TopicName = keyof typeof topics;
+export type ValidatorTopic = keyof typeof topics;

@@ -1,12 +1,13 @@
 import type { Names } from "../../directory/names.js";
+import { activities, intervalFor, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import type { View } from "../../screens/view.js";
-import { type Alert, alertId } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
+import { type Alert, alertId, alerts, responses } from "./collections.js";
 import { holdView, type Known, manyView, silenceView } from "./messages.js";
 
-/** The messages of alerts as they stand now, for the background and for who presses their buttons. */
+/** The current content of alerts' messages, for the background and for buttons. */
 export interface AlertViews {
-  /** Undefined where there is no such alert any more. */
+  /** Undefined if there is no such alert any more. */
   of(subject: string, channelId: string, mark: string): Promise<View | undefined>;
 }
 
@@ -14,7 +15,7 @@ export interface AlertViews {
 export function createAlertViews(state: State, names: Pick<Names, "called">, now: () => number): AlertViews {
   return {
     async of(subject, channelId, mark) {
-      const alert = await state.alerts.get(alertId(channelId, subject));
+      const alert = await state.open(alerts).get(alertId(channelId, subject));
       if (!alert) return undefined;
       const party = alert.kind === "silent" ? alert.validator : undefined;
       return viewOf(alert, await knownOf(state, names, now, channelId, subject, party), mark);
@@ -22,7 +23,7 @@ export function createAlertViews(state: State, names: Pick<Names, "called">, now
   };
 }
 
-/** What is shown beside an alert, or beside news of a validator. */
+/** Returns the data that alerts and news about a validator show. */
 export const knownOf = async (
   state: State,
   { called }: Pick<Names, "called">,
@@ -30,12 +31,16 @@ export const knownOf = async (
   channelId: string,
   subject: string,
   validator: string | undefined,
-): Promise<Known> => ({
-  called,
-  activity: validator === undefined ? undefined : await state.activity.get(validator),
-  response: await state.responses.get(alertId(channelId, subject)),
-  now: now(),
-});
+): Promise<Known> => {
+  const activity = validator === undefined ? undefined : await state.open(activities).get(validator);
+  return {
+    called,
+    activity,
+    interval: activity && intervalFor(activity, await readNetworkRhythm(state)),
+    response: await state.open(responses).get(alertId(channelId, subject)),
+    now: now(),
+  };
+};
 
 function viewOf(alert: Alert, known: Known, mark: string): View {
   switch (alert.kind) {

@@ -1,42 +1,65 @@
 import { isDeepStrictEqual } from "node:util";
-import type { PollOutcome, Publisher } from "../../delivery/feed.js";
+import type { PollOutcome, Publisher } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
+import {
+  type Activity,
+  activities,
+  intervalFor,
+  NETWORK_RHYTHM,
+  rhythms,
+} from "../../ledger/network-rhythm.js";
+import { judgeReports, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
-import { type Activity, alertId, type ValidatorWatch } from "../../storage/catalogue.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
-import { behindWhat, judge, judgeVersion, LAG_MS } from "./decide.js";
+import { alertId, alerts, type ValidatorWatch, validatorWatches } from "./collections.js";
+import { behindWhat, judge, judgeVersion } from "./decide.js";
+import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
-import { type Findings, type Loaded, learn, leftovers, load, type Poll, type Watched } from "./memory.js";
-import { readActivity } from "./reading.js";
+import {
+  finishedAlerts,
+  type Loaded,
+  learn,
+  load,
+  type Poll,
+  type PollFindings,
+  unwatchedReports,
+  type WatchedValidator,
+} from "./memory.js";
+import { type ActivityReading, readActivity } from "./reading.js";
+import { createReportLog, learnRhythm } from "./reports.js";
 import { announceMany, callSilent, dropStrangers, follow, openAlert, overWithin } from "./silences.js";
-import { afterOf } from "./topics.js";
+import { chosenAfter } from "./topics.js";
 import { readTraffic } from "./traffic.js";
+
+/** Minimum number of validators that can show a change of the network's rhythm. */
+const MIN_REPORTING = 5;
 
 /** The explorer must say twice, so far apart, that there is no such validator, in ms. */
 const GONE_MS = 30 * MINUTE;
 
-interface WatchDeps {
+interface ValidatorWatchDeps {
   readonly name: string;
-  /** Takes nothing but new readings. */
+  /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
-  /** What the network's active validators run. */
+  /** Returns the versions of the network's active validators. */
   readonly survey: () => VersionSurvey;
   readonly now: () => number;
 }
 
-/** Whether the explorer says for the second time that there is no such validator. */
-function judgeAbsence(poll: Poll, each: Watched): ValidatorWatch {
+/** Handles a validator that the explorer no longer knows. It must be missing twice. */
+function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { found, now } = poll;
   const { validator, watch, subscription } = each;
   const { channelId } = subscription;
-  const since = watch.missingSince ?? now;
-  if (ageOf(since, now) < GONE_MS || since > now) return { ...watch, missingSince: Math.min(since, now) };
+  const missingSince = watch.missingSince ?? now;
+  if (ageOf(missingSince, now) < GONE_MS || missingSince > now)
+    return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
   if (alert) {
-    overWithin(poll, alert, now);
+    overWithin(poll, alert, now, true);
     found.alerts.set(alertId(channelId, alert.subject), {
       ...alert,
       endedAt: now,
@@ -44,13 +67,17 @@ function judgeAbsence(poll: Poll, each: Watched): ValidatorWatch {
       revision: alert.revision + 1,
     });
   }
-  found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? since });
+  found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? missingSince });
   return { goneAt: now };
 }
 
-/** What a reading means for one subscription. @returns what to remember */
-async function settle(poll: Poll, each: Watched, activity: Activity | undefined): Promise<ValidatorWatch> {
-  const { reading, survey, mayCall, found, now } = poll;
+/** Applies a reading to one subscription. Returns its memory. */
+async function settle(
+  poll: Poll,
+  each: WatchedValidator,
+  activity: Activity | undefined,
+): Promise<ValidatorWatch> {
+  const { reading, survey, mayCall, found, rhythm, asOf, now } = poll;
   const { validator, subscription, watch } = each;
   const { channelId } = subscription;
   if (reading.absent.has(validator)) return judgeAbsence(poll, each);
@@ -58,107 +85,149 @@ async function settle(poll: Poll, each: Watched, activity: Activity | undefined)
     const { missingSince, ...listed } = watch;
     return reading.present.has(validator) ? listed : watch;
   }
-  const open = openAlert(poll, each);
+  const openOne = openAlert(poll, each);
   const { seenAt } = activity;
   const { unconfirmed, missingSince, alert, ...rest } = watch;
+  const { afterMs } = judgeReports(seenAt, intervalFor(activity, rhythm).ms, asOf, chosenAfter(subscription));
   const verdict = judge({
     seenAt,
-    afterMs: afterOf(subscription),
+    afterMs,
     unconfirmed,
-    open: open && { since: open.since, level: open.level },
+    open: openOne && { since: openOne.since, level: openOne.level },
     onHold: !mayCall,
-    now,
+    asOf,
   });
-  if (open) follow(poll, open, verdict, seenAt);
-  if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level);
-  const next: ValidatorWatch = {
+  if (openOne) follow(poll, openOne, verdict, seenAt);
+  if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level, afterMs);
+  const nextWatch: ValidatorWatch = {
     ...rest,
     ...(verdict.kind === "silent" ? { alert: seenAt } : {}),
-    ...(open && verdict.kind !== "back" ? { alert: open.since } : {}),
+    ...(openOne && verdict.kind !== "back" ? { alert: openOne.since } : {}),
     ...(verdict.kind === "unconfirmed" ? { unconfirmed: seenAt } : {}),
   };
-  if (!subscription.topics.version) return next;
-  const { behind, toldVersion, ...others } = next;
-  const judged = judgeVersion(behindWhat(activity.version, survey), next, now);
-  if (judged.tell !== undefined)
+  if (!subscription.topics.version) return nextWatch;
+  const { behind, toldVersion, ...others } = nextWatch;
+  const judgement = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);
+  if (judgement.tell !== undefined)
     found.events.push({
       kind: "version",
       channelId,
       validator,
-      target: judged.tell,
+      target: judgement.tell,
       running: activity.version,
     });
-  return { ...others, ...judged.memory };
+  return { ...others, ...judgement.memory };
 }
 
+/** True if enough validators reported within two intervals of the newest report to speak for the network. */
+const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: number): boolean =>
+  listed.filter((at) => (newestAt ?? 0) - at <= 2 * intervalMs).length >= MIN_REPORTING;
+
 /**
- * Watches validators for the channels and people who asked: reads when each was last seen, and publishes what that means. No
- * data is no news: what could not be read, and what the explorer is behind with, changes nothing.
+ * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news: data that could not
+ * be read, or that the explorer has not caught up with, changes nothing.
  */
-export function createValidatorWatch({ name, explorer, state, survey, now }: WatchDeps) {
+export function createValidatorWatch({ name, explorer, state, survey, now }: ValidatorWatchDeps) {
   /** Alerts whose messages show what people said. */
-  const shown = new Map<string, number>();
+  const shownRevisions = new Map<string, number>();
+  const reports = createReportLog();
+  const readExplorerTime = createExplorerTime(explorer);
 
   return async (publisher: Publisher): Promise<PollOutcome> => {
     const loaded = await load(name, state, publisher);
-    const old = leftovers(name, state, loaded, now());
+    const oldWrites = unwatchedReports(state, loaded);
+    const endedAlerts = finishedAlerts(name, loaded, now());
     const live = loaded.watched.filter(({ isLive }) => isLive);
-    const orphans = [...loaded.alerts].flatMap(([id, { subject }]) =>
-      old.some((write) => write.id === id) ? [subject] : [],
-    );
+    const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
     if (live.length === 0) {
-      if (old.length > 0) await state.commit(old);
-      publisher.touch(orphans);
+      await publisher.publish({ writes: oldWrites, changed: orphans, ended: endedAlerts });
       return "done";
     }
-    // Those whose last reading is the longest ago come first, where not all can be read one by one.
+    // The longest unread come first, in case some cannot be read in this poll.
     const readAt = (validator: string) => loaded.activity.get(validator)?.readAt ?? 0;
     const parties = [...new Set(live.map(({ validator }) => validator))].sort(
       (a, b) => readAt(a) - readAt(b),
     );
-    // What was read is as old as its request: a process that is frozen meanwhile must not take it for the explorer's age.
+    // A reading is as old as its request. A process that was frozen since then must not blame the explorer.
     const readSince = now();
     const reading = await readActivity(explorer, parties, now);
     const { newestAt } = reading;
-    // A list that says of nobody when they were last seen is no reading.
+    // A list without any report time is not a reading.
     if (newestAt === null) return "failed";
-    const activity = learn(reading, loaded, readSince);
-    const onHold = readSince - newestAt > LAG_MS;
-    const wasOnHold = [...loaded.alerts.values()].some(
-      (each) => each.kind === "hold" && each.endedAt === undefined,
+    const intervalBefore = loaded.rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
+    const { asOf, isBehind, isUnsure, round } = await readExplorerTime(
+      newestAt,
+      loaded.rhythm?.round,
+      readSince,
     );
-    const found: Findings = { events: [], alerts: new Map(), watches: new Map() };
-    // The first reading after a hold may be of an explorer that is still catching up.
-    const mayCall = !onHold && !wasOnHold;
-    const poll: Poll = { name, loaded, reading, survey: survey(), onHold, mayCall, found, now: readSince };
+    const openHolds = [...loaded.alerts.values()].flatMap((each) =>
+      each.kind === "hold" && each.endedAt === undefined ? [each] : [],
+    );
+    // Reports that arrive late say nothing about when they were made.
+    const isCatchingUp = loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm);
+    const isUnclear = isBehind || isCatchingUp;
+    const activity = learn(reading, loaded, isUnclear, readSince);
+    if (!isUnclear) reports.note(reading, readSince);
+    const unreportedMs = isUnsure ? readSince - newestAt - BEHIND_MS : asOf - newestAt;
+    const hasStopped =
+      unreportedMs > stoppedAfter(intervalBefore) && (isUnsure || reportedLately(reading, intervalBefore));
+    const stopped = hasStopped ? { isUnsure } : undefined;
+    const learntRhythm = isBehind
+      ? loaded.rhythm
+      : learnRhythm(loaded.rhythm, reports, reading, stopped, readSince);
+    const rhythm = learntRhythm && round ? { ...learntRhythm, round } : learntRhythm;
+    const hasChanged = rhythm?.changing !== undefined && loaded.rhythm?.changing === undefined;
+    // Gaps of the old rhythm no longer apply.
+    if (hasChanged)
+      for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
+    const found: PollFindings = { events: [], alerts: new Map(), watches: new Map() };
+    const onHold = isBehind || rhythm?.changing !== undefined;
+    const poll: Poll = {
+      name,
+      loaded,
+      reading,
+      survey: survey(),
+      rhythm,
+      intervalMs: rhythm?.intervalMs ?? USUAL_INTERVAL_MS,
+      asOf,
+      isBehind,
+      onHold,
+      // The first reading after a hold may be of an explorer that is still catching up.
+      mayCall: !onHold && openHolds.length === 0,
+      found,
+      now: readSince,
+    };
     settleHold(poll);
     for (const each of live) {
-      const next = await settle(poll, each, activity.get(each.validator));
-      if (!isDeepStrictEqual(next, each.watch)) found.watches.set(each.id, next);
+      const nextWatch = await settle(poll, each, activity.get(each.validator));
+      if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }
     await readTraffic(poll);
     dropStrangers(poll);
     announceMany(poll);
 
-    const { writes, release } = await publisher.prepare(found.events);
-    await state.commit([
-      ...old,
-      ...writes,
-      ...[...activity].map(([party, document]) => state.activity.put(party, document)),
-      ...[...found.watches].map(([id, document]) => state.validatorWatches.put(id, document)),
-      ...[...found.alerts].map(([id, document]) => state.alerts.put(id, document)),
-    ]);
-    release();
-    publisher.touch([...[...found.alerts.values()].map(({ subject }) => subject), ...orphans]);
-    touchAnswered(publisher, loaded);
+    const writes = [
+      ...oldWrites,
+      ...(rhythm && rhythm !== loaded.rhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : []),
+      ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
+      ...[...found.watches].map(([id, document]) => state.open(validatorWatches).put(id, document)),
+      ...[...found.alerts].map(([id, document]) => state.open(alerts).put(id, document)),
+    ];
+    const touched = [...found.alerts.values()].map(({ subject }) => subject);
+    await publisher.publish({
+      events: found.events,
+      writes,
+      changed: [...touched, ...orphans, ...answered(loaded)],
+      ended: endedAlerts,
+    });
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
   };
 
-  /** What people said since the last poll, perhaps to another process, is shown. */
-  function touchAnswered(publisher: Publisher, { responses, alerts }: Loaded): void {
-    const news = [...responses].filter(([id, { revision }]) => shown.get(id) !== revision);
-    for (const [id, { revision }] of news) shown.set(id, revision);
-    for (const id of [...shown.keys()]) if (!responses.has(id)) shown.delete(id);
-    publisher.touch(news.flatMap(([id]) => alerts.get(id)?.subject ?? []));
+  /** The alerts that people have answered since the last poll, perhaps by another process. */
+  function answered({ responses, alerts }: Loaded): string[] {
+    const news = [...responses].filter(([id, { revision }]) => shownRevisions.get(id) !== revision);
+    for (const [id, { revision }] of news) shownRevisions.set(id, revision);
+    for (const id of [...shownRevisions.keys()]) if (!responses.has(id)) shownRevisions.delete(id);
+    return news.flatMap(([id]) => alerts.get(id)?.subject ?? []);
   }
 }

@@ -1,8 +1,19 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import type { Feed, FeedDefinition, FeedModule, FeedOption } from "../../../src/delivery/feed.js";
-import { optionOf } from "../../../src/delivery/feed.js";
-import { address } from "../../../src/screens/addresses.js";
+import { subscriptionId } from "../../../src/delivery/collections.js";
+import {
+  type Feed,
+  type FeedDefinition,
+  type FeedOption,
+  optionOf,
+  type SubjectChoice,
+} from "../../../src/delivery/feed.js";
+import type { FeedModule, FeedServices, Publisher } from "../../../src/delivery/module.js";
+import { handlerOf } from "../../../src/discord/buttons.js";
+import type { Renderer } from "../../../src/discord/message.js";
+import { address, buttonAddress, defineButton, idParameter } from "../../../src/screens/addresses.js";
+import { defineCollection } from "../../../src/storage/collection.js";
+import type { State } from "../../../src/storage/state.js";
 import { md } from "../../../src/text/markdown.js";
 
 /** The tide at a place, as the test writes it into a file. */
@@ -12,6 +23,60 @@ type Tide = z.infer<typeof tide>;
 const event = z.object({ kind: z.enum(["rise", "surge"]), ...tide.shape });
 type TideEvent = z.infer<typeof event>;
 
+/** The last reading of each place. It belongs to nobody. */
+const tideReadings = defineCollection({
+  name: "tide-readings",
+  schema: z.object({ reading: z.number() }),
+  lifetime: "forever",
+});
+
+/** The highest tide that each subscription was told of, by subscription. */
+const tideGauges = defineCollection({
+  name: "tide-gauges",
+  schema: z.object({ height: z.number() }),
+  lifetime: "as long as its subscription",
+  owners: [{ kind: "subscription" }],
+});
+
+/** Swimmers at each place. They leave when the tide is over, or when they ask to be forgotten. */
+const tideSwimmers = defineCollection({
+  name: "tide-swimmers",
+  schema: z.object({ place: z.string(), userId: z.string() }),
+  lifetime: "until the tide is over",
+  owners: [
+    { kind: "subject", subjectOf: (_, { place }) => place },
+    { kind: "person", mentions: (userId, _, swimmer) => swimmer.userId === userId },
+  ],
+});
+
+/** Lifeguards on duty at each place. Their post stays when a person asks to be forgotten. */
+const tideGuards = defineCollection({
+  name: "tide-guards",
+  schema: z.object({ userId: z.string().nullable() }),
+  lifetime: "forever",
+  owners: [
+    {
+      kind: "person",
+      mentions: (userId, _, guard) => guard.userId === userId,
+      without: () => ({ userId: null }),
+    },
+  ],
+});
+
+const swimButton = defineButton("tide-swim", { id: idParameter });
+
+const swim = handlerOf({
+  button: swimButton,
+  audience: "person",
+  async handle({ id: place }, { user }, { state, renderer }: FeedServices) {
+    await state.commit([
+      state.open(tideSwimmers).put(`${place}/${user.id}`, { place, userId: user.id }),
+      state.open(tideGuards).put(place, { userId: user.id }),
+    ]);
+    return renderer.message({ title: md`🏊 You're swimming at ${place}`, tone: "good", readings: [] });
+  },
+});
+
 const least: FeedOption<number> = {
   description: "The height that matters, in metres",
   maxLength: 4,
@@ -19,6 +84,13 @@ const least: FeedOption<number> = {
   schema: z.number(),
   parse: (text) => (/^\d{1,2}$/.test(text) ? Number(text) : undefined),
   problem: "I cannot read that height. Type whole metres, such as `3`.",
+};
+
+/** A watch is about a height. */
+const height: SubjectChoice = {
+  of: (settings) => String(settings.least),
+  settings: (subject) => ({ least: Number(subject) }),
+  nameOf: (subject) => `${subject} metres or more`,
 };
 
 const definition: FeedDefinition = {
@@ -32,6 +104,7 @@ const definition: FeedDefinition = {
   options: { least },
   threads: true,
   tagName: /tide/i,
+  watches: [{ name: "tide", description: "Get private alerts about tides", subject: height }],
   sample: async (_, __, mark) => ({
     title: md`High tide`,
     tone: "neutral",
@@ -43,20 +116,48 @@ const definition: FeedDefinition = {
   lastRead: async () => md`The sea is always there.`,
 };
 
-/** Reads tides from a file: a feed as small as one can be, which nothing in src/ knows of. */
+/** Reads the file, and tells of each tide that has changed. */
+async function pollFile(file: string, state: State, known: Map<string, Tide>, publisher: Publisher) {
+  for (const each of z.array(tide).parse(JSON.parse(readFileSync(file, "utf8")))) {
+    const last = await state.open(tideReadings).get(each.place);
+    const before = known.get(each.place);
+    known.set(each.place, each);
+    if (last?.reading === each.reading) continue;
+    const isSurge = before !== undefined && each.height > before.height + 1;
+    const events = last ? (isSurge ? [{ kind: "surge", ...each }] : []) : [{ kind: "rise", ...each }];
+    const gauges = (await publisher.subscriptions()).map(({ channelId, feed, subject }) =>
+      state.open(tideGauges).put(subscriptionId(channelId, feed, subject), { height: each.height }),
+    );
+    await publisher.publish({
+      events,
+      writes: [...gauges, state.open(tideReadings).put(each.place, { reading: each.reading })],
+      changed: [each.place],
+      ended: each.over ? [each.place] : [],
+    });
+  }
+  return "done" as const;
+}
+
+const messageOf = (renderer: Renderer, { place, height }: Tide, mark: string) =>
+  renderer.message({
+    title: md`High tide at ${place}`,
+    tone: "warning",
+    body: [md`**${height}** metres`],
+    readings: [],
+    links: [
+      { label: "Swim", to: buttonAddress(swimButton, { id: place }) },
+      { label: "Help", to: address("help", {}), mark },
+    ],
+  });
+
+/** Reads tides from a file: the smallest complete feed, which nothing in src/ knows. */
 export const tidesFrom = (file: string): FeedModule => ({
   definition,
+  collections: [tideReadings, tideGauges, tideSwimmers, tideGuards],
+  buttons: [swim],
   pollMs: () => 1_000,
   create({ renderer, state }) {
     const known = new Map<string, Tide>();
-    const render = ({ place, height }: Tide, mark: string) =>
-      renderer.message({
-        title: md`High tide at ${place}`,
-        tone: "warning",
-        body: [md`**${height}** metres`],
-        readings: [],
-        links: [{ label: "Help", to: address("help", {}), mark }],
-      });
     const tideAt = (place: string): Tide => known.get(place) ?? { place, height: 0, reading: 0, over: false };
     const feed: Feed<TideEvent> = {
       definition,
@@ -67,7 +168,7 @@ export const tidesFrom = (file: string): FeedModule => ({
       begins: ({ kind }) => kind === "rise",
       wants: (subscription, { height }) => height >= optionOf(subscription, "least", least),
       render: async (each, mark) => ({
-        payload: render(each, mark),
+        payload: messageOf(renderer, each, mark),
         title: `Tide at ${each.place}`,
         revision: each.reading,
       }),
@@ -76,29 +177,11 @@ export const tidesFrom = (file: string): FeedModule => ({
           const { reading, over } = tideAt(place);
           return { revision: reading, endedAt: over ? Date.now() : null };
         },
-        current: async (place, mark) => render(tideAt(place), mark),
+        current: async (place, mark) => messageOf(renderer, tideAt(place), mark),
         titleOf: async (place) => `Tide at ${place}`,
         beginningOf: (place) => `${place}:rise`,
       },
     };
-    return {
-      feed,
-      async poll(publisher) {
-        for (const each of z.array(tide).parse(JSON.parse(readFileSync(file, "utf8")))) {
-          const progress = `tides ${each.place}`;
-          const last = await state.progress.get(progress);
-          const before = known.get(each.place);
-          known.set(each.place, each);
-          if (last?.completeAt === each.reading) continue;
-          const isSurge = before !== undefined && each.height > before.height + 1;
-          const events = last ? (isSurge ? [{ kind: "surge", ...each }] : []) : [{ kind: "rise", ...each }];
-          const { writes, release } = await publisher.prepare(events);
-          await state.commit([...writes, state.progress.put(progress, { completeAt: each.reading })]);
-          publisher.touch();
-          release();
-        }
-        return "done";
-      },
-    };
+    return { feed, poll: (publisher) => pollFile(file, state, known, publisher) };
   },
 });

@@ -53,7 +53,7 @@ describe("a digest", () => {
   });
   afterAll(() => harness.close());
 
-  it("comes at its hour, quietly, with what happened to votes", async () => {
+  it("comes at its hour, silently, with the news about votes", async () => {
     await polls();
     const request = ledger().openVoteRequest({ title: "Ended motion", lastsMs: DAY, effectiveInMs: 3 * DAY });
     for (let votes = 0; votes < 6; votes += 1) ledger().castVote(request, false);
@@ -76,7 +76,7 @@ describe("a digest", () => {
     expect(text).not.toContain("This comes late");
   });
 
-  it("comes once for its hour, over a restart too, and late where the bot was away, saying so", async () => {
+  it("comes once for its hour, also over a restart, and says so if it is late", async () => {
     await harness.restart();
     await harness.bot().stop();
     harness.pass(DAY + HOUR);
@@ -105,7 +105,7 @@ describe("a digest", () => {
     expect(textOf(await until(4))).toMatch(/🟢 Came back: /);
   });
 
-  it("is one line where nothing happened", async () => {
+  it("is one line without news", async () => {
     for (const request of ledger().voteRequests) ledger().closeVoteRequest(request, "Rejected");
     untilNine();
     alive();

@@ -3,9 +3,11 @@ import {
   createSlots,
   options,
   type Schedule,
+  scheduleOf,
   slotAfter,
   slotBefore,
 } from "../../../src/feeds/digest/schedule.js";
+import { subscribed } from "../../spec/vote-requests.js";
 
 const monday: Schedule = { every: "week", weekday: 1, hour: 9, minute: 0, zone: "Europe/Berlin" };
 const daily = (hour: number, minute = 0, zone = "Europe/Berlin"): Schedule => ({
@@ -20,6 +22,27 @@ const before = (schedule: Schedule, now: string) => {
   const { date, at } = slotBefore(schedule, Date.parse(now));
   return [date, iso(at)];
 };
+
+describe("an invalid schedule", () => {
+  const kept = (given: object) => scheduleOf({ ...subscribed(), feed: "digest", ...given });
+  it.each([
+    [{ zone: "Mars/Olympus" }, { zone: "UTC" }],
+    [{ zone: "" }, { zone: "UTC" }],
+    [{ at: "99:99" }, { hour: 9, minute: 0 }],
+    [{ at: "noon" }, { hour: 9, minute: 0 }],
+    [{ at: "" }, { hour: 9, minute: 0 }],
+    [{ on: "someday" }, { weekday: 1 }],
+    [{ every: "hour" }, { every: "week" }],
+  ])("uses the default for invalid values: %j", (given, expected) => {
+    expect(kept(given)).toMatchObject(expected);
+    expect(slotBefore(kept(given), Date.UTC(2026, 10, 22)).at).toBeGreaterThan(0);
+  });
+
+  it("ends, whatever it is given", () => {
+    const impossible = { ...kept({}), zone: "Mars/Olympus" };
+    expect(() => slotBefore(impossible, Date.UTC(2026, 10, 22))).toThrow(RangeError);
+  });
+});
 
 describe("the last time that a digest was due", () => {
   it.each<[string, Schedule, string, string, string]>([
@@ -98,7 +121,7 @@ describe("the last time that a digest was due", () => {
   });
 });
 
-it("is remembered for no longer than it is the last, nor where the clock is set back", () => {
+it("is cached only while it is the last slot, and not after the clock was set back", () => {
   const slotOf = createSlots();
   const [start, step] = [Date.parse("2026-10-23T12:00:00Z"), 1_200_000];
   const moments = Array.from({ length: 220 }, (_, index) => start + index * step);

@@ -39,7 +39,7 @@ describe("an announcement", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is made up for what opened while the bot was down", async () => {
+  it("is sent for requests that opened while the bot was down", async () => {
     await settled();
     await harness.bot().stop();
     const { ledger } = harness.explorer;
@@ -50,14 +50,14 @@ describe("an announcement", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("opens details and votes for whoever presses, in private", async () => {
+  it("opens details and votes privately for the person who presses", async () => {
     await settled();
     harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
     const message = await harness.discord.world.until(() => told()[0], "the announcement");
     const place = { user: harness.discord.people.ben, channel: harness.discord.channels.governance };
     const details = await harness.discord.driver.click(place, message, "Details");
     expect(details.visibleTo).toBe(place.user.id);
-    expect(textOf(details)).toContain("Voting ends, and the request takes effect");
+    expect(textOf(details)).toContain("Decided on");
     expect(textOf(await harness.discord.driver.click(place, message, "Votes"))).toContain("Votes on");
   });
 });

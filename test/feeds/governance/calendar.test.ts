@@ -41,7 +41,7 @@ describe("the calendar of a server", () => {
   });
   afterAll(() => harness.close());
 
-  it("is asked for only there, and says what the bot lacks", async () => {
+  it("is available only in servers, and names missing permissions", async () => {
     expect(textOf(await ask("/subscribe governance", { channel: channel.id }))).toContain("Subscribed");
     const refused = await ask("/subscribe governance", { channel: channel.id, calendar: true });
     expect(textOf(refused)).toContain("I lack **Create Events**");
@@ -75,7 +75,7 @@ describe("the calendar of a server", () => {
     expect(named("Moved motion")).toHaveLength(1);
   });
 
-  it("cancels the event of a vote that is over, and completes one that has begun", async () => {
+  it("cancels the event of a vote that is over, and completes a running one", async () => {
     const early = open("Early motion");
     const late = open("Late motion", 90 * 60_000, null);
     const [cancelled, completed] = [
@@ -89,7 +89,7 @@ describe("the calendar of a server", () => {
     await until(() => completed.status === STATUS.completed, "the completed event");
   });
 
-  it("makes one only, however it is interrupted, and leaves one alone that somebody deleted", {
+  it("creates one event only, over any interruption, and respects a deletion", {
     timeout: 40_000,
   }, async () => {
     harness.discord.trap({
@@ -114,7 +114,7 @@ describe("the calendar of a server", () => {
     expect(named("Interrupted motion")).toHaveLength(1);
   });
 
-  it("waits where Discord takes no more, and is empty once nobody wants it", async () => {
+  it("waits if Discord accepts no more, and is empty without subscribers", async () => {
     const { guild } = harness.discord;
     const room = 100 - events().filter(({ status }) => status <= 2).length;
     const at = (ms: number) => new Date(harness.now() + ms).toISOString();

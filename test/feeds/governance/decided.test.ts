@@ -36,7 +36,7 @@ describe("a vote request that enough have voted on", () => {
   });
   afterAll(() => harness.close());
 
-  it("is told once for each way, with when the votes count, and nobody is pinged", async () => {
+  it("is announced once for each side, with the decision date, without a ping", async () => {
     const request = open("Decided motion");
     await until(/New vote request.*Decided motion/);
     // The requester's own is one of them.
@@ -45,7 +45,7 @@ describe("a vote request that enough have voted on", () => {
     expect(about(/"title":"Enough yes votes/)).toEqual([]);
     vote(request, true, 1);
     const decided = await until(/"title":"Enough yes votes/);
-    expect(textOf(decided)).toMatch(/\*\*9\*\* of about 9 needed.*Yes votes count at <t:\d+:f>/);
+    expect(textOf(decided)).toMatch(/\*\*9\*\* of about 9 needed.*Decided on <t:\d+:f>/);
     expect(decided.pings).toEqual([]);
     // One turns, and turns back.
     const [first] = request.ballots;
@@ -57,7 +57,7 @@ describe("a vote request that enough have voted on", () => {
     expect(about(/"title":"Enough yes votes/)).toHaveLength(1);
   });
 
-  it("is told of enough no votes, which reject it", async () => {
+  it("announces enough no votes as a rejection", async () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
     vote(request, false, 9);
@@ -66,7 +66,7 @@ describe("a vote request that enough have voted on", () => {
     );
   });
 
-  it("is not told where that was so before anybody watched it, nor again after a restart", async () => {
+  it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {
     await harness.restart();
     await polls(3);
     expect(about(/"title":"Enough (yes|no) votes/)).toHaveLength(2);

@@ -5,7 +5,9 @@ import { createRandom } from "../../../sandbox/explorer/random.js";
 import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { createCharts } from "../../../src/charts/charts.js";
 import { defaultsOf } from "../../../src/delivery/feed.js";
+import { createJanitor } from "../../../src/delivery/janitor.js";
 import { createOutbox } from "../../../src/delivery/outbox.js";
+import { createPublisher } from "../../../src/delivery/publisher.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
@@ -19,7 +21,7 @@ import { createCache } from "../../../src/storage/cache.js";
 import type { Lease } from "../../../src/storage/lease.js";
 import { newLinks, newState, textOf } from "../../harness.js";
 
-it("tells nothing false while the explorer flaps, empties, shuffles and half-answers for a thousand polls", async () => {
+it("announces nothing false while the explorer flaps, empties, shuffles and half-answers for a thousand polls", async () => {
   const seed = 7;
   const random = createRandom(seed);
   const explorer = await startSandboxExplorer({
@@ -43,18 +45,21 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
   const state = newState();
   const lease: Lease = { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY };
   const subscriptions = createSubscriptions(state);
-  await subscriptions.put({
-    ...defaultsOf(governance.definition),
-    topics: { new: true, outcome: true, reminders: true, changes: true, votes: true },
-    channelId: discord.channels.governance.id,
-    feed: governance.definition.name,
-    subject: null,
-    guildId: discord.guild.id,
-    userId: null,
-    forum: false,
-    tagId: null,
-    since: 0,
-  });
+  await state.commit(
+    subscriptions.writes({
+      ...defaultsOf(governance.definition),
+      topics: { new: true, outcome: true, reminders: true, changes: true, votes: true },
+      channelId: discord.channels.governance.id,
+      feed: governance.definition.name,
+      subject: null,
+      guildId: discord.guild.id,
+      userId: null,
+      forum: false,
+      tagId: null,
+      since: 0,
+    }),
+  );
+  const janitor = createJanitor(state, subscriptions);
   const rest = new REST({ api: discord.url, retries: 0, offset: 0 }).setToken(discord.token);
   const renderer = createRenderer(newLinks());
   const now = Date.now;
@@ -82,6 +87,7 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     renderer,
     pacer: createPacer(0),
     subscriptions,
+    janitor,
     feeds: new Map([[feed.definition.name, feed]]),
     log,
     now,
@@ -90,12 +96,9 @@ it("tells nothing false while the explorer flaps, empties, shuffles and half-ans
     onRecorded: () => {},
   });
   const poll = () =>
-    pollFeed({
-      subscriptions: subscriptions.all,
-      isHeard: async () => true,
-      prepare: (events) => outbox.prepare(feed, events),
-      touch: () => {},
-    }).catch((error: unknown) => {
+    pollFeed(
+      createPublisher(feed, [], { state, outbox, upkeep: { touch: () => {} }, subscriptions, janitor }),
+    ).catch((error: unknown) => {
       if (!(error instanceof ExplorerError)) throw error;
     });
   await poll();

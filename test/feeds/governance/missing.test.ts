@@ -4,7 +4,7 @@ import type { VoteRequest } from "../../../sandbox/explorer/model.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("who has not voted", () => {
+describe("missing votes", () => {
   let harness: Harness;
   let channel: Channel;
   let roleId: string;
@@ -81,7 +81,7 @@ describe("who has not voted", () => {
     );
   });
 
-  it("is listed by a reminder, pings nobody by itself, and is edited as votes come in", async () => {
+  it("are listed by a reminder, ping no one by default, and are updated as votes come in", async () => {
     const request = await open("Listed motion");
     const [voter] = missingFrom(request);
     if (!voter) throw new Error("Nobody");
@@ -98,7 +98,7 @@ describe("who has not voted", () => {
     await world().until(() => /Rejected/.test(textOf(reminder)), "the end in the reminder", 15_000);
   });
 
-  it("is pinged by a reminder where it is mapped, once, and nobody else is", async () => {
+  it("ping their representatives once in a reminder", async () => {
     await ask("/subscribe edit", { channel: channel.id, missing: "ping" });
     const request = await open("Pinged motion");
     const [first, second] = ledger().superValidators;
@@ -114,7 +114,7 @@ describe("who has not voted", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("is not named, and not pinged, where the votes are not as many as the tally counts", async () => {
+  it("are not named if the number of votes differs from the tally", async () => {
     const request = await open("Unsure motion");
     harness.explorer.mood = (answer, path) => {
       if (path.endsWith("/details")) return { ...(answer as object), rawPayload: null };
@@ -130,7 +130,7 @@ describe("who has not voted", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("is nobody where one of them is no super validator any more: somebody else may be meant", async () => {
+  it("are not named if one of them is no longer a super validator", async () => {
     const request = await open("Replaced motion");
     const [gone] = missingFrom(request);
     const validator = ledger().validators.find(({ party }) => party === gone);
@@ -144,7 +144,7 @@ describe("who has not voted", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("is told to one person, in private, and not to one whose super validator has voted", async () => {
+  it("are sent privately to one person, and not after their super validator has voted", async () => {
     const request = await open("Private motion");
     const [voter] = missingFrom(request);
     const [, other] = missingFrom(request);

@@ -4,7 +4,7 @@ import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 let harness: Harness;
 afterEach(() => harness.close());
 
-it("reads no further than the open requests stand, and all pages where their number changes or ten minutes have passed", async () => {
+it("reads up to the last open request, and all pages if their number changes or every ten minutes", async () => {
   harness = await startHarness({
     explorer: { size: { ...SMALL, voteRequests: 330 } },
     env: ({ channels }) => ({

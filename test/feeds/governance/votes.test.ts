@@ -83,7 +83,7 @@ describe("the votes that channels are told of", () => {
     expect(votersTold("Exact", "✅")).toHaveLength(2);
   });
 
-  it("come from the list of votes where the contract is not given, whichever of its ids a row names, and whoever it does not name by a party", async () => {
+  it("come from the list of votes if the contract is missing, by any id and by name", async () => {
     let request: VoteRequest | undefined;
     harness.explorer.mood = (answer, path) => {
       if (path.endsWith("/details")) return { ...(answer as object), rawPayload: null };
@@ -127,7 +127,7 @@ describe("the votes that channels are told of", () => {
     await world().until(() => votersTold("Lagging", "✅").length === 2, "both votes");
   });
 
-  it("bring out what has changed of the action, however deep, once two reads agree", async () => {
+  it("reveal changes of the action, at any depth, once two reads agree", async () => {
     const place = { user: harness.discord.people.owner, channel: harness.discord.channels.general };
     await harness.discord.driver.ask(place, "/subscribe edit", { channel: channel.id, changes: true });
     const config = (minted: string) => ({
@@ -164,7 +164,7 @@ describe("the votes that channels are told of", () => {
     expect(changed()).toHaveLength(1);
   });
 
-  it("are counted once in a list that holds two versions of a request: the newer is shown", async () => {
+  it("count once in a list with two versions of a request: the newer is shown", async () => {
     const request = await open("Twice");
     let older: Row | undefined;
     harness.explorer.mood = (answer, path) => {

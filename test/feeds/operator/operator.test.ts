@@ -6,7 +6,7 @@ import type { Channel } from "../../../sandbox/discord/world.js";
 import { MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("what the operator hears of", () => {
+describe("the operator's channel", () => {
   let harness: Harness;
   let channel: Channel;
   const secret = "/ping/0123-secret-4567?status=up";
@@ -42,7 +42,7 @@ describe("what the operator hears of", () => {
     monitor.close();
   });
 
-  it("a key that is refused, in one message, which says when it is over", async () => {
+  it("reports a refused key in one message, which says when it is over", async () => {
     harness.explorer.accept("another-key");
     const message = await untilTold(/The explorer refuses the key/);
     expect(message.content).toBe("For the operator: the explorer refuses the key");
@@ -62,7 +62,7 @@ describe("what the operator hears of", () => {
     expect(textOf(message)).not.toContain(harness.explorer.key);
   });
 
-  it("answers otherwise than documented, and what is seen of them later", async () => {
+  it("reports undocumented answers, and later ones", async () => {
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x" } : answer;
     const message = await untilTold(/answers otherwise than documented/);
@@ -74,7 +74,7 @@ describe("what the operator hears of", () => {
     expect(told()).toHaveLength(2);
   });
 
-  it("announcements that are late, but not of its own", async () => {
+  it("reports late announcements, but not its own", async () => {
     const { channels } = harness.discord;
     const path = new RegExp(`^/channels/${channels.governance.id}/messages$`);
     const error = new DiscordError(500, 0, "Internal Server Error");
@@ -90,7 +90,7 @@ describe("what the operator hears of", () => {
     world().refusals.splice(0);
   });
 
-  it("nothing twice, after the bot has begun anew", async () => {
+  it("repeats nothing after a restart", async () => {
     const before = told().map(textOf);
     await harness.restart();
     const polls = () => harness.explorer.requests.length;
@@ -99,13 +99,13 @@ describe("what the operator hears of", () => {
     expect(told().map(textOf)).toEqual(before);
   });
 
-  it("and somebody who cannot subscribe to it is not offered it", async () => {
+  it("is not offered to people, who cannot subscribe to it", async () => {
     const { driver, people } = harness.discord;
     const answer = await driver.ask({ user: people.owner, channel }, "/subscribe list");
     expect(textOf(answer)).not.toContain("operator");
   });
 
-  it("a monitor hears each minute that the work goes on, without the key, and the log never names it", async () => {
+  it("calls a monitor each minute while the work is running, without the key in it or in the log", async () => {
     // Whoever else knew this port before may ask here too.
     const beat = await world().until(() => beats.find(({ url }) => url === secret), "a beat", 90_000);
     expect(beat.key).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Trouble } from "../../../src/feeds/operator/collections.js";
 import { compareTroubles, findTroubles, type Signs } from "../../../src/feeds/operator/troubles.js";
 import { createVitals } from "../../../src/ops/vitals.js";
-import type { Trouble } from "../../../src/storage/catalogue.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
 const ELAPSED = 10 * HOUR;
@@ -24,7 +24,7 @@ const difference = {
   at: 0,
 };
 
-describe("what ails the bot", () => {
+describe("problems of the bot", () => {
   it.each<[string, Partial<Signs>, [string, readonly string[] | undefined][]]>([
     ["nothing, where all is well", {}, []],
     ["a key that is refused, at once", { troubles: () => new Map([["refused", ELAPSED]]) }, [["key", []]]],
@@ -149,7 +149,7 @@ describe("the vitals of the background work", () => {
     happens();
     expect(vitals.unread(feeds)).toEqual(expected);
   });
-  it("an outbox stands still where announcements wait and none is settled", () => {
+  it("an outbox is stalled if deliveries wait and none is settled", () => {
     clock.ms = HOUR;
     expect(vitals.stuck(5 * MINUTE)).toEqual([]);
     expect(vitals.stuck(6 * MINUTE)).toEqual(["announcements have waited for 6 min, and none was sent"]);

@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
+import type { PriceWatch } from "../../../src/feeds/price/collections.js";
 import {
+  backWords,
   type Condition,
+  exampleMove,
   isBelievable,
+  isPastLimit,
   judge,
   options,
   settingsOf,
   subjectOf,
 } from "../../../src/feeds/price/conditions.js";
 import type { PriceSample } from "../../../src/ledger/prices.js";
-import type { PriceWatch } from "../../../src/storage/catalogue.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -34,7 +37,7 @@ describe("what people type for a value", () => {
   });
 });
 
-it("names a condition by what it waits for, and reads it from that", () => {
+it("names a condition by its settings, and reads them from its name", () => {
   for (const settings of [
     { when: "above", value: "0.16", over: "24h" },
     { when: "below", value: "0.1", over: "24h" },
@@ -56,7 +59,7 @@ it.each([
   ["16", 0, "0.15", false],
   ["0.0014", 0, "0.15", false],
   ["0.16", 16 * MINUTE, "0.15", false],
-])("a price of %s that is %d ms old, after %s, may be believed: %s", (price, age, last, expected) => {
+])("a price of %s that is %d ms old, after %s, is plausible: %s", (price, age, last, expected) => {
   expect(isBelievable(price, NOW - age, last, NOW)).toBe(expected);
 });
 
@@ -82,7 +85,7 @@ describe("a condition", () => {
     return told;
   };
 
-  it("is told of as it comes to hold, and again once it came back by 1 % and an hour has passed", () => {
+  it("fires when it starts to hold, and again after moving back by 1 % and an hour", () => {
     const readings = [
       [0, "0.15"],
       [5, "0.161"],
@@ -97,7 +100,29 @@ describe("a condition", () => {
     expect(run({ repeat: "once" }, readings)).toEqual(["5: 0.15 → 0.161"]);
   });
 
-  it("that held already when it was made is no news", () => {
+  it("does not fire at exactly its limit", () => {
+    expect(
+      run({}, [
+        [0, "0.15"],
+        [5, "0.16"],
+        [10, "0.1601"],
+      ]),
+    ).toEqual(["10: 0.15 → 0.1601"]);
+    expect(
+      run(
+        { when: "below" },
+        [
+          [0, "0.17"],
+          [5, "0.16"],
+          [10, "0.1599"],
+        ],
+        [],
+        "0.17",
+      ),
+    ).toEqual(["10: 0.17 → 0.1599"]);
+  });
+
+  it("does not fire if it held when it was created", () => {
     const rising = [
       [0, "0.17"],
       [5, "0.18"],
@@ -112,7 +137,7 @@ describe("a condition", () => {
     expect(run({}, fallen, [], "0.17")).toEqual(["10: 0.17 → 0.17"]);
   });
 
-  it("is told of below a price just as well", () => {
+  it("also fires below a price", () => {
     expect(
       run({ when: "below", value: 0.14 }, [
         [0, "0.15"],
@@ -122,7 +147,7 @@ describe("a condition", () => {
     ).toEqual(["5: 0.15 → 0.139"]);
   });
 
-  it("compares a move with the price at the beginning of its span, where one is known", () => {
+  it("compares a move with the price at the start of its span, if that is known", () => {
     const samples: PriceSample[] = [
       [NOW - DAY, "0.2"],
       [NOW - HOUR, "0.1"],
@@ -137,5 +162,33 @@ describe("a condition", () => {
     expect(run(hour, readings, samples)).toEqual(["1: 0.1 → 0.14"]);
     expect(run(day, [[-1, "0.14"], ...readings], samples)).toEqual(["0: 0.2 → 0.101"]);
     expect(run(hour, readings, [])).toEqual([]);
+  });
+});
+
+describe("what must happen before an alert repeats", () => {
+  it.each([
+    [{ when: "above", value: 0.16 }, "the price was at 0.1584 USD or below"],
+    [{ when: "below", value: 0.1 }, "the price was at 0.101 USD or above"],
+    [{ when: "above", value: 0.0000001 }, "the price was at 0.000000099 USD or below"],
+    [{ when: "moves", value: 5 }, "it was within 4 % in 24 hours"],
+    [{ when: "moves", value: 1 }, "it was within 0.5 % in 24 hours"],
+  ] as const)("%j: %s", (condition, words) => {
+    expect(backWords({ over: "24h", ...condition })).toBe(words);
+  });
+});
+
+describe("the move of a drill", () => {
+  it.each([
+    [{ when: "below", value: 0.1 }, "0.16", { from: "0.101", to: "0.099" }],
+    [{ when: "above", value: 0.16 }, "0.15", { from: "0.1584", to: "0.1616" }],
+    [{ when: "above", value: 0.16 }, "0.2", { from: "0.1584", to: "0.2" }],
+    [{ when: "moves", value: 25 }, "0.15", { from: "0.12", to: "0.15" }],
+  ] as const)("%j at %s meets its own condition", (condition, price, move) => {
+    const example = exampleMove(condition, price);
+    expect(example).toEqual(move);
+    if (condition.when !== "moves") {
+      expect(isPastLimit(condition, Number(example.to))).toBe(true);
+      expect(isPastLimit(condition, Number(example.from))).toBe(false);
+    }
   });
 });

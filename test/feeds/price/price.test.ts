@@ -3,7 +3,7 @@ import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import { HOUR } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("a channel that is told of the price", () => {
+describe("a channel with price alerts", () => {
   let harness: Harness;
   let channel: Channel;
   let role: string;
@@ -35,7 +35,7 @@ describe("a channel that is told of the price", () => {
   });
   afterAll(() => harness.close());
 
-  it("is told from what to what, with its role's ping, once while the price stays there", async () => {
+  it("gets the old and new price with its role's ping, once while the price stays there", async () => {
     harness.explorer.ledger.setPrice(0.165);
     const message = await until(1);
     expect(message.content).toMatch(
@@ -46,7 +46,7 @@ describe("a channel that is told of the price", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is told of no price that is a hundred times off, zero, or older than a quarter of an hour", async () => {
+  it("gets no alert for a price that is a hundred times off, zero, or older than a quarter of an hour", async () => {
     harness.explorer.ledger.setPrice(0.15);
     await polls(2);
     harness.pass(2 * HOUR);
@@ -60,7 +60,7 @@ describe("a channel that is told of the price", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is told again once it came back and an hour has passed, and snoozed by whom it pings alone", async () => {
+  it("gets another alert after the price came back and an hour has passed, and can snooze it", async () => {
     harness.explorer.ledger.setPrice(0.15);
     await polls(2);
     harness.explorer.ledger.setPrice(0.17);
@@ -73,5 +73,16 @@ describe("a channel that is told of the price", () => {
     expect(textOf(snoozed)).toContain("Snoozed");
     expect(snoozed.visibleTo).toBe(people.ben.id);
     expect(world().refusals).toEqual([]);
+  });
+
+  it("says which price an alert waits for, and shows no time of a price from the future", async () => {
+    const { ledger } = harness.explorer;
+    ledger.setPrice(0.16);
+    const atLimit = await ask("/subscribe price", { when: "below", value: "0.2", channel: channel.id });
+    expect(textOf(atLimit)).toContain("passes the limit after the price was at 0.202 USD or above");
+    harness.pass(HOUR);
+    ledger.priceAt = harness.now() + 5 * HOUR;
+    await polls(2);
+    expect(textOf(await ask("/price", {}))).toContain('"Price from","value":"unknown"');
   });
 });

@@ -34,7 +34,7 @@ describe("a silence", () => {
       unconfirmed: undefined,
       open: undefined,
       onHold: false,
-      now: NOW,
+      asOf: NOW,
       ...more,
     });
   it.each([
@@ -83,12 +83,12 @@ describe("many silences", () => {
       undefined,
     ],
   ])("%s", (_, seen, many) => {
-    expect(manyAt(ago(50 * MINUTE), seen, NOW)).toEqual(many);
+    expect(manyAt(ago(50 * MINUTE), seen, 10 * MINUTE, NOW)).toEqual(many);
   });
 
-  it("count nobody as silent who reported a few minutes ago", () => {
+  it("count validators that reported a few minutes ago as active", () => {
     const seen = [...silent(1, ago(21 * MINUTE)), ...Array.from({ length: 40 }, () => ago(9 * MINUTE))];
-    expect(manyAt(ago(21 * MINUTE), seen, NOW)).toBeUndefined();
+    expect(manyAt(ago(21 * MINUTE), seen, 10 * MINUTE, NOW)).toBeUndefined();
   });
 });
 
@@ -115,7 +115,7 @@ describe("a version", () => {
     expect(behindWhat(own, survey)).toBe(target);
   });
 
-  it("is told of a day after it fell behind, once for each target", () => {
+  it("is reported a day after it fell behind, once for each target", () => {
     let memory: Parameters<typeof judgeVersion>[1] = {};
     const told: string[] = [];
     const at = (hours: number, target: string | undefined) => {
@@ -157,7 +157,7 @@ describe("traffic", () => {
     expect(left(given)).toEqual(share === undefined ? undefined : expect.closeTo(share, 6));
   });
 
-  it("is told of in the second reading, at each limit once, and again after it rose by five points", () => {
+  it("is reported after two readings, once at each limit, and again after it rose by five points", () => {
     let memory: Parameters<typeof judgeTraffic>[1];
     const told: string[] = [];
     for (const [reading, share] of [

@@ -64,7 +64,18 @@ describe("a validator that a channel watches", () => {
       channel: channel.id,
       role,
     });
-    expect(textOf(answer)).toMatch(/Subscribed.*silence of more than 45m.*Last seen/);
+    expect(textOf(answer)).toMatch(
+      /Subscribed.*silence \(two missed reports\).*Last report.*validators here report about every 1\d min.*told after 2\d min without a report/,
+    );
+    const short = await ask("/subscribe validator", {
+      validator: watched.party.id,
+      channel: channel.id,
+      after: "20m",
+    });
+    expect(textOf(short)).toMatch(
+      /`20m` is too short: validators here report about every 1\d min\. You'll be told after 2\d min without a report/,
+    );
+    await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, after: "auto" });
     const bad = await ask("/subscribe validator", {
       validator: watched.party.id,
       channel: channel.id,
@@ -78,7 +89,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toEqual([]);
   });
 
-  it("is silent after two readings, told once, with the role's ping in the content", async () => {
+  it("is silent after two readings, reported once, with the role's ping in the content", async () => {
     quiet.add(watched);
     pass(50 * MINUTE);
     const card = await until(/Silent/);
@@ -89,7 +100,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is taken on by one of those who may, and all see who", async () => {
+  it("can be acknowledged by those who may, and everyone sees by whom", async () => {
     const { driver, people } = harness.discord;
     const [card] = told();
     if (!card) throw new Error("No card");
@@ -105,7 +116,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is told of again after six hours, without a ping where somebody is on it, and when it is back, without a sound", async () => {
+  it("is reported again after six hours, without a ping if it was acknowledged, and when it is back, silently", async () => {
     pass(6 * HOUR);
     const worse = await until(/Still silent/);
     expect(worse.pings).toEqual([]);
@@ -180,7 +191,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("is nobody's silence, and no hold, that the bot itself stood still while it read", async () => {
+  it("is not called silent because the bot itself was frozen while it read", async () => {
     const before = told().length;
     let hasPassed = false;
     // The rows are made before the time passes, and arrive after it.
@@ -197,7 +208,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("is snoozed until a time, and told again after it", { timeout: 60_000 }, async () => {
+  it("is snoozed until a time, and reported after it", { timeout: 60_000 }, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -216,7 +227,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("is told of where little of its traffic is left, and a day after it fell behind what most run, without a ping", {
+  it("is reported if its traffic is low, and a day after it fell behind, without a ping", {
     timeout: 60_000,
   }, async () => {
     const before = told().length;
@@ -237,7 +248,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 2);
   });
 
-  it("is shown for the last time where nobody watches it any more, and again for who watches it anew", {
+  it("is shown for the last time when it is no longer watched, and again for a new watch", {
     timeout: 60_000,
   }, async () => {
     const before = told().length;

@@ -1,7 +1,7 @@
-import type { ListName, Parameters, Row } from "../../explorer/endpoints.js";
-import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
-import { toId, toRecord } from "../../explorer/values.js";
-import { votesIn } from "../../ledger/votes.js";
+import type { ListName, ListRow, Parameters } from "../../src/explorer/endpoints.js";
+import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../src/explorer/paging.js";
+import { toId, toRecord } from "../../src/explorer/values.js";
+import { votesIn } from "../../src/ledger/votes.js";
 import { type Ask, type Exchange, isAnswered, isTelling } from "./ask.js";
 import {
   countsOf,
@@ -16,7 +16,7 @@ import {
 } from "./lists.js";
 import type { Observation } from "./observation.js";
 
-/** An id that names nothing: what the explorer answers where there is no such thing. */
+/** An id that names nothing: what the explorer answers if there is no such thing. */
 const NOBODY = `nobody::1220${"0".repeat(64)}`;
 
 /** Things of a kind that are asked for by their ids, at the most. */
@@ -52,7 +52,7 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
   const readList = async <Name extends ListName>(
     name: Name,
     parametersOf: (page: number) => Parameters<Name>,
-    rankOf: (row: Row<Name>) => number | null,
+    rankOf: (row: ListRow<Name>) => number | null,
   ) => {
     const first = await ask(name, parametersOf(0));
     const total = totalOf(first);
@@ -183,7 +183,7 @@ function idWords(byContract: Exchange, byTracking: Exchange | undefined): string
   return `by contract id: ${words(byContract)}; by tracking id: ${words(byTracking)}`;
 }
 
-/** What is answered for a validator that does not exist; nothing where the explorer fails otherwise. */
+/** What is answered for a validator that does not exist; nothing if the explorer fails otherwise. */
 async function checkMissing(ask: Ask): Promise<Observation[]> {
   const exists = await ask("validatorExists", { validatorId: NOBODY }, true);
   const missing = await ask("validator", { validatorId: NOBODY }, true);
@@ -216,7 +216,7 @@ async function checkMissing(ask: Ask): Promise<Observation[]> {
 async function readToken(
   ask: Ask,
   tokenId: string | undefined,
-  contracts: readonly Row<"contracts">[],
+  contracts: readonly ListRow<"contracts">[],
 ): Promise<Observation[]> {
   const found = contracts.find(({ templateId }) => /InstrumentConfiguration|:Token\b/.test(templateId ?? ""));
   const contractId = toId(tokenId) ?? found?.contractId;

@@ -1,6 +1,6 @@
-import { documentedNames } from "../../explorer/differences.js";
-import { parseJson, toRecord } from "../../explorer/values.js";
-import { ACTIONS } from "../../ledger/action-table.js";
+import { documentedNames } from "../../src/explorer/differences.js";
+import { parseJson, toRecord } from "../../src/explorer/values.js";
+import { ACTIONS } from "../../src/ledger/action-table.js";
 
 const DOCUMENTED = documentedNames();
 
@@ -81,7 +81,7 @@ export function createAnonymizer() {
     return standInFor(text);
   };
 
-  /** The explorer's own fields keep their names, also those that nobody knew; the ledger's where they are known. */
+  /** The explorer's own fields keep their names, also those that nobody knew; the ledger's if they are known. */
   const keyOf = (key: string, isFree: boolean): string =>
     LEDGER_FIELDS.has(key) || DOCUMENTED.has(key) || (!isFree && /^[a-z]\w{0,40}$/.test(key))
       ? key

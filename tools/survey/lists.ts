@@ -1,18 +1,18 @@
-import { parseAnswer } from "../../explorer/client.js";
-import type { EndpointName, ListName, Row } from "../../explorer/endpoints.js";
-import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../explorer/paging.js";
-import type { Page } from "../../explorer/schema/page.js";
-import { toCount, toRecord } from "../../explorer/values.js";
+import { parseAnswer } from "../../src/explorer/client.js";
+import type { EndpointName, ListName, ListRow } from "../../src/explorer/endpoints.js";
+import { REACHABLE_ROWS, ROWS_PER_REQUEST } from "../../src/explorer/paging.js";
+import type { Page } from "../../src/explorer/schema/page.js";
+import { toCount, toRecord } from "../../src/explorer/values.js";
 import { type Exchange, isAnswered, isTelling } from "./ask.js";
 import type { Observation } from "./observation.js";
 
 /** Lists may change by so many rows between two requests. */
 const SHIFT = 20;
 
-/** The rows of a list's answer; none where it cannot be read. */
-export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): readonly Row<Name>[] {
+/** The rows of a list's answer; none if it cannot be read. */
+export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): readonly ListRow<Name>[] {
   try {
-    return (parseAnswer(name, json) as unknown as Page<Row<Name>>).content;
+    return (parseAnswer(name, json) as unknown as Page<ListRow<Name>>).content;
   } catch {
     return [];
   }
@@ -39,7 +39,7 @@ export const lastPageOf = (total: number, size: number): number =>
 export function orderOf<Name extends ListName>(
   name: Name,
   exchange: Exchange,
-  rankOf: (row: Row<Name>) => number | null,
+  rankOf: (row: ListRow<Name>) => number | null,
 ): Observation[] {
   const values = rowsOf(name, exchange).flatMap((row) => rankOf(row) ?? []);
   const steps = values.slice(1).map((value, at) => value - (values[at] ?? value));
@@ -118,7 +118,7 @@ export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | u
 /** Whether a list is so long that its last pages cannot be reached. */
 const isLong = (total: number): boolean => total > REACHABLE_ROWS - ROWS_PER_REQUEST;
 
-/** Whether page 50, the last one that is documented, has rows where the list is long enough. */
+/** Whether page 50, the last one that is documented, has rows if the list is long enough. */
 export function lastPageMissing(
   name: EndpointName,
   total: number,

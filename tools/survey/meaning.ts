@@ -1,5 +1,5 @@
-import { type Difference, type ESSENTIAL, mayBeLeftOut } from "../../explorer/differences.js";
-import type { EndpointName } from "../../explorer/endpoints.js";
+import { type AnswerDifference, type ESSENTIAL, mayBeLeftOut } from "../../src/explorer/differences.js";
+import type { EndpointName } from "../../src/explorer/endpoints.js";
 import { isList } from "./ask.js";
 
 /** Where people see what an endpoint answers; docs/explorer-api.md has the same. */
@@ -57,7 +57,7 @@ const LOST: Readonly<Record<(typeof ESSENTIAL)[number], string>> = {
 const lost: ReadonlyMap<string, string> = new Map(Object.entries(LOST));
 
 /** Whether something that people rely on is lost with a difference. */
-export function isGrave(endpoint: EndpointName, difference: Difference): boolean {
+export function isGrave(endpoint: EndpointName, difference: AnswerDifference): boolean {
   const { path, isRead, kind, lackedBy = 0 } = difference;
   if (isRead || kind === "new" || !lost.has(`${endpoint} ${path}`)) return false;
   return !mayBeLeftOut(endpoint, difference) || lackedBy > 1;
@@ -67,7 +67,7 @@ export function isGrave(endpoint: EndpointName, difference: Difference): boolean
 const UNUSED = /^\$\.(pageable|sort|first|size|number|numberOfElements|empty|totalPages)\b/;
 
 /** What a difference means for the people who use the bot, in a sentence. */
-export function meaningOf(endpoint: EndpointName, difference: Difference): string {
+export function meaningOf(endpoint: EndpointName, difference: AnswerDifference): string {
   const { kind, path, isRead } = difference;
   if (kind === "new" && !isRead) return "It is not shown; nothing is lost.";
   if (kind === "word")
@@ -83,7 +83,7 @@ export function meaningOf(endpoint: EndpointName, difference: Difference): strin
 }
 
 /** What a difference is, in words. */
-export function wordsOf(endpoint: EndpointName, difference: Difference): string {
+export function wordsOf(endpoint: EndpointName, difference: AnswerDifference): string {
   const { kind, found, expected, lackedBy = 0 } = difference;
   switch (kind) {
     case "new":

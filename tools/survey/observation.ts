@@ -1,17 +1,17 @@
-import type { EndpointName } from "../../explorer/endpoints.js";
+import type { EndpointName } from "../../src/explorer/endpoints.js";
 
 /** One thing that was found out about an endpoint. */
 export interface Observation {
   readonly endpoint: EndpointName;
   /** "pass": as expected; "warn": otherwise, and the bot copes; "fail": people miss something. */
   readonly result: "pass" | "warn" | "fail";
-  /** Where in the JSON, as a JSONPath; missing where it is about the endpoint as a whole. */
+  /** Where in the JSON, as a JSONPath; missing if it is about the endpoint as a whole. */
   readonly path?: string;
   readonly detail: string;
   /** A word in the detail that may be somebody's name. */
   readonly word?: string;
   /** A field's name in the path that nobody knows: in a map, it may be somebody's. */
   readonly name?: string;
-  /** What it means for people, where it is not as expected. */
+  /** What it means for people, if it is not as expected. */
   readonly meaning?: string;
 }

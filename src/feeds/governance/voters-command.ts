@@ -5,18 +5,19 @@ import {
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
-import { type ActingCommand, OTHER_VERSION } from "../src/discord/command.js";
-import type { MessagePayload } from "../src/discord/message.js";
-import { checkPingable } from "../src/discord/places.js";
-import { isSameVoter } from "../src/ledger/votes.js";
-import type { Network } from "../src/networks/network.js";
-import type { MappedVoter } from "../src/storage/catalogue.js";
-import { type Markdown, md, roleMention, userMention } from "../src/text/markdown.js";
-import { cut } from "../src/text/plain.js";
-import { digest } from "../src/util/digest.js";
-import { PersonError } from "../src/util/person-error.js";
-import { readThing } from "./subscribe/choice.js";
-import { say, serverOf } from "./subscribe/handlers.js";
+import { commitWithin, ownerOf } from "../../delivery/limits.js";
+import type { FeedServices } from "../../delivery/module.js";
+import { type ActingCommand, OTHER_VERSION } from "../../discord/command.js";
+import type { MessagePayload } from "../../discord/message.js";
+import { readThing } from "../../discord/named-things.js";
+import { checkPingable } from "../../discord/places.js";
+import { say, serverOf } from "../../discord/say.js";
+import { isSameVoter } from "../../ledger/votes.js";
+import { type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import { digest } from "../../util/digest.js";
+import { PersonError } from "../../util/person-error.js";
+import { type Representative, representatives } from "./collections.js";
 
 /** The most super validators that a server may map. */
 const MAX_MAPPED = 40;
@@ -51,32 +52,36 @@ const definition = new SlashCommandBuilder()
     ),
   );
 
-const mentionOf = ({ who }: Pick<MappedVoter, "who">): Markdown =>
+const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
 
 /** A server's own, by their ids in the state. */
-const ownOf = async ({ state }: Network, guildId: string) =>
-  [...(await state.voters.list())].filter(([, each]) => each.guildId === guildId);
+const ownOf = async ({ state }: FeedServices, guildId: string) =>
+  [...(await state.open(representatives).list())].filter(([, each]) => each.guildId === guildId);
 
-/** The super validator that was typed, as it is kept. @throws {PersonError} where it is none, or several */
-async function chosen({ options }: ChatInputCommandInteraction, services: Network) {
+/** The super validator that was typed, as it is kept. @throws {PersonError} if it is none, or several */
+async function chosenVoter({ options }: ChatInputCommandInteraction, services: FeedServices) {
   const id = await readThing(options.getString(SV, true), ["voter"], services);
-  const known = services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
-  if (!known)
+  const knownVoter =
+    services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
+  if (!knownVoter)
     throw new PersonError(
       "No super validator by that name has voted lately. Choose one of those that are offered as you type.",
       "missing",
     );
-  const name = known.name ?? id;
+  const name = knownVoter.name ?? id;
   return { name, aliases: [...new Set([id, name])] };
 }
 
 const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
 
-async function set(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
+async function set(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
   const { options, client } = interaction;
-  const voter = await chosen(interaction, services);
+  const voter = await chosenVoter(interaction, services);
   const { user, role } = options.get(WHO, true);
   if (!role && !user) throw new PersonError("Choose a member of this server, or a role.");
   if (user?.bot) throw new PersonError("A bot does not vote: choose a member of this server, or a role.");
@@ -90,54 +95,69 @@ async function set(interaction: ChatInputCommandInteraction, services: Network):
   const who = role
     ? ({ kind: "role", id: role.id } as const)
     : ({ kind: "member", id: user?.id ?? "" } as const);
-  const kept: MappedVoter = { guildId, ...voter, who, setAt: Date.now() };
-  const own = await ownOf(services, guildId);
-  const before = own.filter(([, each]) => isSameVoter(each, voter));
-  if (before.length === 0 && own.length >= MAX_MAPPED)
-    throw new PersonError(
-      `This server has ${own.length} of these, as many as it may have. \`/voters remove\` ends one.`,
-    );
-  await services.state.commit([
-    ...before.map(([key]) => services.state.voters.delete(key)),
-    services.state.voters.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, kept),
-  ]);
-  return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(kept)}`, PINGED]);
+  const newRepresentative: Representative = { guildId, ...voter, who, setAt: Date.now() };
+  const collection = services.state.open(representatives);
+  await commitWithin(services.state, ownerOf({ guildId, userId: null }), async () => {
+    const ownRepresentatives = await ownOf(services, guildId);
+    const replacedOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
+    if (replacedOnes.length === 0 && ownRepresentatives.length >= MAX_MAPPED)
+      throw new PersonError(
+        `This server has ${ownRepresentatives.length} of these, as many as it may have. \`/voters remove\` ends one.`,
+      );
+    return [
+      ...replacedOnes.map(([key]) => collection.delete(key)),
+      collection.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, newRepresentative),
+    ];
+  });
+  return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`, PINGED]);
 }
 
-async function list(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
-  const own = (await ownOf(services, serverOf(interaction)))
+async function list(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const ownRepresentatives = (await ownOf(services, serverOf(interaction)))
     .map(([, each]) => each)
     .sort((a, b) => a.name.localeCompare(b.name));
   return say(
     services,
     md`Who represents which super validator`,
-    own.length === 0
+    ownRepresentatives.length === 0
       ? [md`Nobody yet: \`/voters set\` says who is pinged while a vote is missing.`]
-      : [...own.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`), md``, PINGED],
+      : [
+          ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`),
+          md``,
+          PINGED,
+        ],
     "neutral",
   );
 }
 
-async function remove(interaction: ChatInputCommandInteraction, services: Network): Promise<MessagePayload> {
-  const own = await ownOf(services, serverOf(interaction));
-  const typed = interaction.options.getString(SV, true).trim().toLowerCase();
-  const voter = await chosen(interaction, services).catch((error: unknown) => {
+async function remove(
+  interaction: ChatInputCommandInteraction,
+  services: FeedServices,
+): Promise<MessagePayload> {
+  const ownRepresentatives = await ownOf(services, serverOf(interaction));
+  const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
+  const voter = await chosenVoter(interaction, services).catch((error: unknown) => {
     // One that no longer votes can be removed by its name all the same.
-    const kept = own.find(([, { aliases }]) => aliases.some((alias) => alias.toLowerCase() === typed));
-    if (!kept) throw error;
-    return kept[1];
+    const knownByName = ownRepresentatives.find(([, { aliases }]) =>
+      aliases.some((alias) => alias.toLowerCase() === typedName),
+    );
+    if (!knownByName) throw error;
+    return knownByName[1];
   });
-  const found = own.filter(([, each]) => isSameVoter(each, voter));
-  if (found.length === 0)
+  const foundOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
+  if (foundOnes.length === 0)
     throw new PersonError("Nobody represents that super validator: `/voters list` shows who does.");
-  await services.state.commit(found.map(([key]) => services.state.voters.delete(key)));
+  await services.state.commit(foundOnes.map(([key]) => services.state.open(representatives).delete(key)));
   return say(services, md`Removed`, [md`Nobody is pinged for **${cut(voter.name, 100)}** any more.`]);
 }
 
 const actions = new Map(Object.entries({ set, list, remove }));
 
 /** /voters: who is pinged while a super validator has not voted. */
-export const voters: ActingCommand<Network> = {
+export const votersCommand: ActingCommand<FeedServices> = {
   definition: definition.toJSON(),
   group: "Governance",
   suggests: { [SV]: ["voter"] },

@@ -1,8 +1,8 @@
-import type { ExplorerConfig } from "../../config.js";
-import { differencesIn } from "../../explorer/differences.js";
-import { type EndpointName, endpointNames } from "../../explorer/endpoints.js";
-import { unknownWordsIn } from "../../ledger/known-words.js";
-import { SIGN } from "../finding.js";
+import type { ExplorerConfig } from "../../src/config.js";
+import { SIGN } from "../../src/doctor/finding.js";
+import { differencesIn } from "../../src/explorer/differences.js";
+import { type EndpointName, endpointNames } from "../../src/explorer/endpoints.js";
+import { unknownWordsIn } from "../../src/ledger/known-words.js";
 import { createAnonymizer } from "./anonymous.js";
 import { createAsk, type Exchange, isAnswered, pathOf } from "./ask.js";
 import { isGrave, meaningOf, SEEN_IN, wordsOf } from "./meaning.js";

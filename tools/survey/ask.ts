@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ExplorerConfig } from "../../config.js";
-import { createBudget } from "../../explorer/budget.js";
+import type { ExplorerConfig } from "../../src/config.js";
+import { createBudget } from "../../src/explorer/budget.js";
 import {
   addressOf,
   type EndpointName,
   endpoints,
   type Parameters,
   targetOf,
-} from "../../explorer/endpoints.js";
-import { ExplorerError, type ExplorerProblem } from "../../explorer/errors.js";
-import { createHttp } from "../../explorer/http.js";
+} from "../../src/explorer/endpoints.js";
+import { ExplorerError, type ExplorerProblem } from "../../src/explorer/errors.js";
+import { createHttp } from "../../src/explorer/http.js";
 
 /** One request, and what came of it. */
 export interface Exchange {
@@ -21,7 +21,7 @@ export interface Exchange {
   readonly status: number | undefined;
   readonly ms: number;
   readonly bytes: number;
-  /** The answer; undefined where there is none. */
+  /** The answer; undefined if there is none. */
   readonly json?: unknown;
   /** Whether it asks for something that is not there. */
   readonly isProbe: boolean;

@@ -1,0 +1,81 @@
+import type { Random } from "../../sandbox/explorer/random.js";
+import { DAY, MINUTE, SECOND } from "../../src/util/units.js";
+import { type Span, type Window, windowAt } from "./windows.js";
+
+/** How a network's validators report: all alike, each in its own way, or in another way from the middle of the time on. */
+export const RHYTHMS = ["ten", "hour", "irregular", "mixed", "change"] as const;
+export type Rhythm = (typeof RHYTHMS)[number];
+
+/** The shortest and the longest gap between two reports of a validator that is well, in ms. */
+export interface GapBounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+const TEN: GapBounds = { least: 9 * MINUTE, most: 12 * MINUTE };
+const HOURLY: GapBounds = { least: 60 * MINUTE, most: 65 * MINUTE };
+const IRREGULAR: GapBounds = { least: 60 * MINUTE, most: 95 * MINUTE };
+
+/** One report in fifty reaches the explorer this late at the most, in ms; every other within half a minute. */
+const LATEST_MS = 12 * MINUTE;
+
+/** The reports of one validator, in their order: when it made each, and when the explorer has it. */
+export interface Reports {
+  readonly madeAt: Float64Array;
+  readonly arrivedAt: Float64Array;
+}
+
+/** Returns the bounds of a validator's gaps at a moment. @param changeAt the middle of the time */
+export function boundsOf(rhythm: Rhythm, validator: number, at: number, changeAt: number): GapBounds {
+  switch (rhythm) {
+    case "ten":
+      return TEN;
+    case "hour":
+      return HOURLY;
+    case "irregular":
+      return IRREGULAR;
+    case "mixed":
+      return [TEN, HOURLY, IRREGULAR][validator % 3] ?? TEN;
+    case "change":
+      return at < changeAt ? TEN : HOURLY;
+  }
+}
+
+/** Draws the reports of one validator; none are made within its silences. */
+export function drawReports(
+  random: Random,
+  { startAt, days }: Span,
+  bounds: (at: number) => GapBounds,
+  silences: readonly Window[],
+): Reports {
+  const madeAt: number[] = [];
+  const arrivedAt: number[] = [];
+  const endAt = startAt + (days + 3) * DAY;
+  // A validator keeps its pace, except for those whose gaps vary.
+  const pace = random.next();
+  const gapAt = (at: number): number => {
+    const { least, most } = bounds(at);
+    const share = most > 1.3 * least && most > 90 * MINUTE ? random.next() : pace;
+    return Math.round(least + share * (most - least));
+  };
+  const first = startAt - DAY;
+  for (let at = first + random.int(0, gapAt(first)); at < endAt; at += gapAt(at)) {
+    if (windowAt(silences, at)) continue;
+    const delay = random.chance(0.02) ? random.int(MINUTE, LATEST_MS) : random.int(SECOND, 30 * SECOND);
+    madeAt.push(at);
+    arrivedAt.push(Math.max(at + delay, arrivedAt.at(-1) ?? 0));
+  }
+  return { madeAt: Float64Array.from(madeAt), arrivedAt: Float64Array.from(arrivedAt) };
+}
+
+/** Returns the place of the last time up to a moment; -1 if there is none. */
+export function lastIndex(times: Float64Array, at: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

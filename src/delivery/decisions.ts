@@ -1,0 +1,105 @@
+import type { PostProblem } from "../discord/problems.js";
+import { ageOf, believed } from "../util/clock.js";
+import { DAY, HOUR, MINUTE } from "../util/units.js";
+import type { Announced, Delivery } from "./collections.js";
+import type { SubjectState } from "./feed.js";
+
+/** Maximum wait in ms. A later time was written by a clock that was wrong. */
+const MAX_WAIT_MS = 2 * HOUR;
+/** Maximum clock difference between two processes, in ms. */
+const CLOCK_SKEW_MS = 2_000;
+/** Temporary errors are retried with backoff for this long, in ms. */
+export const GIVE_UP_MS = DAY;
+const RETRY_MS = { first: 1_000, most: 15 * MINUTE };
+
+/** Returns when a delivery may be sent, epoch ms. Another process's claim is its own until its deadline. */
+export const dueAt = (
+  { notBefore, claim }: Pick<Delivery, "notBefore" | "claim">,
+  epoch: number,
+  now: number,
+): number =>
+  Math.max(
+    believed(notBefore, now, MAX_WAIT_MS),
+    claim && claim.epoch !== epoch ? believed(claim.deadline + CLOCK_SKEW_MS, now, MAX_WAIT_MS) : 0,
+  );
+
+/** Returns the delay before the next attempt, in ms: exponential backoff with jitter. @param chance from 0 to 1 */
+export const backoffMs = (attempts: number, chance: number): number =>
+  Math.min(RETRY_MS.first * 2 ** attempts, RETRY_MS.most) * (0.75 + chance / 2);
+
+/**
+ * Result of a failed delivery:
+ * - `arrived`: its message was delivered and then deleted by a person
+ * - `stand-alone`: its thread is gone, so the news is sent without it
+ * - `drop-channel`: its channel is gone
+ * - `give-up`: Discord will never take it, or it is too old
+ * - `pause`: the channel is closed to the bot until a person changes something
+ * - `retry`: it is sent again later
+ */
+export type FailureResult = "arrived" | "stand-alone" | "drop-channel" | "give-up" | "pause" | "retry";
+
+interface Failure {
+  readonly problem: PostProblem;
+  /** True if the request to send it was started. */
+  readonly isSending: boolean;
+  /** True if it goes into a thread. */
+  readonly hasThread: boolean;
+  readonly ageMs: number;
+}
+
+const CLOSED: ReadonlySet<PostProblem> = new Set(["channel-deleted", "permanent", "no-access"]);
+
+/** Decides about a failed delivery. */
+export function resultOf({ problem, isSending, hasThread, ageMs }: Failure): FailureResult {
+  if (problem === "deleted-by-somebody" && isSending) return "arrived";
+  if (hasThread && CLOSED.has(problem)) return "stand-alone";
+  if (problem === "channel-deleted") return "drop-channel";
+  if (problem === "invalid" || ageMs > GIVE_UP_MS) return "give-up";
+  return CLOSED.has(problem) ? "pause" : "retry";
+}
+
+/** A message is edited at most this often, in ms, except for the end of its subject. */
+const EDIT_INTERVAL_MS = 5 * MINUTE;
+/** Time after the end of a subject at which its messages are forgotten, in ms. */
+const KEPT_MS = 30 * DAY;
+
+/**
+ * Next step for a delivered message:
+ * - `forget`: it will not change any more
+ * - `retire`: its subject is unknown now, so it is shown as ended once
+ * - `follow-up`: a thread or a crosspost is missing
+ * - `edit`: it shows an old revision
+ * - `wait`: it is checked again at a time, epoch ms
+ * - `none`: it is up to date
+ */
+export type MessageStep =
+  | { readonly kind: "forget" | "retire" | "follow-up" | "edit" | "none" }
+  | { readonly kind: "wait"; readonly until: number };
+
+interface Message {
+  readonly document: Announced;
+  /** True if its feed keeps messages up to date. */
+  readonly isLasting: boolean;
+  /** The current state of its subject, if the feed knows it. */
+  readonly subject: SubjectState | undefined;
+  /** False while new messages are being sent. */
+  readonly mayEdit: boolean;
+}
+
+/** Decides about a delivered message. @param now epoch ms */
+export function nextStep({ document, isLasting, subject, mayEdit }: Message, now: number): MessageStep {
+  const isEditable = document.revision !== undefined;
+  const endedAt = subject?.endedAt ?? null;
+  if (endedAt !== null && endedAt < now - KEPT_MS) return { kind: "forget" };
+  // An old message's subject is forgotten by itself, and the message stays as it is.
+  if (isLasting && !subject && !document.todo)
+    return { kind: isEditable && ageOf(document.at, now) < KEPT_MS ? "retire" : "forget" };
+  const isBehind = isEditable && subject !== undefined && subject.revision > (document.revision ?? 0);
+  if (!document.todo && !isBehind) return { kind: "none" };
+  const notBefore = believed(document.notBefore ?? 0, now, MAX_WAIT_MS);
+  if (notBefore > now) return { kind: "wait", until: notBefore };
+  if (document.todo) return { kind: "follow-up" };
+  const waitMs = endedAt === null ? EDIT_INTERVAL_MS - ageOf(document.editedAt ?? 0, now) : 0;
+  if (waitMs > 0) return { kind: "wait", until: now + waitMs };
+  return isLasting && mayEdit ? { kind: "edit" } : { kind: "wait", until: now };
+}

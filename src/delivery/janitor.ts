@@ -1,0 +1,161 @@
+import type { CollectionDefinition, SubscriptionPattern } from "../storage/collection.js";
+import type { Collection, State } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
+import { deliveryCollections, type Subscription, subscriptionDocuments, watchers } from "./collections.js";
+import { idOf, type SubscriptionKey, type Subscriptions } from "./subscriptions.js";
+
+/** Deletes documents together with their owner. No other code deletes documents that have another owner. */
+export interface Janitor {
+  /** Deletes a subscription and everything that belongs to no other subscription. */
+  removeSubscription(key: SubscriptionKey): Promise<void>;
+  /** Deletes a channel's subscriptions and everything that belongs to them. */
+  removeChannel(channelId: string): Promise<void>;
+  /** Deletes everything about a person. Returns the number of subscriptions that have ended. */
+  forgetPerson(userId: string): Promise<number>;
+  /**
+   * Deletes documents of feeds whose subscription is gone. A poll that was under way while a subscription was removed may have
+   * written one.
+   */
+  sweep(): Promise<void>;
+  /** Returns the writes that delete everything in a feed's collections that belongs to these subjects. */
+  endSubjects(collections: readonly CollectionDefinition[], subjects: readonly string[]): Promise<Write[]>;
+}
+
+/** True if a subscription is one of those that a pattern describes. */
+const fits = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
+  pattern.channelId === channelId &&
+  (pattern.feed === undefined || pattern.feed === feed) &&
+  (pattern.subject === undefined || pattern.subject === subject);
+
+/** Creates the janitor of a network's state. @param feedCollections the collections that feeds declare */
+export function createJanitor(
+  state: State,
+  subscriptions: Pick<Subscriptions, "all">,
+  feedCollections: readonly CollectionDefinition[] = [],
+): Janitor {
+  const definitions = [...deliveryCollections, ...feedCollections];
+  const stored = state.open(subscriptionDocuments);
+
+  /** Returns the deletions of these subscriptions and of what belongs to them. */
+  const deletionsOf = async (
+    removed: readonly Subscription[],
+    isRemoved: (pattern: SubscriptionPattern) => boolean,
+  ): Promise<Write[]> => {
+    const ids = removed.map(idOf);
+    const writes = ids.map((id) => stored.delete(id));
+    for (const definition of definitions)
+      for (const owner of definition.owners ?? []) {
+        if (owner.kind !== "subscription") continue;
+        const collection = state.open(definition);
+        if (!owner.patternOf) writes.push(...ids.map((id) => collection.delete(id)));
+        else
+          for await (const [id, document] of collection.entries())
+            if (isRemoved(owner.patternOf(id, document))) writes.push(collection.delete(id));
+      }
+    return writes;
+  };
+
+  /** Deletes subscriptions and what belongs to them, in one commit. */
+  const remove = async (
+    removed: readonly Subscription[],
+    isRemoved: (pattern: SubscriptionPattern) => boolean,
+  ): Promise<void> => {
+    await state.commit(await deletionsOf(removed, isRemoved));
+    // A delivery may have been recorded between the reading and the commit. From now on none is.
+    const lateWrites = await deletionsOf([], isRemoved);
+    if (lateWrites.length > 0) await state.commit(lateWrites);
+  };
+
+  /** Removes a person from a document that others may be changing at the same time. */
+  const rewrite = async <T>(
+    collection: Collection<T>,
+    id: string,
+    change: (document: T) => T | undefined,
+  ): Promise<void> => {
+    for (;;) {
+      const document = await collection.get(id);
+      if (document === undefined) return;
+      const nextDocument = change(document);
+      const write = nextDocument === undefined ? collection.delete(id) : collection.put(id, nextDocument);
+      if (await state.commit([collection.expect(id, document), write])) return;
+    }
+  };
+
+  return {
+    async removeSubscription(key) {
+      const isRemoved = (each: SubscriptionKey) => idOf(each) === idOf(key);
+      const channelSubscriptions = (await subscriptions.all()).filter(
+        ({ channelId }) => channelId === key.channelId,
+      );
+      const removed = channelSubscriptions.filter(isRemoved);
+      const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
+      await remove(
+        removed,
+        (pattern) => fits(pattern, key) && !remainingSubscriptions.some((each) => fits(pattern, each)),
+      );
+    },
+
+    async removeChannel(channelId) {
+      const removed = (await subscriptions.all()).filter((each) => each.channelId === channelId);
+      await remove(removed, (pattern) => pattern.channelId === channelId);
+    },
+
+    async forgetPerson(userId) {
+      const removed = (await subscriptions.all()).filter((each) => each.userId === userId);
+      const watcher = await state.open(watchers).get(userId);
+      const channels = new Set([...removed, ...(watcher ? [watcher] : [])].map(({ channelId }) => channelId));
+      await remove(removed, (pattern) => channels.has(pattern.channelId));
+      for (const definition of definitions)
+        for (const owner of definition.owners ?? []) {
+          if (owner.kind !== "person") continue;
+          const collection = state.open(definition);
+          for await (const [id, document] of collection.entries())
+            if (owner.mentions(userId, id, document))
+              await rewrite(collection, id, (newest) =>
+                owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
+              );
+        }
+      return removed.length;
+    },
+
+    async sweep() {
+      const owned: { readonly write: Write; readonly id: string; readonly pattern?: SubscriptionPattern }[] =
+        [];
+      for (const definition of feedCollections)
+        for (const owner of definition.owners ?? []) {
+          if (owner.kind !== "subscription") continue;
+          const collection = state.open(definition);
+          for await (const [id, document] of collection.entries()) {
+            const pattern = owner.patternOf?.(id, document);
+            owned.push({ write: collection.delete(id), id, ...(pattern && { pattern }) });
+          }
+        }
+      // Read last, because no document is older than its subscription.
+      const allSubscriptions = await subscriptions.all();
+      const ids = new Set(allSubscriptions.map(idOf));
+      const byChannel = new Map<string, Subscription[]>();
+      for (const each of allSubscriptions)
+        byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
+      const isOwned = (id: string, pattern: SubscriptionPattern | undefined) =>
+        pattern
+          ? byChannel.get(pattern.channelId)?.some((each) => fits(pattern, each)) === true
+          : ids.has(id);
+      const writes = owned.flatMap(({ write, id, pattern }) => (isOwned(id, pattern) ? [] : [write]));
+      if (writes.length > 0) await state.commit(writes);
+    },
+
+    async endSubjects(collections, subjects) {
+      const endedSubjects = new Set(subjects);
+      const writes: Write[] = [];
+      if (endedSubjects.size === 0) return writes;
+      for (const definition of collections)
+        for (const owner of definition.owners ?? []) {
+          if (owner.kind !== "subject") continue;
+          const collection = state.open(definition);
+          for await (const [id, document] of collection.entries())
+            if (endedSubjects.has(owner.subjectOf(id, document))) writes.push(collection.delete(id));
+        }
+      return writes;
+    },
+  };
+}

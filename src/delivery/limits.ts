@@ -1,0 +1,27 @@
+import type { State } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
+import { ownerRevisions } from "./collections.js";
+
+/** Returns the owner of a server's or a person's subscriptions, as `commitWithin` names it. */
+export const ownerOf = ({ guildId, userId }: { guildId: string | null; userId: string | null }): string =>
+  userId === null ? `guild:${guildId}` : `person:${userId}`;
+
+/**
+ * Checks a limit and commits the writes that it allows. If another write of the same owner comes in between, it starts again, so
+ * that simultaneous commands cannot exceed the limit together.
+ * @param check returns the writes; throws PersonError if the limit is reached
+ * @throws {StateError}
+ */
+export async function commitWithin(
+  state: Pick<State, "open" | "commit">,
+  owner: string,
+  check: () => Promise<readonly Write[]>,
+): Promise<void> {
+  const revisions = state.open(ownerRevisions);
+  for (;;) {
+    const before = await revisions.get(owner);
+    const writes = await check();
+    const next = { revision: (before?.revision ?? 0) + 1 };
+    if (await state.commit([revisions.expect(owner, before), revisions.put(owner, next), ...writes])) return;
+  }
+}

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { buttonAddress, defineButton, idParameter, type ScreenName } from "../screens/addresses.js";
+import type { Link } from "../screens/view.js";
+import type { FeedDefinition } from "./feed.js";
+
+const feed = z.string().max(20);
+/** The value that a menu sets, as a person would type it. */
+const set = z.string().max(12).default("");
+/** A network that the bot no longer serves. */
+const network = z.string().max(12).optional();
+
+/** Shows what a watch would tell, and asks whether to start it. */
+export const offerWatchButton = defineButton("watch", { id: idParameter, feed, set });
+export const startWatchButton = defineButton("watch-on", { id: idParameter, feed, set });
+/** Shows a person's watches, or one of them. */
+export const watchesButton = defineButton("watches", {
+  id: idParameter.optional(),
+  feed: feed.optional(),
+  network,
+});
+export const changeWatchButton = defineButton("watch-set", {
+  id: idParameter,
+  feed,
+  to: z.enum(["pause", "resume", "remove"]),
+  network,
+});
+
+/** Returns the "Watch" buttons of a screen, for the feeds that declare one. */
+export const createWatchLinks =
+  (feeds: readonly FeedDefinition[]) =>
+  (screen: ScreenName, id: string): readonly Link[] =>
+    feeds.flatMap(({ name, watches = [] }) =>
+      watches.flatMap((watch) =>
+        watch.screen?.name === screen
+          ? [
+              {
+                label: "Watch",
+                emoji: "🔔",
+                to: buttonAddress(offerWatchButton, { feed: name, id: watch.screen.subjectOf(id) }),
+              },
+            ]
+          : [],
+      ),
+    );

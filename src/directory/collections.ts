@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { type DocumentOf, defineCollection } from "../storage/collection.js";
+
+const time = z.number();
+
+const entry = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  /** A validator that is active, a vote request that is open; null if it is neither or not known. */
+  active: z.boolean().nullable(),
+  /** The validator's software version. */
+  version: z.string().nullable().exactOptional(),
+  /** When a validator was last seen, epoch ms. */
+  seenAt: time.nullable().exactOptional(),
+  /** Distinguishes namesakes better than an id: a vote request's status and deadline. */
+  note: z.string().exactOptional(),
+});
+
+/** Lists of names, by kind. */
+export const nameLists = defineCollection({
+  name: "directory",
+  schema: z.object({ readAt: time, changedAt: time.exactOptional(), entries: z.array(entry) }),
+  lifetime: "until the list is read again",
+});
+
+/** Times of the lists of names. They are stored apart, since a process that waits for a new list reads only these. */
+export const nameListTimes = defineCollection({
+  name: "directory-times",
+  schema: z.object({ readAt: time, changedAt: time.exactOptional() }),
+  lifetime: "until the list is read again",
+});
+
+/** Summaries of vote requests, by identity: words, and parties by their ids. */
+export const requestSummaries = defineCollection({
+  name: "subjects",
+  schema: z.array(z.union([z.string(), z.object({ party: z.string() })])),
+  lifetime: "forever: one for each vote request",
+});
+
+/** Tokens that people have looked at. */
+export const knownTokens = defineCollection({ name: "tokens", schema: entry, lifetime: "forever" });
+
+/** The collections of names. */
+export const directoryCollections = [nameLists, nameListTimes, requestSummaries, knownTokens];
+
+/** A thing with its id, as a list describes it. */
+export type NamedEntry = DocumentOf<typeof knownTokens>;

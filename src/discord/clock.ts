@@ -1,0 +1,44 @@
+import { type REST, RESTEvents } from "discord.js";
+
+/**
+ * Returns Discord's time, epoch ms, to the second. Discord's message ids contain its time, and this machine's clock may be wrong.
+ * It is taken from the Date header of answers, and from this machine until the first answer.
+ */
+export function createDiscordTime(rests: readonly REST[], now = Date.now): () => number {
+  let lastDate: { readonly at: number; readonly steady: number } | undefined;
+  for (const rest of rests) {
+    rest.on(RESTEvents.Response, (_, { headers }) => {
+      const answeredAt = Date.parse(headers.get("date") ?? "");
+      if (Number.isFinite(answeredAt)) lastDate = { at: answeredAt, steady: performance.now() };
+    });
+  }
+  return () => (lastDate ? lastDate.at + performance.now() - lastDate.steady : now());
+}
+
+/** Maximum drift between two clocks, as a fraction of the elapsed time. It is generous. */
+const DRIFT = 0.001;
+/** Arrivals that are remembered. */
+const MAX_ARRIVALS = 30;
+/** Use the third-smallest offset, so that up to two interactions with a wrong timestamp are ignored. */
+const REFERENCE = 2;
+
+/**
+ * Creates a function that returns an interaction's age by Discord's clock, in ms. The clock offset is estimated from the fastest
+ * recent arrivals. It uses only the steady clock, so that setting the system clock has no effect. Until there are enough
+ * arrivals, the age is 0.
+ * @param steady monotonic time in ms
+ */
+export function createAge(steady = () => performance.now()): (createdAt: number) => number {
+  const arrivals: { readonly at: number; readonly apart: number }[] = [];
+  return (createdAt) => {
+    const arrivedAt = steady();
+    const offsetMs = arrivedAt - createdAt;
+    arrivals.push({ at: arrivedAt, apart: offsetMs });
+    if (arrivals.length > MAX_ARRIVALS) arrivals.shift();
+    const quickest = arrivals
+      .map((each) => each.apart + (arrivedAt - each.at) * DRIFT)
+      .sort((a, b) => a - b)
+      .at(Math.min(REFERENCE, arrivals.length));
+    return quickest === undefined ? 0 : Math.max(0, offsetMs - quickest);
+  };
+}

@@ -1,0 +1,39 @@
+import type { Directory, Kind } from "../directory/directory.js";
+import { KIND_WORDS } from "../screens/lookup.js";
+import { isWholeId, readId } from "../text/ids.js";
+import { PersonError } from "../util/person-error.js";
+import type { Links } from "./links.js";
+
+/** Services that resolve names. */
+export interface NameServices {
+  readonly directory: Directory;
+  readonly links: Pick<Links, "readChoice" | "choiceValue">;
+}
+
+/**
+ * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.
+ * @throws {PersonError} if it fits none, or several
+ */
+export async function readThing(
+  typed: string,
+  kinds: readonly Kind[],
+  { directory, links }: NameServices,
+): Promise<string> {
+  const id = readId((await links.readChoice(typed)) ?? typed);
+  if (isWholeId(id)) return id;
+  const [kind = "validator"] = kinds;
+  const kindName = KIND_WORDS[kind];
+  const namedMatches = directory.named(kinds, id);
+  const [only, ...others] = namedMatches.length > 0 ? namedMatches : directory.search(kinds, id, 2);
+  if (only && others.length === 0) return only.entry.id;
+  if (only)
+    throw new PersonError(
+      `Several things go by that name. Choose one of those that are offered as you type.`,
+    );
+  throw new PersonError(
+    directory.readAt(kind) === undefined
+      ? `The names are still being read. Try again in a minute, or paste the whole id of the ${kindName}.`
+      : `No ${kindName} is known by that name. Choose one of those that are offered as you type, or paste its whole id.`,
+    "missing",
+  );
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from "node:util";
+import { HOUR } from "../../util/units.js";
+import type { TrackedVoteRequest } from "./collections.js";
+import { type GovernanceEvent, reminderId } from "./events.js";
+import { reminderTimes } from "./reminders.js";
+import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import { options } from "./topics.js";
+import { neededForTracked, toVoteRequest, trackedStanding } from "./tracking.js";
+
+/** Votes that were cast in time have reached the explorer after this time, in ms. */
+const SETTLED_MS = HOUR;
+
+interface StageDeps {
+  readonly requests: TrackedVoteRequests;
+  /** Returns the number of super validators, for tallies that do not contain it. */
+  readonly superValidators: () => Promise<number | undefined>;
+  readonly now: () => number;
+}
+
+/** Reminders that this version adds to a request of an earlier one, and whose time has passed: they count as done. */
+function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now: number): string[] {
+  const deadlines = [terms.voteBefore, terms.targetEffectiveAt].flatMap((each) => each ?? []);
+  return deadlines
+    .flatMap((deadline) =>
+      reminderTimes(options.before.byDefault, deadline, openedAt ?? null).map((before) => ({
+        deadline,
+        before,
+      })),
+    )
+    .filter(({ deadline, before }) => deadline - before <= now)
+    .map(({ deadline, before }) => reminderId(deadline, before))
+    .filter((each) => !reminded.includes(each));
+}
+
+/** Returns the changes of a request that follow from the time alone. */
+function advance(
+  known: TrackedVoteRequest,
+  needed: number | undefined,
+  now: number,
+): { readonly next: TrackedVoteRequest; readonly overdueSince?: number | null } {
+  const { phase, since } = trackedStanding(known, needed, now);
+  const isFirst = known.stage === undefined;
+  const { enoughYesAt, ...rest } = known;
+  const hasEnough = needed !== undefined && (toVoteRequest(known).yes ?? 0) >= needed;
+  // Since when is known only if the bot saw that there were fewer before.
+  const enoughAt = hasEnough ? (enoughYesAt ?? (isFirst ? undefined : now)) : undefined;
+  const isOld = isFirst && known.seenAt === undefined;
+  const isShown = (known.stage ?? "voting") !== phase;
+  const { voteBefore } = known.terms;
+  const isSettled = phase === "expired" && voteBefore !== null && now - voteBefore > SETTLED_MS;
+  const nextRequest: TrackedVoteRequest = {
+    ...rest,
+    stage: phase,
+    revision: known.revision + (isShown ? 1 : 0),
+    ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
+    ...(isSettled ? { hasExpired: true } : {}),
+    ...(phase === "overdue" ? { toldOverdue: true } : {}),
+    reminded: isOld ? [...known.reminded, ...passedReminders(known, now)] : known.reminded,
+  };
+  const isNews = phase === "overdue" && !known.toldOverdue && !isFirst;
+  return isNews ? { next: nextRequest, overdueSince: since } : { next: nextRequest };
+}
+
+/** Creates the checks for dates that have passed, and for requests that are overdue. */
+export function createStageChecks({ requests, superValidators, now }: StageDeps) {
+  return async (): Promise<ReadFindings> => {
+    const learntRequests = new Map<string, TrackedVoteRequest>();
+    const events: GovernanceEvent[] = [];
+    const openRequests = [...(await requests.all())].filter(([, { phase }]) => phase === "open");
+    for (const [key, known] of openRequests) {
+      const { next, overdueSince } = advance(known, await neededForTracked(known, superValidators), now());
+      if (isDeepStrictEqual(next, known)) continue;
+      learntRequests.set(key, next);
+      if (overdueSince !== undefined) events.push({ kind: "overdue", key, since: overdueSince });
+    }
+    return { learnt: learntRequests, events };
+  };
+}

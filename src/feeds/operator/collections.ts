@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type DocumentOf, defineCollection } from "../../storage/collection.js";
+
+/** A problem of the bot that its operator should know. */
+const trouble = z.object({
+  /** The channel that is told. */
+  channelId: z.string(),
+  kind: z.enum(["key", "explorer", "late", "unreadable", "unforeseen"]),
+  since: z.number(),
+  /** When it was last found, within a minute. */
+  seenAt: z.number(),
+  endedAt: z.number().exactOptional(),
+  /** Details, one line each. */
+  details: z.array(z.string()),
+  revision: z.number(),
+});
+
+/** Current and recent problems of the bot. */
+export const troubles = defineCollection({
+  name: "troubles",
+  schema: trouble,
+  lifetime: "until 30 days after it is over",
+});
+
+/** A problem of the bot. */
+export type Trouble = DocumentOf<typeof troubles>;

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type DocumentOf, defineCollection } from "../../storage/collection.js";
+
+/** The state of a subscription to the price. */
+const priceWatch = z.object({
+  /** True if the alert can fire. False while the condition has held since the last alert. */
+  isArmed: z.boolean(),
+  /** Of the subscription as it was set up then. */
+  savedAt: z.number().exactOptional(),
+  told: z.object({ at: z.number(), price: z.string() }).exactOptional(),
+});
+
+/** The name of this feed. */
+export const PRICE_FEED = "price";
+
+/** State of each subscription to the price, by subscription. */
+export const priceWatches = defineCollection({
+  name: "price-watches",
+  schema: priceWatch,
+  lifetime: "as long as its subscription",
+  owners: [{ kind: "subscription" }],
+});
+
+/** The state of a subscription to the price. */
+export type PriceWatch = DocumentOf<typeof priceWatches>;

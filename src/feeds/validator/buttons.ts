@@ -1,0 +1,18 @@
+import * as z from "zod";
+import { defineButton, idParameter } from "../../screens/addresses.js";
+
+/** When the silence began, epoch ms. */
+const since = z.coerce.number().int().nonnegative();
+/** The message that the button is on: the alert's own, or news about it, which is not edited. */
+const on = z.enum(["card", "news"]).default("card");
+
+/** "I'm on it", under an alert about a validator. */
+export const acknowledgeButton = defineButton("ack", { id: idParameter, since, on });
+
+/** The menu that snoozes an alert. `back` means until the validator is back. */
+export const snoozeButton = defineButton("snooze", {
+  id: idParameter,
+  since,
+  for: z.enum(["1h", "8h", "1d", "back"]),
+  on,
+});

@@ -1,0 +1,114 @@
+import { type NetworkRhythm, RELEARN_MS } from "../../ledger/network-rhythm.js";
+import {
+  intervalFromReading,
+  intervalOf,
+  networkInterval,
+  type ReportGaps,
+  USUAL_INTERVAL_MS,
+  withGap,
+} from "../../ledger/rhythm.js";
+import { ageOf } from "../../util/clock.js";
+import { HOUR } from "../../util/units.js";
+import type { ActivityReading } from "./reading.js";
+
+/** The network's interval counts as learned once this share of the validators that report has been seen to. */
+const MOST = 0.8;
+const MIN_VALIDATORS = 5;
+/** Interval at which an unchanged rhythm is stored again, in ms. */
+const KEEP_MS = HOUR;
+
+interface Reported extends ReportGaps {
+  readonly seenAt: number;
+  readonly readAt: number;
+}
+
+/** All validators' reports in recent readings, kept in memory. */
+export interface ReportLog {
+  note(reading: Pick<ActivityReading, "seen" | "isWhole" | "oldestAt" | "newestAt">, readAt: number): void;
+  /** Returns how often the network's validators report, in ms; `undefined` until most of them were seen to. */
+  interval(aliveMs: number): number | undefined;
+  /** Forgets the gaps: the rhythm has changed. */
+  restart(): void;
+}
+
+/** Creates an empty log. */
+export function createReportLog(): ReportLog {
+  const knownReports = new Map<string, Reported>();
+  let lastReading: { readonly readAt: number; readonly newestAt: number } | undefined;
+  return {
+    note({ seen, isWhole, oldestAt, newestAt }, readAt) {
+      // A list that reaches back to the last reading shows every report since then.
+      const isContiguous =
+        lastReading !== undefined && (isWhole || (oldestAt ?? readAt) <= lastReading.newestAt);
+      for (const [party, { seenAt }] of seen) {
+        const previousReport = knownReports.get(party);
+        const gapMs = previousReport ? seenAt - previousReport.seenAt : 0;
+        const unreadMs =
+          readAt - (isContiguous && lastReading ? lastReading.readAt : (previousReport?.readAt ?? 0));
+        const learntGaps =
+          previousReport && gapMs > 0
+            ? withGap(previousReport, gapMs, unreadMs)
+            : (previousReport ?? { gaps: [] });
+        knownReports.set(party, {
+          ...learntGaps,
+          seenAt: Math.max(seenAt, previousReport?.seenAt ?? 0),
+          readAt,
+        });
+      }
+      if (newestAt !== null) lastReading = { readAt, newestAt };
+    },
+    interval(aliveMs) {
+      const allReports = [...knownReports.values()];
+      const newestAt = allReports.reduce((latest, { seenAt }) => Math.max(latest, seenAt), 0);
+      const alive = allReports.filter(({ seenAt }) => newestAt - seenAt <= aliveMs);
+      const intervals = alive.flatMap((each) => intervalOfFew(each) ?? []);
+      if (intervals.length < Math.max(MIN_VALIDATORS, MOST * alive.length)) return undefined;
+      return networkInterval(intervals);
+    },
+    restart() {
+      for (const [party, each] of knownReports) knownReports.set(party, { ...each, gaps: [], roughGaps: [] });
+    },
+  };
+}
+
+/** Two gaps do for a network: an outage before one of them is the longer one. */
+const intervalOfFew = (reported: ReportGaps): number | undefined =>
+  intervalOf(reported) ?? (reported.gaps.length > 1 ? Math.min(...reported.gaps) : undefined);
+
+/**
+ * Returns the network's rhythm after a reading, or the same object if there is no change worth storing.
+ * @param stopped set if no validator has reported for longer than an interval; unsure if that may be the explorer's fault
+ */
+export function learnRhythm(
+  known: NetworkRhythm | undefined,
+  log: ReportLog,
+  reading: Pick<ActivityReading, "listed" | "isWhole">,
+  stopped: { readonly isUnsure: boolean } | undefined,
+  now: number,
+): NetworkRhythm | undefined {
+  const intervalBefore = known?.intervalMs ?? USUAL_INTERVAL_MS;
+  if (stopped) {
+    if (known?.changing) return known;
+    log.restart();
+    return {
+      intervalMs: intervalBefore,
+      learntAt: now,
+      isLearnt: false,
+      ...known,
+      changing: { since: now, beforeMs: intervalBefore, ...stopped },
+    };
+  }
+  const learntInterval = log.interval(2 * intervalBefore);
+  const { changing, ...rest } = known ?? {};
+  if (learntInterval !== undefined) {
+    const isFresh = known?.isLearnt && ageOf(known.learntAt, now) < KEEP_MS;
+    const isSame = Math.abs(learntInterval - intervalBefore) <= intervalBefore * 0.05;
+    if (isFresh && isSame && !changing) return known;
+    return { ...rest, intervalMs: learntInterval, learntAt: now, isLearnt: true };
+  }
+  if (changing) return known;
+  const mayHold = known?.isLearnt && ageOf(known.learntAt, now) < RELEARN_MS;
+  const estimate = reading.isWhole && !mayHold ? intervalFromReading(reading.listed) : undefined;
+  if (estimate === undefined || estimate === known?.intervalMs) return known;
+  return { ...rest, intervalMs: estimate, learntAt: now, isLearnt: false };
+}

@@ -1,0 +1,130 @@
+import { HOUR, MINUTE } from "../util/units.js";
+
+/**
+ * Assumed reporting interval in ms while nothing has been learned. Splice refuses `ValidatorLicense_ReportActive` more often than
+ * once an hour, and its trigger fires a few minutes later (docs/ledger.md, "Validators").
+ */
+export const USUAL_INTERVAL_MS = 65 * MINUTE;
+
+/** Number of recent gaps whose median is the interval. One outage among them changes nothing. */
+export const MAX_GAPS = 5;
+const MIN_GAPS = 3;
+/** Gaps that the bot saw only in part agree if the longest is at most this many times the shortest. */
+const AGREEMENT = 1.25;
+
+/** The reports of one validator, as far as readings showed them. */
+export interface ReportGaps {
+  /** Time between two successive reports in ms, the newest last. */
+  readonly gaps: readonly number[];
+  /** The same, where another report may have come in between unseen. */
+  readonly roughGaps?: readonly number[] | undefined;
+}
+
+const median = (values: readonly number[]): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** Returns a validator's reporting interval in ms; `undefined` until at least three gaps are known. */
+export function intervalOf({ gaps, roughGaps = [] }: ReportGaps): number | undefined {
+  if (gaps.length >= MIN_GAPS) return median(gaps.slice(-MAX_GAPS));
+  const agree = roughGaps.length >= MIN_GAPS && Math.max(...roughGaps) <= AGREEMENT * Math.min(...roughGaps);
+  return agree ? median(roughGaps) : undefined;
+}
+
+/** A pause of the bot that is too short to hide a report, in ms. */
+const SHORT_PAUSE_MS = 15 * MINUTE;
+
+/**
+ * Adds a gap between two reports.
+ * @param unreadMs time since the reading before, during which a report could come and be superseded unseen
+ */
+export function withGap<Known extends ReportGaps>(known: Known, gapMs: number, unreadMs: number): Known {
+  const isSure = unreadMs <= Math.max(gapMs / 2, SHORT_PAUSE_MS);
+  if (isSure) return { ...known, gaps: [...known.gaps, gapMs].slice(-MAX_GAPS) };
+  return { ...known, roughGaps: [...(known.roughGaps ?? []), gapMs].slice(-MIN_GAPS) };
+}
+
+/** Minimum number of validators that say something about the network in a single reading. */
+const MIN_SAMPLE = 20;
+/** The shortest interval that the ledger has known, in ms: a report each round, until April 2026. */
+const ROUND_MS = 10 * MINUTE;
+/** If nearly all validators have reported within this time, they report at least once a round, in ms. */
+const BURST_MS = 2 * MINUTE;
+/** Share of the reports that may be older than the interval: validators that have just stopped. */
+const STRAGGLERS = 0.05;
+
+/**
+ * Estimates the network's reporting interval from one reading: the ages of the last reports spread evenly over one interval, and
+ * few are between one and two intervals old. Measured from the newest report, so that a lag of the explorer changes nothing.
+ * @param reportedAt the last report of every listed validator, epoch ms
+ * @returns ms; `undefined` if there are too few, or if they do not spread evenly
+ */
+export function intervalFromReading(reportedAt: readonly number[]): number | undefined {
+  if (reportedAt.length < MIN_SAMPLE) return undefined;
+  const newestReport = reportedAt.reduce((latest, at) => Math.max(latest, at), 0);
+  const ages = reportedAt.map((at) => newestReport - at).sort((a, b) => a - b);
+  const oldestButFew = ages[Math.floor((1 - STRAGGLERS) * (ages.length - 1))] ?? 0;
+  if (oldestButFew <= BURST_MS) return ROUND_MS;
+  let beyond = 0;
+  for (let index = 0; index < ages.length; index += 1) {
+    const age = ages[index] ?? 0;
+    while (beyond < ages.length && (ages[beyond] ?? 0) <= 2 * age) beyond += 1;
+    const count = index + 1;
+    if (count < Math.max(MIN_SAMPLE / 2, ages.length * 0.3) || beyond - count > STRAGGLERS * count) continue;
+    const middle = ages[Math.floor(index / 2)] ?? 0;
+    const isEven = age > BURST_MS && middle > 0.25 * age && middle < 0.75 * age;
+    return isEven ? Math.round(age * (1 + STRAGGLERS)) : undefined;
+  }
+  return undefined;
+}
+
+/** Nine of ten validators report at least this often, in ms; `undefined` if no interval is given. */
+export const networkInterval = (intervals: readonly number[]): number | undefined =>
+  intervals.toSorted((a, b) => a - b)[Math.ceil(intervals.length * 0.9) - 1];
+
+/** The shortest time after which a validator may be called silent, in ms, and the longest. */
+export const MIN_SILENCE_MS = 20 * MINUTE;
+export const MAX_SILENCE_MS = 24 * HOUR;
+
+/** Tolerance for a report that comes late, in ms. */
+const marginOf = (intervalMs: number): number => Math.max(3 * MINUTE, 0.15 * intervalMs);
+
+/** The time after which a validator counts as silent, in ms: two missed reports and a margin. 65 min → 2 h 20 min. */
+export const silentAfter = (intervalMs: number): number =>
+  Math.max(MIN_SILENCE_MS, 2 * intervalMs + marginOf(intervalMs));
+
+/** The time after which no validator at all can have reported without the rhythm having changed, in ms. */
+export const stoppedAfter = (intervalMs: number): number =>
+  Math.max(MIN_SILENCE_MS / 2, intervalMs + marginOf(intervalMs));
+
+/** One missed report, in ms. */
+export const lateAfter = (intervalMs: number): number => 1.5 * intervalMs;
+
+/** A validator's reporting state at one time. */
+export interface ReportStanding {
+  /** "late": one report is missing. "unknown": the time of its last report is not known. */
+  readonly standing: "reporting" | "late" | "silent" | "unknown";
+  /** Silent after this time without a report, in ms. */
+  readonly afterMs: number;
+  /** Time since the last report, in ms; 0 if that is not known. */
+  readonly silentMs: number;
+}
+
+/**
+ * Judges whether a validator is silent. Everything that calls one silent, late or back asks this.
+ * @param reportedAt its last report, epoch ms; null if the explorer does not say
+ * @param intervalMs its reporting interval, or the network's until its own is known
+ * @param chosenMs a time that a person chose; the validator's rhythm applies if that is longer
+ * @param asOf the explorer's newest data, epoch ms: a silence is known up to then
+ */
+export function judgeReports(
+  reportedAt: number | null,
+  intervalMs: number,
+  asOf: number,
+  chosenMs = 0,
+): ReportStanding {
+  const afterMs = Math.max(silentAfter(intervalMs), chosenMs);
+  if (reportedAt === null) return { standing: "unknown", afterMs, silentMs: 0 };
+  const silentMs = Math.max(0, asOf - reportedAt);
+  if (silentMs > afterMs) return { standing: "silent", afterMs, silentMs };
+  return { standing: silentMs > lateAfter(intervalMs) ? "late" : "reporting", afterMs, silentMs };
+}

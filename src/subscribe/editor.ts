@@ -1,0 +1,82 @@
+import type { Subscription } from "../delivery/collections.js";
+import { requestDrill } from "../delivery/drill.js";
+import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
+import { commitWithin, ownerOf } from "../delivery/limits.js";
+import type { OfferedChoice } from "../discord/autocomplete.js";
+import { LIMITS } from "../discord/limits.js";
+import { allNetworks, type Network, type NetworkState, type Networks } from "../networks/network.js";
+import type { Write } from "../storage/store.js";
+import { PersonError } from "../util/person-error.js";
+
+/** A channel's or a person's subscription, with its feed and network. */
+export interface OwnedSubscription {
+  readonly subscription: Subscription;
+  readonly feed: FeedDefinition;
+  /** State of the subscription's network. */
+  readonly of: NetworkState;
+  /** The subscription's network, if the bot serves it. */
+  readonly network: Network | undefined;
+}
+
+/** Returns the subscriptions to all networks that a filter selects, oldest first. */
+export async function findSubscriptions(
+  networks: Networks,
+  feeds: readonly FeedDefinition[],
+  isWanted: (subscription: Subscription) => boolean,
+): Promise<readonly OwnedSubscription[]> {
+  const lists = (await allNetworks(networks)).map(async (of) =>
+    (await of.subscriptions.all()).filter(isWanted).flatMap((subscription) => {
+      const feed = feeds.find(({ name }) => name === subscription.feed);
+      const network = networks.served.find(({ id }) => id === of.id);
+      return feed ? [{ subscription, feed, of, network }] : [];
+    }),
+  );
+  return (await Promise.all(lists)).flat();
+}
+
+interface Save {
+  /** The subscription that it replaces. */
+  readonly replaced?: Subscription | undefined;
+  /** Writes of the same commit. */
+  readonly more?: readonly Write[];
+  /** Throws PersonError if the owner has no room for it. It runs again if another command of the owner was faster. */
+  readonly checkRoom: () => Promise<void>;
+}
+
+/** Saves a subscription. The check of its owner's limits and the write are one commit. @throws {PersonError} */
+export const saveSubscription = (
+  { state, subscriptions }: NetworkState,
+  subscription: Subscription,
+  { replaced, more = [], checkRoom }: Save,
+): Promise<void> =>
+  commitWithin(state, ownerOf(subscription), async () => {
+    await checkRoom();
+    return [...subscriptions.writes(subscription, replaced), ...more];
+  });
+
+/** Returns what a feed needs to answer a person. */
+export const answerDeps = (
+  { user }: { readonly user: { readonly id: string } },
+  { explorer, names, renderer, state }: Network,
+): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), state, names, renderer, now: Date.now() });
+
+/** Requests a drill of a subscription. @throws {PersonError} if its channel is paused */
+export async function drillSubscription(
+  person: { readonly user: { readonly id: string } },
+  { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
+  network: Network,
+  pausedWords: string,
+): Promise<void> {
+  const { paused } = await network.subscriptions.health(subscription.channelId);
+  if (paused) throw new PersonError(pausedWords);
+  const deps = answerDeps(person, network);
+  await requestDrill(network.state, network.renderer, subscription, (mark) =>
+    feed.sample(deps, subscription, mark),
+  );
+}
+
+/** Returns the choices that contain the typed text (Discord: 25 choices). */
+export function matchingChoices(choices: readonly OfferedChoice[], typedText: string): OfferedChoice[] {
+  const wanted = typedText.toLowerCase();
+  return choices.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, LIMITS.choices);
+}

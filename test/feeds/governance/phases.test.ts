@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("the standing of a vote request", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let role: string;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const told = (pattern: RegExp) =>
+    world()
+      .read(channel)
+      .filter((message) => pattern.test(textOf(message)));
+  const until = (pattern: RegExp): Promise<Message> =>
+    world().until(() => told(pattern)[0], String(pattern), 20_000);
+  const polls = async (count = 3) => {
+    const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = read();
+    await world().until(() => read() >= before + count, `${count} polls`, 20_000);
+  };
+  const ask = (command: string, given: Record<string, string | boolean> = {}) =>
+    harness.discord.driver.ask(
+      { user: harness.discord.people.owner, channel: harness.discord.channels.general },
+      command,
+      given,
+    );
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    const { guild } = harness.discord;
+    channel = world().addChannel({ type: 0, guild_id: guild.id, name: "votes" });
+    role = world().addRole(guild, "Voters", 0n, { mentionable: true }).id;
+    const answer = await ask("/subscribe governance", { channel: channel.id, role });
+    expect(textOf(answer)).toMatch(
+      /reminders \(48h 24h 6h before each deadline\), decisions, overdue requests/,
+    );
+    expect(textOf(answer)).toMatch(/Open now, and not announced again:.*(quorum by|decided on) <t:/);
+  });
+  afterAll(() => harness.close());
+
+  it("marks a vote of four hours, and reminds of it at one half and one eighth, with a ping", async () => {
+    ledger().openVoteRequest({
+      title: "Emergency",
+      motion: "feature",
+      lastsMs: 4 * HOUR,
+      effectiveInMs: null,
+    });
+    const opened = await until(/New vote request: .*Emergency/);
+    expect(opened.content).toBe(`<@&${role}> Vote request: Emergency · ⚠️ Short vote: 4 hours`);
+    expect(textOf(opened)).toContain("as soon as enough have voted yes");
+    await polls();
+    expect(told(/Still open: Emergency/)).toEqual([]);
+    harness.pass(2 * HOUR + MINUTE);
+    const reminder = await until(/Still open: Emergency/);
+    expect(reminder.pings).toEqual(["@Voters"]);
+    expect(textOf(reminder)).toMatch(/Quorum by <t:/);
+    await polls();
+    harness.pass(1.5 * HOUR);
+    await world().until(() => told(/Still open: Emergency/).length === 2, "the second reminder", 20_000);
+    await polls();
+    expect(told(/Still open: Emergency/)).toHaveLength(2);
+  });
+
+  it("shows too few votes at the quorum date as expired everywhere, without reminders", async () => {
+    // Discord limits edits of messages that are more than an hour old, for each channel.
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "expiring" });
+    await ask("/subscribe governance", { channel: channel.id, role });
+    const request = ledger().openVoteRequest({
+      title: "Forgotten",
+      motion: "feature",
+      lastsMs: 3 * DAY,
+      effectiveInMs: 6 * DAY,
+    });
+    const opened = await until(/New vote request: .*Forgotten/);
+    expect(opened.content).toBe(`<@&${role}> Vote request: Forgotten`);
+    harness.pass(3 * DAY + 2 * HOUR);
+    await world().until(
+      () => /Expired, not closed yet/.test(textOf(opened)),
+      "the announcement's edit",
+      20_000,
+    );
+    const reminded = told(/Still open: Forgotten/).length;
+    const id = request.firstContractId;
+    const show = textOf(await ask("/proposals show", { proposal: id }));
+    expect(show).toMatch(/Expired, not closed yet: too few had voted by <t:\d+:f>.*did not vote/);
+    expect(textOf(await ask("/proposals list", { status: "expired" }))).toMatch(
+      /Forgotten.*expired, not closed yet/,
+    );
+    expect(textOf(await ask("/proposals list", { status: "open" }))).not.toMatch(/Forgotten/);
+    const place = { user: harness.discord.people.owner, channel };
+    const [choice] = await harness.discord.driver.complete(place, "/proposals show", "proposal", {
+      proposal: "Forgotten",
+    });
+    expect(choice?.name).toContain("expired, not closed yet");
+    harness.pass(2.5 * DAY);
+    await polls();
+    expect(told(/Still open: Forgotten/)).toHaveLength(reminded);
+    ledger().closeVoteRequest(request, "Expired");
+    await until(/"Closed: Forgotten/);
+  });
+
+  it("announces once if an accepted vote is not carried out within an hour", async () => {
+    const request = ledger().openVoteRequest({
+      title: "Stuck",
+      motion: "feature",
+      lastsMs: 3 * DAY,
+      effectiveInMs: 4 * DAY,
+    });
+    request.isStuck = true;
+    await until(/New vote request: .*Stuck/);
+    for (let vote = 0; vote < 9; vote += 1) ledger().castVote(request, true);
+    await until(/"Enough yes votes: Stuck/);
+    harness.pass(4 * DAY + 30 * MINUTE);
+    await polls();
+    expect(told(/Overdue: Stuck/)).toEqual([]);
+    const list = textOf(await ask("/proposals list", { status: "open" }));
+    expect(list).toMatch(/Stuck.*ready to close/);
+    harness.pass(HOUR);
+    const overdue = await until(/"Overdue: Stuck/);
+    expect(textOf(overdue)).toMatch(
+      /Enough yes votes since <t:\d+:f>, not carried out yet\. Votes still count\./,
+    );
+    expect(textOf(await ask("/proposals show", { proposal: request.firstContractId }))).toContain(
+      "⚠️ Overdue.",
+    );
+    await polls();
+    await harness.restart();
+    await polls();
+    expect(told(/"Overdue: Stuck/)).toHaveLength(1);
+    ledger().closeVoteRequest(request, "Implemented");
+    await until(/"Closed: Stuck/);
+    expect(world().refusals).toEqual([]);
+  });
+});

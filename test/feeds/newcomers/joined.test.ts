@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { joinedAmong } from "../../../src/feeds/newcomers/watch.js";
+
+it.each([
+  ["nothing is new", "ABC", "ABC", ""],
+  ["one is new", "XABC", "ABC", "X"],
+  ["several are new", "XYABC", "ABC", "XY"],
+  ["one left, and an old one came into the list behind the others", "ABO", "ABC", ""],
+  ["one left while another joined", "XABO", "ABC", "X"],
+  ["a new one is between known ones", "AXB", "ABC", "X"],
+  ["all are new", "XYZ", "ABC", "XYZ"],
+  ["the list is empty", "", "ABC", ""],
+])("if %s", (_, listed, known, joined) => {
+  expect(joinedAmong([...listed], (each) => known.includes(each)).join("")).toBe(joined);
+});

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { manyView } from "../../../src/feeds/validator/messages.js";
+import { address } from "../../../src/screens/addresses.js";
+
+const NOW = Date.UTC(2026, 10, 23, 12);
+const known = {
+  called: (party: string) => party,
+  activity: undefined,
+  interval: undefined,
+  response: undefined,
+  now: NOW,
+};
+const alert = (members: Parameters<typeof manyView>[0]["members"], endedAt?: number) => ({
+  kind: "many" as const,
+  channelId: "1",
+  subject: "many:1",
+  since: NOW - 1_000,
+  silent: 12,
+  total: 45,
+  toldAt: NOW - 1_000,
+  revision: 1,
+  members,
+  ...(endedAt === undefined ? {} : { endedAt }),
+});
+const open = { validator: "Fjord" };
+const back = { validator: "Maple", backAt: NOW };
+const gone = { validator: "Onyx", backAt: NOW, isGone: true };
+
+it.each([
+  [
+    "is open",
+    [open, back, gone],
+    undefined,
+    "🔴 12 validators went silent",
+    "1 of 3 validators of yours back, 1 no longer listed",
+  ],
+  ["is over if all are back", [back], NOW, "🟢 Back: all of yours", "1 of 1 validator of yours back"],
+  [
+    "says how many are no longer listed",
+    [back, gone],
+    NOW,
+    "🟢 Over: 1 back, 1 no longer listed",
+    "no longer listed since",
+  ],
+  ["does not call a delisted validator back", [gone], NOW, "⚪ No longer listed: all of yours", "0 of 1"],
+  [
+    "says so if the last one is no longer watched",
+    [],
+    NOW,
+    "⚪ No longer watched",
+    "12 of 45 validators went silent",
+  ],
+] as const)("an alert about many %s", (_, members, endedAt, title, line) => {
+  const view = manyView(alert(members, endedAt), known, "mark");
+  expect(view.title.toString()).toBe(title);
+  expect((view.body ?? []).join("\n")).toContain(line);
+  expect(view.links?.some(({ to }) => JSON.stringify(to) === JSON.stringify(address("overview", {})))).toBe(
+    true,
+  );
+});

@@ -1,0 +1,80 @@
+import { REST } from "discord.js";
+import { expect, it } from "vitest";
+import type { Subscription } from "../../../src/delivery/collections.js";
+import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import type { Click } from "../../../src/discord/clicks.js";
+import { createRenderer } from "../../../src/discord/message.js";
+import type { Explorer } from "../../../src/explorer/service.js";
+import { snoozeButton } from "../../../src/feeds/validator/buttons.js";
+import { alertId, alerts, responses, VALIDATOR_FEED } from "../../../src/feeds/validator/collections.js";
+import { silenceOf } from "../../../src/feeds/validator/events.js";
+import { alertButtons } from "../../../src/feeds/validator/respond.js";
+import { newLinks, newState, quiet } from "../../harness.js";
+
+const VALIDATOR = `fjord::1220${"ab".repeat(32)}`;
+const CHANNEL = "111111111111111";
+const SINCE = 1_700_000_000_000;
+
+const subscription: Subscription = {
+  channelId: CHANNEL,
+  feed: VALIDATOR_FEED,
+  subject: VALIDATOR,
+  guildId: "222222222222222",
+  userId: null,
+  forum: false,
+  tagId: null,
+  since: 0,
+  topics: {},
+  roleId: null,
+  thread: false,
+  publish: false,
+};
+
+it("keeps every answer that it confirms, however many people press at the same time", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const subject = silenceOf(VALIDATOR, SINCE);
+  const id = alertId(CHANNEL, subject);
+  await state.commit([
+    ...subscriptions.writes(subscription),
+    state.open(alerts).put(id, {
+      kind: "silent",
+      channelId: CHANNEL,
+      subject,
+      since: SINCE,
+      revision: 1,
+      validator: VALIDATOR,
+      after: 1,
+      level: 1,
+    }),
+  ]);
+  const directory = createDirectory();
+  const links = newLinks();
+  const services = {
+    state,
+    subscriptions,
+    renderer: createRenderer(links),
+    // No name is read from the explorer here.
+    names: createNames({ directory, explorer: {} as Explorer, state, log: quiet }),
+    directory,
+    links,
+    rest: new REST(),
+  };
+  const handler = alertButtons().find(({ button }) => button.wire === snoozeButton.wire);
+  const people = Array.from({ length: 30 }, (_, at) => `3333333333333${String(at).padStart(2, "0")}`);
+  await Promise.all(
+    people.map((userId) => {
+      const click = {
+        channelId: CHANNEL,
+        user: { id: userId },
+        member: null,
+        memberPermissions: { has: () => true },
+      } as unknown as Click;
+      return handler?.handle({ id: VALIDATOR, since: SINCE, for: "8h", on: "card" }, click, services);
+    }),
+  );
+  expect(await state.open(responses).get(id)).toMatchObject({ revision: people.length });
+  await state.close();
+});

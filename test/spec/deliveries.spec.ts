@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import type { Announced } from "../../src/delivery/collections.js";
+import {
+  backoffMs,
+  dueAt,
+  type FailureResult,
+  type MessageStep,
+  nextStep,
+  resultOf,
+} from "../../src/delivery/decisions.js";
+import type { PostProblem } from "../../src/discord/problems.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
+
+const NOW = Date.UTC(2026, 10, 23, 12);
+
+describe("a delivery is due", () => {
+  const claim = (epoch: number, deadline: number) => ({ epoch, at: 0, deadline });
+  it.each<[string, Parameters<typeof dueAt>[0], number]>([
+    ["at once", { notBefore: 0 }, 0],
+    ["at its time", { notBefore: NOW + MINUTE }, NOW + MINUTE],
+    ["at once if a wrong clock set its time", { notBefore: NOW + 2 * HOUR + 1 }, 0],
+    ["at once if the claim is this process's own", { notBefore: 0, claim: claim(7, NOW + MINUTE) }, 0],
+    [
+      "two seconds after another process's claim has ended",
+      { notBefore: 0, claim: claim(6, NOW + MINUTE) },
+      NOW + MINUTE + 2 * SECOND,
+    ],
+    ["at the later of both times", { notBefore: NOW + HOUR, claim: claim(6, NOW + MINUTE) }, NOW + HOUR],
+  ])("%s", (_, delivery, expected) => {
+    expect(dueAt(delivery, 7, NOW)).toBe(expected);
+  });
+});
+
+it.each([
+  [0, 0, 750],
+  [0, 1, 1_250],
+  [3, 0.5, 8_000],
+  [9, 0.5, 512_000],
+  [10, 0.5, 15 * MINUTE],
+  [200, 1, 15 * MINUTE * 1.25],
+])("attempt %i with chance %d is repeated after %i ms", (attempts, chance, expected) => {
+  expect(backoffMs(attempts, chance)).toBe(expected);
+});
+
+describe("a failed delivery", () => {
+  const cases: readonly [PostProblem, Partial<Parameters<typeof resultOf>[0]>, FailureResult][] = [
+    ["deleted-by-somebody", {}, "arrived"],
+    ["deleted-by-somebody", { hasThread: true }, "arrived"],
+    ["deleted-by-somebody", { isSending: false }, "retry"],
+    ["channel-deleted", {}, "drop-channel"],
+    ["channel-deleted", { hasThread: true }, "stand-alone"],
+    ["channel-deleted", { ageMs: 2 * DAY }, "drop-channel"],
+    ["permanent", {}, "pause"],
+    ["permanent", { hasThread: true }, "stand-alone"],
+    ["permanent", { ageMs: DAY }, "pause"],
+    ["permanent", { ageMs: DAY + 1 }, "give-up"],
+    ["no-access", {}, "pause"],
+    ["no-access", { hasThread: true }, "stand-alone"],
+    ["no-access", { hasThread: true, ageMs: 2 * DAY }, "stand-alone"],
+    ["invalid", {}, "give-up"],
+    ["invalid", { hasThread: true }, "give-up"],
+    ["refused-for-now", {}, "retry"],
+    ["refused-for-now", { hasThread: true }, "retry"],
+    ["refused-for-now", { ageMs: DAY + 1 }, "give-up"],
+    ["unknown", {}, "retry"],
+    ["unknown", { isSending: false }, "retry"],
+    ["unknown", { ageMs: DAY + 1 }, "give-up"],
+  ];
+  it.each(cases)("for %s with %j ends as %s", (problem, given, expected) => {
+    expect(resultOf({ problem, isSending: true, hasThread: false, ageMs: 0, ...given })).toBe(expected);
+  });
+});
+
+describe("a delivered message", () => {
+  const document = (given: Partial<Announced> = {}): Announced => ({
+    feed: "tides",
+    subject: "bay",
+    channelId: "1",
+    news: false,
+    messageId: "2",
+    in: "1",
+    at: NOW - HOUR,
+    revision: 3,
+    ...given,
+  });
+  const { revision: _, ...uneditable } = document();
+  const open = { revision: 3, endedAt: null };
+  const changed = { revision: 4, endedAt: null };
+  const ended = { revision: 4, endedAt: NOW - MINUTE };
+  const wait = (until: number): MessageStep => ({ kind: "wait", until });
+  const kind = (each: Exclude<MessageStep["kind"], "wait">): MessageStep => ({ kind: each });
+  const cases: readonly [string, Partial<Parameters<typeof nextStep>[0]>, MessageStep][] = [
+    ["is up to date", { subject: open }, kind("none")],
+    ["is edited if its subject has changed", { subject: changed }, kind("edit")],
+    ["is not edited if a person deleted it", { document: uneditable, subject: changed }, kind("none")],
+    ["waits while new messages are sent", { subject: changed, mayEdit: false }, wait(NOW)],
+    [
+      "is edited every five minutes at most",
+      { document: document({ editedAt: NOW - 2 * MINUTE }), subject: changed },
+      wait(NOW + 3 * MINUTE),
+    ],
+    [
+      "is edited after five minutes",
+      { document: document({ editedAt: NOW - 5 * MINUTE }), subject: changed },
+      kind("edit"),
+    ],
+    [
+      "is edited at once if its subject has ended",
+      { document: document({ editedAt: NOW - MINUTE }), subject: ended },
+      kind("edit"),
+    ],
+    [
+      "waits as long as Discord asks",
+      { document: document({ notBefore: NOW + MINUTE }), subject: ended },
+      wait(NOW + MINUTE),
+    ],
+    [
+      "does not wait for a time that a wrong clock set",
+      { document: document({ notBefore: NOW + 3 * HOUR }), subject: changed },
+      kind("edit"),
+    ],
+    [
+      "gets its thread first",
+      { document: document({ todo: ["thread"] }), subject: changed },
+      kind("follow-up"),
+    ],
+    [
+      "gets its thread although its subject is unknown",
+      { document: document({ todo: ["thread"] }), subject: undefined },
+      kind("follow-up"),
+    ],
+    [
+      "waits with its thread as long as Discord asks",
+      { document: document({ todo: ["thread"], notBefore: NOW + 1 }), subject: open },
+      wait(NOW + 1),
+    ],
+    ["is shown as ended once if its subject is unknown", { subject: undefined }, kind("retire")],
+    [
+      "is forgotten if its subject is unknown and it is old",
+      { document: document({ at: NOW - 30 * DAY }), subject: undefined },
+      kind("forget"),
+    ],
+    [
+      "is shown as ended until it is a month old",
+      { document: document({ at: NOW - 30 * DAY + 1 }), subject: undefined },
+      kind("retire"),
+    ],
+    [
+      "is forgotten if its subject is unknown and it cannot be edited",
+      { document: uneditable, subject: undefined },
+      kind("forget"),
+    ],
+    ["stays if its feed never edits", { isLasting: false, subject: undefined }, kind("none")],
+    [
+      "is forgotten a month after its subject has ended",
+      { subject: { revision: 3, endedAt: NOW - 30 * DAY - 1 } },
+      kind("forget"),
+    ],
+    [
+      "is kept for a month after its subject has ended",
+      { subject: { revision: 3, endedAt: NOW - 30 * DAY } },
+      kind("none"),
+    ],
+  ];
+  it.each(cases)("%s", (_, given, expected) => {
+    const message = { document: document(), isLasting: true, subject: undefined, mayEdit: true, ...given };
+    expect(nextStep(message, NOW)).toEqual(expected);
+  });
+});

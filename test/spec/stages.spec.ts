@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
+import { createStageChecks } from "../../src/feeds/governance/stages.js";
+import { DAY, HOUR } from "../../src/util/units.js";
+import { NOW, tracked } from "./vote-requests.js";
+
+/** What one poll at NOW changes of a request, and what it tells. */
+async function check(known: TrackedVoteRequest, superValidators?: number) {
+  const checkStages = createStageChecks({
+    requests: {
+      all: async () => new Map([["k", known]]),
+      get: async () => known,
+      put: () => {
+        throw new Error("Nothing is written here");
+      },
+    },
+    superValidators: async () => superValidators,
+    now: () => NOW,
+  });
+  const { learnt, events } = await checkStages();
+  return { next: learnt.get("k"), events };
+}
+
+const stuck = { yes: 10, no: 1, pending: 2, seenAt: 0 };
+const past = (ms: number) => ({ voteBefore: NOW - DAY, targetEffectiveAt: NOW - ms });
+
+describe("the passing of time", () => {
+  it("changes nothing for an open request", async () => {
+    const { next, events } = await check(tracked({ stage: "voting", seenAt: 0 }));
+    expect({ next, events }).toEqual({ next: undefined, events: [] });
+  });
+
+  it("reports an overdue request once", async () => {
+    const known = tracked({ ...stuck, stage: "ready" }, past(HOUR));
+    const { next, events } = await check(known);
+    expect(events).toEqual([{ kind: "overdue", key: "k", since: NOW - HOUR }]);
+    expect(next).toMatchObject({ stage: "overdue", toldOverdue: true, revision: known.revision + 1 });
+    expect((await check(tracked({ ...stuck, ...next, stage: "ready" }, past(HOUR)))).events).toEqual([]);
+    expect((await check(tracked({ ...stuck, stage: "voting" }, past(HOUR - 1)))).events).toEqual([]);
+  });
+
+  it("shows an overdue request silently if it was so when first seen", async () => {
+    const { next, events } = await check(tracked(stuck, past(HOUR)));
+    expect(events).toEqual([]);
+    expect(next).toMatchObject({ stage: "overdue", toldOverdue: true, revision: tracked().revision + 1 });
+  });
+
+  it("is that it has expired, for good an hour later", async () => {
+    const of = (ms: number) => tracked({ stage: "voting", seenAt: 0 }, { voteBefore: NOW - ms });
+    expect((await check(of(HOUR))).next).toMatchObject({ stage: "expired", revision: 6 });
+    expect((await check(of(HOUR))).next).not.toHaveProperty("hasExpired");
+    expect((await check(of(HOUR + 1))).next).toMatchObject({ stage: "expired", hasExpired: true });
+  });
+
+  it("uses the dashboard's count if the tally has none", async () => {
+    const known = tracked({ stage: "voting", seenAt: 0, pending: null }, { voteBefore: NOW - DAY });
+    expect((await check(known)).next).toBeUndefined();
+    expect((await check(known, 13)).next).toMatchObject({ stage: "expired" });
+  });
+
+  it("knows since when enough have voted yes, if it saw that there were fewer before", async () => {
+    const enough = { yes: 9, no: 0, pending: 4 };
+    expect((await check(tracked({ ...enough, stage: "voting", seenAt: 0 }))).next).toMatchObject({
+      stage: "ready",
+      enoughYesAt: NOW,
+    });
+    expect((await check(tracked({ ...enough, seenAt: 0 }))).next).not.toHaveProperty("enoughYesAt");
+    const turned = tracked({ stage: "ready", seenAt: 0, enoughYesAt: NOW - HOUR });
+    expect((await check(turned)).next).not.toHaveProperty("enoughYesAt");
+  });
+
+  it("does not send reminders that an earlier version missed", async () => {
+    const deadline = NOW + 30 * HOUR;
+    const { next } = await check(tracked({ openedAt: NOW - 6 * DAY }, { voteBefore: deadline }));
+    expect(next?.reminded).toEqual([`${deadline}:${2 * DAY}`]);
+    const fresh = await check(
+      tracked({ openedAt: NOW - 6 * DAY, seenAt: NOW - DAY }, { voteBefore: deadline }),
+    );
+    expect(fresh.next?.reminded).toEqual([]);
+  });
+
+  it("changes nothing for a closed request", async () => {
+    expect((await check(tracked({ phase: "closed" }, past(DAY)))).next).toBeUndefined();
+  });
+});
