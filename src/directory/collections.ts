@@ -14,6 +14,8 @@ const entry = z.object({
   seenAt: time.nullable().exactOptional(),
   /** Distinguishes namesakes better than an id: a vote request's status and deadline. */
   note: z.string().exactOptional(),
+  /** The constructor of a vote request's action, from its details; empty if they name none. */
+  action: z.string().exactOptional(),
 });
 
 /** Lists of names, by kind. */

@@ -38,11 +38,13 @@ export function proposalEntry(
   const { phase, next } = standing;
   const date =
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
+  const action = names.actionOf(id);
   return {
     id,
     name: names.voteRequest(request),
     active: isOpen(request, now) && isVotable(standing),
     note: `${PHASE_WORDS[phase] ?? request.status ?? "status not known"}${date}`,
+    ...(action === undefined ? {} : { action }),
   };
 }
 
@@ -228,7 +230,7 @@ export function createDirectoryFiller({
         ...(await estimateRhythm(state, reportedAt, readAt)),
       ]);
     }
-    await names.read(names.unknown(requests).slice(0, MAX_DETAILS));
+    await names.readAll(requests, MAX_DETAILS);
     for (const kind of KINDS) await keep(kind);
   };
 }

@@ -7,9 +7,11 @@ import {
   isGeneric,
   summaryText,
   toAction,
+  toTag,
   toTitle,
 } from "../ledger/actions.js";
-import { identityOf, readDetail } from "../ledger/vote-requests.js";
+import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
+import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
@@ -38,17 +40,21 @@ export interface Names {
    * only what kind of action it is.
    */
   voteRequest(request: NamedRequest): string;
-  /** Keeps what a detail says that a vote request is about. */
+  /** Returns the constructor of a vote request's action by its identity; empty if its details name none, `undefined` if they were not read. */
+  actionOf(identity: string): string | undefined;
+  /** Returns a vote request's kind by its title, or by its details; `undefined` if neither was read. */
+  kindOf(request: NamedRequest): MotionKind | undefined;
+  /** Stores a vote request's action, from its details. */
   learn(identity: string, action: Action): void;
-  /** Returns the vote requests whose name says only their kind, and whose details were not read yet. */
-  unknown<Row extends VoteRequestListItem>(rows: readonly Row[]): Row[];
   /** Takes over what the state keeps of vote requests, once. @throws {StateError} */
   load(): Promise<void>;
   /**
-   * Reads what those of them are about that are not known; what is not answered stays unknown.
-   * @param ms how long that is waited for; it goes on behind
+   * Reads the details of requests whose title says only their kind. Details that were read before are not read again.
+   * @param ms maximum wait; reading continues in the background
    */
   read(rows: readonly VoteRequestListItem[], ms?: number): Promise<void>;
+  /** Reads the details of all requests whose name or kind is unknown. @param max number of requests to read */
+  readAll(rows: readonly VoteRequestListItem[], max: number): Promise<void>;
 }
 
 interface NamesDeps {
@@ -74,8 +80,10 @@ const keptSummary = ({ summary, words }: Action): ActionSummary | null =>
 export function createNames({ directory, explorer, state, log }: NamesDeps): Names {
   /** Summaries by identity. null if the details say nothing. */
   const summaries = new Map<string, ActionSummary | null>();
+  /** Constructors by identity, from details; empty if they name none. The directory has those of other processes. */
+  const actions = new Map<string, string>();
   const flights = new Map<string, Promise<void>>();
-  const loadSummaries = lazy(async () => {
+  const load = lazy(async () => {
     for (const [identity, summary] of await state.open(requestSummaries).list())
       summaries.set(identity, summary);
   });
@@ -88,15 +96,28 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return hasTwin ? `${name} (${fingerprint(id)})` : name;
   };
 
-  const readAll = async (rows: readonly VoteRequestListItem[]): Promise<void> => {
+  const isUnnamed = (row: VoteRequestListItem): boolean => {
+    const identity = identityOf(row);
+    return identity !== null && isGeneric(row.title) && !summaries.has(identity);
+  };
+
+  const isUnread = (row: VoteRequestListItem): boolean =>
+    isUnnamed(row) || names.kindOf({ ...row, identity: identityOf(row) }) === undefined;
+
+  const readDetails = async (
+    rows: readonly VoteRequestListItem[],
+    isWanted: (row: VoteRequestListItem) => boolean,
+    max: number,
+  ): Promise<void> => {
     // A state that cannot be read costs requests, and no answer.
-    await loadSummaries().catch(() => {});
+    await load().catch(() => {});
+    const wanted = rows.filter(isWanted).slice(0, max);
     await Promise.all(
-      names.unknown(rows).map((row) => {
+      wanted.map((row) => {
         const identity = identityOf(row) ?? "";
         const readOne = async () => {
           const answer = await ifAnswered(readDetail(explorer, row).then((detail) => ({ detail })));
-          if (answer) names.learn(identity, toAction(answer.detail?.actionConfig ?? null));
+          if (answer) names.learn(identity, answer.detail ? actionIn(answer.detail) : toAction(null));
         };
         return singleFlight(flights, identity, readOne, false);
       }),
@@ -105,7 +126,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
   const names: Names = {
     party: directory.nameOf,
-    load: loadSummaries,
+    load,
 
     called: (name) => directory.nameOf(name) ?? (isWholeId(name) ? shortId(name) : name),
 
@@ -117,31 +138,38 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       return toTitle(title) ?? action?.words ?? NAMELESS;
     },
 
+    actionOf: (identity) => actions.get(identity) ?? directory.entry("proposal", identity)?.action,
+
+    kindOf({ identity, title }) {
+      const tag = toTag(title) ?? (identity === null ? undefined : names.actionOf(identity));
+      return tag === undefined ? undefined : motionKindOf(tag);
+    },
+
     learn(identity, action) {
       const summary = keptSummary(action);
+      const tag = cut(action.tag ?? "", MAX_PIECE);
       const previousSummary = summaries.get(identity);
-      if (previousSummary !== undefined && JSON.stringify(previousSummary) === JSON.stringify(summary))
-        return;
+      const isSame =
+        previousSummary !== undefined && JSON.stringify(previousSummary) === JSON.stringify(summary);
+      if (isSame && names.actionOf(identity) === tag) return;
       summaries.set(identity, summary);
+      actions.set(identity, tag);
       const entry = directory.entry("proposal", identity);
-      if (entry && isGeneric(entry.name))
-        directory.add("proposal", { ...entry, name: names.voteRequest({ identity, title: entry.name }) });
-      if (summary === null) return;
+      if (entry) {
+        const name = isGeneric(entry.name) ? names.voteRequest({ identity, title: entry.name }) : entry.name;
+        directory.add("proposal", { ...entry, name, action: tag });
+      }
+      if (isSame || summary === null) return;
       state
         .commit([state.open(requestSummaries).put(identity, summary)])
         .catch((err: unknown) => log.warn({ err }, "A vote request's summary could not be stored"));
     },
-
-    unknown: (rows) =>
-      rows.filter((row) => {
-        const identity = identityOf(row);
-        return identity !== null && isGeneric(row.title) && !summaries.has(identity);
-      }),
-
     async read(rows, ms) {
-      const reading = readAll(rows);
+      const reading = readDetails(rows, isUnnamed, Number.POSITIVE_INFINITY);
       await (ms === undefined ? reading : withTimeout(reading, ms, () => undefined));
     },
+
+    readAll: (rows, max) => readDetails(rows, isUnread, max),
   };
   return names;
 }

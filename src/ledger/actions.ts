@@ -15,6 +15,8 @@ export type ActionSummary = readonly (string | { readonly party: string })[];
 
 /** The action of a vote request. All text is untrusted. */
 export interface Action {
+  /** The constructor, such as `SRARC_OffboardSv`; null if there is none. */
+  readonly tag: string | null;
   /** "Offboard Super Validator". An unknown constructor is made readable; null if there is none. */
   readonly words: string | null;
   /** null if only the words are known. */
@@ -181,7 +183,7 @@ export const isKnownTag = (tag: string): boolean => ACTIONS.has(tag);
 export function toAction(actionConfig: unknown): Action {
   const config = toJson(actionConfig);
   const [tag, value] = constructorOf(config);
-  const nothing = { summary: null, facts: [], changes: [], gap: null, config };
+  const nothing = { tag, summary: null, facts: [], changes: [], gap: null, config };
   if (tag === null) return { ...nothing, words: null };
   const { words, summary, fields, configures, changesLicences, differs } = ruleFor(tag);
   const valueRecord = toRecord(value);

@@ -2,6 +2,7 @@ import { ExplorerError, ifAnswered } from "../explorer/errors.js";
 import { readPages } from "../explorer/paging.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import { toRecord } from "../explorer/values.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
 import type { Tally } from "./vote-rules.js";
@@ -62,6 +63,17 @@ export interface VoteRequest {
   readonly detail: "read" | "none" | "unanswered";
 }
 
+/** Returns the action in a detail: its `actionConfig`, or the contract's own. */
+export function actionIn({
+  actionConfig,
+  rawPayload,
+}: Pick<VoteRequestDetail, "actionConfig" | "rawPayload">): Action {
+  const action = toAction(actionConfig);
+  return action.tag === null && rawPayload !== null
+    ? toAction(toRecord(rawPayload)?.action ?? actionConfig)
+    : action;
+}
+
 /** Makes one of a row, a detail or both; `rowFirst` if the row is the newer. */
 export function fromExplorer(
   row: VoteRequestListItem | null,
@@ -72,7 +84,9 @@ export function fromExplorer(
     (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const title = row?.title ?? null;
   const ids = [row?.trackingCid, row?.contractId, detail?.trackingCid, detail?.contractId];
-  const action = toAction(detail?.actionConfig ?? (isConstructor(title) ? title : null));
+  const detailAction = detail ? actionIn(detail) : null;
+  const action =
+    detailAction?.tag || !isConstructor(title) ? (detailAction ?? toAction(null)) : toAction(title);
   return {
     identity: (row && identityOf(row)) ?? (detail && identityOf(detail)),
     contractId: pick("contractId"),

@@ -2,12 +2,11 @@ import type { Names } from "../directory/names.js";
 import { openUndocumentedSlice, readPages, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
-import { motionKindOf } from "../ledger/motion-kinds.js";
 import { standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor, type StatusGroup, statusGroup } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
-import { bold, md } from "../text/markdown.js";
+import { bold, countedWords, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
@@ -21,6 +20,7 @@ const NAMES_MS = 1_000;
 interface Judging {
   /** Number of super validators, for requests whose tally does not contain it. */
   readonly superValidators: number | undefined;
+  readonly names: Names;
   readonly now: number;
 }
 
@@ -40,6 +40,9 @@ const toLine = (each: VoteRequestListItem, names: Names, judging: Judging) => {
 
 const nameOf = (each: VoteRequestListItem, names: Names): string =>
   names.voteRequest({ ...each, identity: identityOf(each) });
+
+const kindOf = (each: VoteRequestListItem, names: Names) =>
+  names.kindOf({ ...each, identity: identityOf(each) });
 
 type ProposalListParameters = ParametersOf<"proposals">;
 
@@ -79,18 +82,25 @@ function groupOf(each: VoteRequestListItem, judging: Judging): StatusGroup {
   return judgedStanding(each, judging).standing.phase === "expired" ? "expired" : "open";
 }
 
-/** The rows of a list, in its order. */
+/** The rows of a list in its order, and the number of rows whose kind is unknown. */
 function chosenOf(
   rows: readonly VoteRequestListItem[],
   { status, kind }: ProposalListParameters,
   judging: Judging,
-): readonly VoteRequestListItem[] {
+): { readonly rows: readonly VoteRequestListItem[]; readonly unread: number } {
   const { groups } = LISTS[status];
-  const isChosen = (each: VoteRequestListItem) =>
-    !groups || groups.some((group) => group === groupOf(each, judging));
-  const ownRows = rows.filter(
-    (each) => isChosen(each) && (kind === "any" || motionKindOf(each.title) === kind),
-  );
+  const ofStatus = rows.filter((each) => !groups || groups.some((group) => group === groupOf(each, judging)));
+  if (kind === "any") return { rows: ordered(ofStatus, status, judging), unread: 0 };
+  const ofKind = ofStatus.filter((each) => kindOf(each, judging.names) === kind);
+  const unread = ofStatus.filter((each) => kindOf(each, judging.names) === undefined).length;
+  return { rows: ordered(ofKind, status, judging), unread };
+}
+
+function ordered(
+  ownRows: readonly VoteRequestListItem[],
+  status: ProposalListParameters["status"],
+  judging: Judging,
+): readonly VoteRequestListItem[] {
   if (status === "open") return byDeadline(ownRows, judging);
   return status === "first"
     ? [...byDeadline(ownRows, judging), ...ownRows.filter((each) => !isOpen(each, judging.now))]
@@ -134,18 +144,28 @@ async function readList(
   explorer: Explorer,
   parameters: ProposalListParameters,
   judging: Judging,
-): Promise<Reading<Slice<VoteRequestListItem>>> {
+): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number }> {
   const { status, kind, page } = parameters;
   const loadPage = (at: { page: number; size: number }) => explorer.voteRequests(at);
-  if (status === "all" && kind === "any") return openUndocumentedSlice("voteRequests", loadPage, page);
+  if (status === "all" && kind === "any")
+    return { ...(await openUndocumentedSlice("voteRequests", loadPage, page)), unread: 0 };
   const reading = await readPages("voteRequests", loadPage, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
-  return { ...reading, data: pageOf(chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging), page) };
+  const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
+  return { ...reading, data: pageOf(rows, page), unread };
 }
+
+/** States how many requests are missing from a list of one kind. */
+const unreadLines = (unread: number): Markdown[] =>
+  unread === 0
+    ? []
+    : [
+        md`-# ${countedWords(unread, "vote request")} ${unread === 1 ? "is" : "are"} in no kind yet: I am still reading what ${unread === 1 ? "it does" : "they do"}.`,
+      ];
 
 /** The vote requests: the open ones by their deadlines, or those of a status or a kind. */
 export const proposals: Screen<"proposals"> = async (parameters, { explorer, names }) => {
   const { status, kind } = parameters;
-  const judging = { superValidators: await countSuperValidators(explorer), now: Date.now() };
+  const judging = { superValidators: await countSuperValidators(explorer), names, now: Date.now() };
   const reading = await readList(explorer, parameters, judging);
   const shownSlice = reading.data;
   await names.read(shownSlice.rows, NAMES_MS);
@@ -160,6 +180,7 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
       ),
       md``,
       md`-# ${extent(shownSlice, "vote request")}`,
+      ...unreadLines(reading.unread),
     ],
     readings: [reading],
     pager: shownSlice,

@@ -100,6 +100,23 @@ it("names them the same after a restart, when the list is read again", async () 
   expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
 });
 
+it("learns the kind of a request that has its own title from its details, once", async () => {
+  const { voteRequests } = sandbox.ledger;
+  const featured = voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
+  if (!featured) throw new Error("The sandbox has no feature application.");
+  featured.title = "Proposal 12";
+  const identity = featured.firstContractId;
+  for (let minute = 0; minute < voteRequests.length; minute += 20) await fill();
+  const kindIn = (names: Names) => names.kindOf({ identity, title: "Proposal 12" });
+  expect(kindIn(names)).toBe("apps");
+  const sent = sandbox.requests.filter(({ path }) => path.endsWith("/details")).length;
+  now += HOUR;
+  await restart();
+  await fill();
+  expect(kindIn(names)).toBe("apps");
+  expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
+});
+
 it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {
   sandbox.mood = (answer, path) => {
     const page = answer as { number?: number };

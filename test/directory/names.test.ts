@@ -37,6 +37,21 @@ it("names a vote request by its subject, unless its title says more", async () =
   expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
 });
 
+it("knows a request's kind by its title, or once its details are read", async () => {
+  const { directory, names } = await known([[DELTA, "Delta Labs"]]);
+  await directory.replace("proposal", [{ id: "c1", name: "A plan for Delta", active: true }], Date.now());
+  expect(names.kindOf({ identity: "c1", title: "SRARC_OffboardSv" })).toBe("validators");
+  expect(names.kindOf({ identity: "c1", title: "A plan for Delta" })).toBeUndefined();
+  names.learn("c1", feature(DELTA));
+  expect(names.kindOf({ identity: "c1", title: "A plan for Delta" })).toBe("apps");
+  expect(directory.entry("proposal", "c1")).toMatchObject({
+    name: "A plan for Delta",
+    action: "SRARC_GrantFeaturedAppRight",
+  });
+  names.learn("c2", toAction(null));
+  expect(names.kindOf({ identity: "c2", title: "Something else" })).toBe("other");
+});
+
 it("loads stored names before the first name is needed, and reads on if the state cannot be read", async () => {
   const state = newState();
   await state.commit([state.open(requestSummaries).put("c1", ["Feature ", { party: DELTA }])]);

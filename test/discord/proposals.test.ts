@@ -93,4 +93,21 @@ describe("vote requests and those who vote on them", () => {
     expect(titlesIn(one)).toHaveLength(3);
     expect(textOf(one)).toMatch(/(✅ yes|❌ no) · \*\*Past/);
   });
+
+  it("are of the kind that their details say, whatever their title", async () => {
+    const listed = async () => titlesIn(await ask("/proposals list", { kind: "apps", status: "open" }));
+    const { ledger } = harness.explorer;
+    for (const { title, firstContractId } of ledger.voteRequests)
+      if (/Near|Far/.test(title)) await ask("/proposals show", { proposal: firstContractId });
+    expect(await listed()).toEqual(["Near motion", "Far motion"]);
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
+    ledger.openVoteRequest({ title: "Past reading", motion: "feature", lastsMs: 4 * DAY });
+    harness.pass(30 * 60_000);
+    const unsorted = await harness.discord.world.until(async () => {
+      const others = await ask("/proposals list", { kind: "other" });
+      return /in no kind yet/.test(textOf(others)) && others;
+    }, "the new request");
+    expect(textOf(unsorted)).toMatch(/\d vote requests? (is|are) in no kind yet: I am still reading what/);
+    expect(titlesIn(unsorted)).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ACTIONS } from "../../src/ledger/action-table.js";
 import { isGeneric, summaryText, toAction, toTitle } from "../../src/ledger/actions.js";
 import { valueText } from "../../src/ledger/units.js";
-import { identityOf } from "../../src/ledger/vote-requests.js";
+import { actionIn, identityOf } from "../../src/ledger/vote-requests.js";
 import { statusGroup, votesNeeded } from "../../src/ledger/vote-rules.js";
 import { DEFAULT_COIN, withCoin } from "../../src/text/coin.js";
 
@@ -231,5 +231,26 @@ describe("governance", () => {
     [20, 14],
   ])("estimates for %i super validators %i votes", (n, votes) => {
     expect(votesNeeded(n)).toBe(votes);
+  });
+});
+
+describe("the action in a request's details", () => {
+  const [offboard, grant] = ["SRARC_OffboardSv", "SRARC_GrantFeaturedAppRight"].map((tag) => ({
+    tag,
+    value: {},
+  }));
+  it.each([
+    ["the action field", offboard, { action: grant }, "SRARC_OffboardSv"],
+    ["the contract, if the field is empty", null, { action: grant }, "SRARC_GrantFeaturedAppRight"],
+    [
+      "the contract, if the field names none",
+      { note: "none" },
+      { action: grant },
+      "SRARC_GrantFeaturedAppRight",
+    ],
+    ["nothing, if neither names one", null, { votes: [] }, null],
+    ["nothing, without a contract", null, null, null],
+  ])("comes from %s", (_, actionConfig, rawPayload, tag) => {
+    expect(actionIn({ actionConfig, rawPayload }).tag).toBe(tag);
   });
 });

@@ -6,11 +6,11 @@ import { readPages } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
 import { toDecimal } from "../../explorer/values.js";
-import { type Action, toAction } from "../../ledger/actions.js";
+import type { Action } from "../../ledger/actions.js";
 import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
 import { shortWindow } from "../../ledger/vote-phase.js";
-import { readDetail } from "../../ledger/vote-requests.js";
+import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { votesIn } from "../../ledger/votes.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
@@ -86,7 +86,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
     detail: VoteRequestDetail,
     events: GovernanceEvent[],
   ) => {
-    const action = toAction(detail.actionConfig);
+    const action = actionIn(detail);
     const text = actionText(action, names);
     const actionDigest = digestOf(action);
     if (text === null || actionDigest === request.actionDigest) return { unconfirmedAction: undefined };
