@@ -147,20 +147,20 @@ async function save(
       : md`Subscription changed`;
   const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
   return say(services, title, [
-    headline(subscription, feed, services),
+    await headline(subscription, feed, services),
     ...described(subscription, feed),
     ...standing,
   ]);
 }
 
 /** A subscription in a few words: its channel, and what it is about. */
-export function headline(
+export async function headline(
   { channelId, subject }: Subscription,
   feed: FeedDefinition,
   named: NameSources,
   label?: string,
-): Markdown {
-  const subjectName = subject === null ? undefined : feed.subject?.nameOf(subject, named);
+): Promise<Markdown> {
+  const subjectName = subject === null ? undefined : await feed.subject?.nameOf(subject, named);
   return join(
     [channelMention(channelId), feed.name, subjectName && bold(subjectName), label].flatMap((each) =>
       each ? [md`${each}`] : [],
@@ -219,15 +219,19 @@ async function chosenIn(
   const subject =
     typedSubject === null ? null : readId((await services.links.readChoice(typedSubject)) ?? typedSubject);
   const wantedNetwork = options.getString(NETWORK_OPTION);
-  const candidates = (await subscriptionsIn(channelId, guildId, services)).filter(
-    ({ subscription, feed, of, network }) =>
-      (wantedNetwork === null || of.id === wantedNetwork) &&
-      (wantedFeed === null || feed.name === wantedFeed) &&
-      (subject === null ||
-        subscription.subject === subject ||
-        (subscription.subject !== null &&
-          feed.subject?.nameOf(subscription.subject, network ?? services) === subject)),
-  );
+  const isAbout = async ({ subscription, feed, network }: OwnedSubscription): Promise<boolean> =>
+    subject === null ||
+    subscription.subject === subject ||
+    (subscription.subject !== null &&
+      (await feed.subject?.nameOf(subscription.subject, network ?? services)) === subject);
+  const fitting = (await subscriptionsIn(channelId, guildId, services))
+    .filter(
+      ({ feed, of }) =>
+        (wantedNetwork === null || of.id === wantedNetwork) &&
+        (wantedFeed === null || feed.name === wantedFeed),
+    )
+    .map(async (each) => ((await isAbout(each)) ? [each] : []));
+  const candidates = (await Promise.all(fitting)).flat();
   // One to a network that is no longer served is meant if there is no other.
   const servedOnes = candidates.filter(({ network }) => network);
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
@@ -275,7 +279,7 @@ export async function remove(
   }
   await of.janitor.removeSubscription(subscription);
   const label = isServed ? undefined : of.name;
-  return say(network, md`Subscription ended`, [headline(subscription, feed, network, label)]);
+  return say(network, md`Subscription ended`, [await headline(subscription, feed, network, label)]);
 }
 
 /** `/subscribe resume`: checks the channel again, and clears what paused it. */

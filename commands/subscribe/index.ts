@@ -116,13 +116,13 @@ async function completeSubject(
   const candidates = channelSubscriptions.filter(
     ({ of }) => wantedNetwork === undefined || of.id === wantedNetwork,
   );
-  const choices = candidates.flatMap(({ subscription: { subject }, feed, of, network }) => {
+  const choices = candidates.map(async ({ subscription: { subject }, feed, of, network }) => {
     if (subject === null || !feed.subject) return [];
-    const name = clean(feed.subject.nameOf(subject, network ?? services));
+    const name = clean(await feed.subject.nameOf(subject, network ?? services));
     const title = network ? network.renderer.title(name) : cut(`${name} · ${of.name}`, LIMITS.choiceText);
     return [{ name: title, value: services.links.choiceValue(subject) }];
   });
-  return matchingChoices(choices, options.getFocused());
+  return matchingChoices((await Promise.all(choices)).flat(), options.getFocused());
 }
 
 /** All networks that anything is kept of, as far as they fit what is typed. */

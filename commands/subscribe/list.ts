@@ -32,7 +32,12 @@ async function entryOf(
 ): Promise<readonly Markdown[]> {
   const currentState = network && (await feed.nowOf?.(of.state, subscription));
   return [
-    headline(subscription, feed, network ?? services, unlessSaid(network ? network.label : of.name, said)),
+    await headline(
+      subscription,
+      feed,
+      network ?? services,
+      unlessSaid(network ? network.label : of.name, said),
+    ),
     ...described(subscription, feed),
     ...(currentState ? [md`Now: ${currentState}`] : []),
     ...(of.subscriptions.isFixed(subscription)

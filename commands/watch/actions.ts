@@ -20,6 +20,7 @@ import {
   settingsFor,
   startWatch,
   titleOf,
+  titleOfWatch,
   toldOf,
   type Watchable,
   watchableOf,
@@ -112,7 +113,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       title: md`🔔 Watch this?`,
       tone: "neutral",
       body: [
-        md`**${titleOf(draft, services)}**`,
+        md`**${await titleOf(draft, services)}**`,
         md`You would be told, in a direct message, of: ${toldOf(draft)}`,
         ...(existing ? [md`-# You watch it already; this changes what you are told.`] : []),
       ],
@@ -136,7 +137,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     if (!foundWatch)
       return watchList(user.id, services, allWatchables, { note: md`That is removed already.` });
     const { subscription, of } = foundWatch;
-    const title = titleOf(foundWatch, services);
+    const title = await titleOfWatch(foundWatch, services);
     if (to === "remove") {
       await of.janitor.removeSubscription(subscription);
       return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}` });

@@ -21,7 +21,7 @@ import {
   forget,
   settingsFor,
   startWatch,
-  titleOf,
+  titleOfWatch,
   type Watch,
   type Watchable,
   watchables,
@@ -124,7 +124,7 @@ export function createWatch(
       network,
       "What you watch is paused: resume it in `/watch list`.",
     );
-    return say(network, md`A drill is on its way`, [md`${titleOf(chosenWatch, network)}`]);
+    return say(network, md`A drill is on its way`, [md`${await titleOfWatch(chosenWatch, services)}`]);
   };
 
   const complete = async (
@@ -132,11 +132,11 @@ export function createWatch(
     services: Network,
   ): Promise<OfferedChoice[]> => {
     const ownWatches = await servedWatches(interaction, services);
-    const choices = ownWatches.map((each) => ({
-      name: (each.network ?? services).renderer.title(clean(titleOf(each, each.network ?? services))),
+    const choices = ownWatches.map(async (each) => ({
+      name: (each.network ?? services).renderer.title(clean(await titleOfWatch(each, services))),
       value: services.links.choiceValue(keyOf(each)),
     }));
-    return matchingChoices(choices, interaction.options.getFocused());
+    return matchingChoices(await Promise.all(choices), interaction.options.getFocused());
   };
 
   return {

@@ -5,7 +5,7 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
-import { MAX_WATCHES, titleOf, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
+import { MAX_WATCHES, titleOfWatch, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
 
 /** Selects the watches to show. */
 interface Shown {
@@ -40,7 +40,7 @@ async function linesOf(each: Watch, services: Network, said: string | undefined)
   const currentState = network && (await feed.nowOf?.(of.state, subscription));
   const { snoozedUntil = 0 } = subscription;
   return [
-    md`**${labelled(titleOf(each, network ?? services), each, said)}**${!network ? md` · 💤 resting: I do not serve this network any more` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
+    md`**${labelled(await titleOfWatch(each, services), each, said)}**${!network ? md` · 💤 resting: I do not serve this network any more` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
@@ -110,15 +110,17 @@ export async function watchList(
     menus: [
       {
         placeholder: "Pause, change or remove…",
-        choices: ownWatches.map((each) => ({
-          label: labelled(titleOf(each, each.network ?? services), each, shownBy.label),
-          chosen: each === chosenWatch,
-          to: buttonAddress(watchesButton, {
-            feed: each.feed.name,
-            id: each.subscription.subject ?? "",
-            ...(each.of.id !== shownBy.id && each.of.id !== undefined ? { network: each.of.id } : {}),
-          }),
-        })),
+        choices: await Promise.all(
+          ownWatches.map(async (each) => ({
+            label: labelled(await titleOfWatch(each, services), each, shownBy.label),
+            chosen: each === chosenWatch,
+            to: buttonAddress(watchesButton, {
+              feed: each.feed.name,
+              id: each.subscription.subject ?? "",
+              ...(each.of.id !== shownBy.id && each.of.id !== undefined ? { network: each.of.id } : {}),
+            }),
+          })),
+        ),
       },
     ],
     links: chosenWatch ? changes(chosenWatch, refusedNetworks.length > 0) : [],

@@ -68,8 +68,16 @@ export async function watchesOf(
 type WatchedThing = Watchable & Pick<Watch, "subscription">;
 
 /** Names a watch, such as "price: above 0.2 USD". */
-export const titleOf = ({ watch, subscription: { subject } }: WatchedThing, named: NameSources): string =>
-  `${watch.name}: ${subject === null ? "" : watch.subject.nameOf(subject, named)}`;
+export async function titleOf(
+  { watch, subscription: { subject } }: WatchedThing,
+  named: NameSources,
+): Promise<string> {
+  return `${watch.name}: ${subject === null ? "" : await watch.subject.nameOf(subject, named)}`;
+}
+
+/** Names a person's watch. One on a network that is no longer served is named with the help of another. */
+export const titleOfWatch = (watch: Watch, { names, directory }: NameSources): Promise<string> =>
+  titleOf(watch, watch.network ?? { names, directory, state: watch.of.state });
 
 /** Describes the topics of a watch. */
 export const toldOf = ({ feed, subscription }: WatchedThing): string => toldBy(subscription, feed).join(", ");
@@ -127,7 +135,7 @@ export async function startWatch(
   };
   const madeWatch = { ...watchable, subscription };
   const messageLines = [
-    md`**${titleOf(madeWatch, services)}**`,
+    md`**${await titleOf(madeWatch, services)}**`,
     md`You are told of: ${toldOf(madeWatch)}`,
     ...(await feed.standing(deps, subscription)),
     md`-# \`/watch list\` shows, pauses and removes what you watch.`,

@@ -47,6 +47,7 @@ export interface FeedOption<Value = unknown> {
 export interface NameSources {
   readonly names: Names;
   readonly directory: Directory;
+  readonly state: State;
 }
 
 /** The subjects that subscriptions of a feed can have. */
@@ -59,7 +60,7 @@ export interface SubjectChoice {
   /** The subject as it is kept: a thing may have several ids. @throws {PersonError} if there is no such thing */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
   /** Returns the subject's name. It may be untrusted text. */
-  nameOf(subject: string, named: NameSources): string;
+  nameOf(subject: string, named: NameSources): string | Promise<string>;
 }
 
 /** A private watch that a feed offers. */

@@ -16,6 +16,8 @@ const entry = z.object({
   note: z.string().exactOptional(),
   /** The constructor of a vote request's action, from its details; empty if they name none. */
   action: z.string().exactOptional(),
+  /** The span in which the bot saw a vote request end, epoch ms. */
+  closed: z.object({ after: time.nullable(), by: time }).exactOptional(),
 });
 
 /** Lists of names, by kind. */

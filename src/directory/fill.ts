@@ -4,7 +4,7 @@ import { distinct } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
 import { estimateRhythm } from "../ledger/network-rhythm.js";
-import { isVotable, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
+import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
 import { identityOf, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor } from "../ledger/vote-rules.js";
 import { voterId, votersIn } from "../ledger/votes.js";
@@ -39,12 +39,14 @@ export function proposalEntry(
   const date =
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   const action = names.actionOf(id);
+  const closed = request.closed ?? names.closingOf(id);
   return {
     id,
     name: names.voteRequest(request),
     active: isOpen(request, now) && isVotable(standing),
-    note: `${PHASE_WORDS[phase] ?? request.status ?? "status not known"}${date}`,
+    note: `${PHASE_WORDS[phase] ?? (request.isGone ? OUTCOME_UNKNOWN : (request.status ?? "status not known"))}${date}`,
     ...(action === undefined ? {} : { action }),
+    ...(closed === undefined ? {} : { closed }),
   };
 }
 

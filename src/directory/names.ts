@@ -12,6 +12,7 @@ import {
 } from "../ledger/actions.js";
 import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
 import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
+import type { Closing } from "../ledger/vote-rules.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
@@ -42,6 +43,8 @@ export interface Names {
   voteRequest(request: NamedRequest): string;
   /** Returns the constructor of a vote request's action by its identity; empty if its details name none, `undefined` if they were not read. */
   actionOf(identity: string): string | undefined;
+  /** Returns the span in which the bot saw a vote request end; `undefined` if it did not. */
+  closingOf(identity: string): Closing | undefined;
   /** Returns a vote request's kind by its title, or by its details; `undefined` if neither was read. */
   kindOf(request: NamedRequest): MotionKind | undefined;
   /** Stores a vote request's action, from its details. */
@@ -139,6 +142,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     },
 
     actionOf: (identity) => actions.get(identity) ?? directory.entry("proposal", identity)?.action,
+
+    closingOf: (identity) => directory.entry("proposal", identity)?.closed,
 
     kindOf({ identity, title }) {
       const tag = toTag(title) ?? (identity === null ? undefined : names.actionOf(identity));

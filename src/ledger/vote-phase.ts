@@ -20,6 +20,9 @@ export const PHASE_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
   overdue: "overdue",
 };
 
+/** Describes a request that the explorer no longer lists. */
+export const OUTCOME_UNKNOWN = "ended, outcome unknown";
+
 /** The names of a request's two dates, the same everywhere. */
 export const DATE_NAMES = { quorum: "quorum by", decision: "decided on" } as const;
 

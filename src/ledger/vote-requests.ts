@@ -5,7 +5,7 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { toRecord } from "../explorer/values.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
-import type { Tally } from "./vote-rules.js";
+import type { Closing, Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
@@ -59,6 +59,10 @@ export interface VoteRequest {
   /** Since when enough votes are yes (epoch ms), and whether too few had voted in time, as far as the bot saw it. */
   readonly enoughYesAt?: number | undefined;
   readonly hasExpired?: boolean | undefined;
+  /** True if the explorer no longer lists it and never stated how it ended. Its status is null then. */
+  readonly isGone?: boolean | undefined;
+  /** The span in which the bot saw it end; missing if it did not. */
+  readonly closed?: Closing | undefined;
   /** State of its details, which contain the action. "unanswered" means that they may exist. */
   readonly detail: "read" | "none" | "unanswered";
 }

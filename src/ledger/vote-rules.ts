@@ -24,8 +24,20 @@ const STATUSES: ReadonlyMap<string, StatusGroup> = new Map([
 export const statusGroup = (status: string | null): StatusGroup =>
   STATUSES.get(status?.toLowerCase().replace(/[^a-z]/g, "") ?? "") ?? "other";
 
-/** The parts of a request that tell if its vote is over: the status, and two dates in epoch ms. */
+/** The span in which the bot saw a request end. Epoch ms. */
+export interface Closing {
+  /** When it was last read as open; null if that is unknown. */
+  readonly after: number | null;
+  /** When it was first read as ended. */
+  readonly by: number;
+}
+
+/** The parts of a request that tell if its vote is over. Dates are epoch ms. */
 export interface VoteState {
+  /** True if the explorer no longer lists the request and never stated how it ended. */
+  readonly isGone?: boolean | undefined;
+  /** Missing if the bot did not see it end. */
+  readonly closed?: Closing | undefined;
   readonly status: string | null;
   /** By then enough must have voted. */
   readonly voteBefore: number | null;
@@ -39,6 +51,7 @@ export const votableUntil = ({ voteBefore, targetEffectiveAt }: Omit<VoteState, 
 
 /** True if a vote is over: by its status, or for an unknown status, by its dates. A missing status says nothing. */
 export function isOver(state: VoteState, now: number): boolean {
+  if (state.isGone) return true;
   const group = statusGroup(state.status);
   if (group !== "other") return group !== "open";
   const votableEnd = votableUntil(state);
@@ -47,6 +60,7 @@ export function isOver(state: VoteState, now: number): boolean {
 
 /** True if votes can still be cast, by the status or the dates. */
 export function isOpen(state: VoteState, now: number): boolean {
+  if (state.isGone) return false;
   const group = statusGroup(state.status);
   return group === "other" ? now < (votableUntil(state) ?? 0) : group === "open";
 }

@@ -11,7 +11,8 @@ import { cut } from "../text/plain.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Menu, Screen } from "./view.js";
-import { statusText, tallyWords, untilWords } from "./vote-parts.js";
+import { statusText, tallyWords } from "./vote-parts.js";
+import { untilWords } from "./vote-times.js";
 
 /** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
 const NAMES_MS = 1_000;

@@ -1,30 +1,12 @@
 import type { Names } from "../directory/names.js";
-import {
-  DATE_NAMES,
-  isVotable,
-  PHASE_WORDS,
-  type Standable,
-  type Standing,
-  shortWindow,
-  standingOf,
-  type VoteDate,
-} from "../ledger/vote-phase.js";
-import type { VoteRequest } from "../ledger/vote-requests.js";
-import {
-  decidedBy,
-  isOver,
-  type StatusGroup,
-  statusGroup,
-  type Tally,
-  type VoteState,
-  votableUntil,
-} from "../ledger/vote-rules.js";
+import { isVotable, type Standable, type Standing, shortWindow, standingOf } from "../ledger/vote-phase.js";
+import { decidedBy, type StatusGroup, statusGroup, type Tally } from "../ledger/vote-rules.js";
 import type { Voter } from "../ledger/votes.js";
-import { bold, grouped, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { bold, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import { brief } from "./parts.js";
-import type { Field, Tone } from "./view.js";
+import type { Tone } from "./view.js";
 
 const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone: Tone]>> = {
   open: [md`🗳️`, "neutral"],
@@ -51,7 +33,10 @@ export function statusText(status: string | null): Markdown {
 }
 
 /** Describes a request's standing with a sign: its status, or its phase until it is closed. */
-export function standingText({ status }: Pick<Standable, "status">, { phase, since }: Standing): Markdown {
+export function standingText(
+  { status, isGone }: Pick<Standable, "status" | "isGone">,
+  { phase, since }: Standing,
+): Markdown {
   switch (phase) {
     case "expired":
       return md`⌛ Expired, not closed yet: too few had voted by ${timestamp(since, "f")}`;
@@ -62,7 +47,7 @@ export function standingText({ status }: Pick<Standable, "status">, { phase, sin
     case "overdue":
       return md`⚠️ Overdue. ${overdueWords(since)}`;
     default:
-      return statusText(status);
+      return isGone ? md`▫️ Ended, outcome unknown` : statusText(status);
   }
 }
 
@@ -165,106 +150,6 @@ export const missingLine = (
   return md`⬛ **Not voted yet:** ${cut(missing.map(({ name }) => called(name)).join(", "), MAX_MISSING)}`;
 };
 
-/** A moment with how far off it is while it lies ahead, and as a date alone once it is past. */
-const moment = (ms: number | null, now: number): Markdown =>
-  ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
-
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The two dates of a request that the explorer does not call over (docs/ledger.md, "How a vote ends"). */
-function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
-  const quorum = { name: capitalized(DATE_NAMES.quorum), value: moment(voteBefore, now), inline: true };
-  if (targetEffectiveAt === null)
-    return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
-  return [
-    quorum,
-    { name: capitalized(DATE_NAMES.decision), value: moment(targetEffectiveAt, now), inline: true },
-    {
-      name: "How it is decided",
-      value: md`Enough super validators must have voted, yes or no, by the first date, or the request expires. On the second date enough yes votes carry it. Votes count as long as the request is open. Enough no votes reject it at any time.`,
-    },
-  ];
-}
-
-/** Why a request that did not pass takes no effect. */
-const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
-  rejected: "never: it was rejected",
-  expired: "never: it expired",
-  failed: "it was accepted, but could not be carried out",
-};
-
-/** When a vote that is over ended, epoch ms, if that follows from its dates: one that was decided by enough votes ended early. */
-function endOf(state: VoteState, group: StatusGroup): number | null {
-  if (group === "expired") return state.voteBefore;
-  if (group === "accepted" || group === "implemented") return state.targetEffectiveAt;
-  return group === "other" ? votableUntil(state) : null;
-}
-
-const ENOUGH: Partial<Record<StatusGroup, string>> = {
-  accepted: "when enough had voted yes",
-  implemented: "when enough had voted yes",
-  failed: "when enough had voted yes",
-  rejected: "when enough had voted no, or too few yes in the end",
-};
-
-/** When voting ended, and what came of it: of a request that is over. */
-function endedTimes(state: VoteState, now: number): Field[] {
-  const group = statusGroup(state.status);
-  const { targetEffectiveAt } = state;
-  const untilAt = endOf(state, group);
-  const passed = group === "accepted" || group === "implemented";
-  const isEarly = untilAt === null || now < untilAt;
-  const latest = votableUntil(state);
-  const early = join(
-    [
-      md`${ENOUGH[group] ?? "before its date"}`,
-      latest !== null && latest <= now && md`by ${timestamp(latest, "f")} at the latest`,
-    ],
-    ", ",
-  );
-  const effect = passed
-    ? targetEffectiveAt === null
-      ? md`when enough had voted yes`
-      : moment(targetEffectiveAt, now)
-    : NO_EFFECT[group];
-  return [
-    { name: "Voting ended", value: isEarly ? early : moment(untilAt, now), inline: true },
-    ...(effect === undefined
-      ? []
-      : [
-          {
-            name:
-              targetEffectiveAt !== null && passed && targetEffectiveAt <= now
-                ? "Took effect"
-                : "Takes effect",
-            value: md`${effect}`,
-            inline: true,
-          },
-        ]),
-  ];
-}
-
-/** When a vote ends or ended, and when it takes effect. */
-export const timeFields = (request: VoteState, now: number): Field[] =>
-  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now);
-
-/** Returns the next date or the phase, for a line of a list. */
-export function untilWords(request: Standable, needed: number | undefined, now: number): Markdown {
-  const { phase, next } = standingOf(request, needed, now);
-  if (phase === "ended") {
-    const untilAt = endOf(request, statusGroup(request.status));
-    return untilAt !== null && untilAt <= now
-      ? md`voting ended ${timestamp(untilAt, "f")}`
-      : md`voting has ended`;
-  }
-  const phaseWords = PHASE_WORDS[phase];
-  if (phaseWords !== undefined) return md`${phaseWords}`;
-  return next ? dateWords(next) : md`no date ahead`;
-}
-
-/** A date with its name: "quorum by 3 March 2026 12:00". */
-export const dateWords = ({ name, at }: VoteDate): Markdown => md`${name} ${timestamp(at, "f")}`;
-
 /** Marks a request that is open for less than two days. */
 export function shortVote(request: Parameters<typeof shortWindow>[0]): Markdown[] {
   const window = shortWindow(request);
@@ -276,12 +161,3 @@ function windowWords(ms: number): string {
   const hours = Math.round(ms / HOUR);
   return ms < 90 * MINUTE ? `${Math.round(ms / MINUTE)} minutes` : `${hours} hours`;
 }
-
-/** Returns the fields of a request's standing: tally and dates. */
-export const voteFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
-  { name: "Votes", value: join(tallyLines(request, needed, now), "\n") },
-  ...(request.createdAt === null
-    ? []
-    : [{ name: "Opened", value: timestamp(request.createdAt, "f"), inline: true }]),
-  ...timeFields(request, now),
-];

@@ -18,7 +18,8 @@ import { actionFields, actionFile, actionMenu } from "./action-parts.js";
 import { address } from "./addresses.js";
 import { brief, namedLine, pageOf, partyMenu } from "./parts.js";
 import type { Field, Screen, ScreenContext } from "./view.js";
-import { missingLine, shortVote, standingText, standingTone, tallyLines, voteFields } from "./vote-parts.js";
+import { missingLine, shortVote, standingText, standingTone, tallyLines } from "./vote-parts.js";
+import { voteFields } from "./vote-times.js";
 
 /** The reason given, safely shortened, and its link. */
 function reasonFields({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
@@ -69,10 +70,10 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
     findVoteRequest(explorer, id),
     countSuperValidators(explorer),
   ]);
-  const request = reading.data;
+  const identity = reading.data.identity ?? id;
+  const request = { ...reading.data, closed: names.closingOf(identity) };
   const neededVotes = neededFor(request, superValidators);
   const standing = standingOf(request, neededVotes, Date.now());
-  const identity = request.identity ?? id;
   if (request.detail === "read") names.learn(identity, request.action);
   const file = await actionFile(request.action, identity, names);
   return {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ACTIONS } from "../../src/ledger/action-table.js";
+import { toTag } from "../../src/ledger/actions.js";
 import { motionKindOf } from "../../src/ledger/motion-kinds.js";
 
 describe("the kind of a vote request", () => {
@@ -22,7 +23,7 @@ describe("the kind of a vote request", () => {
     ["constructor", "other"],
     [null, "other"],
   ])("%s is %s", (title, kind) => {
-    expect(motionKindOf(title)).toBe(kind);
+    expect(motionKindOf(toTag(title))).toBe(kind);
   });
 
   it("is known of most actions", () => {

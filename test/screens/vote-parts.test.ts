@@ -1,25 +1,29 @@
 import { describe, expect, it } from "vitest";
-import type { VoteState } from "../../src/ledger/vote-rules.js";
-import { tallyBar, tallyLines, timeFields, untilWords } from "../../src/screens/vote-parts.js";
-import { DAY } from "../../src/util/units.js";
+import type { Tally, VoteState } from "../../src/ledger/vote-rules.js";
+import { tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
+import { timeFields, untilWords } from "../../src/screens/vote-times.js";
+import { DAY, MINUTE } from "../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 22);
 const [PAST, SOON, LATER] = [NOW - DAY, NOW + DAY, NOW + 2 * DAY];
 const at = (ms: number, style: string) => `<t:${ms / 1_000}:${style}>`;
+const tally = (yes: number | null, no: number | null, pending: number | null) => ({ yes, no, pending });
 const vote = (
-  status: string,
+  status: string | null,
   voteBefore: number | null,
   targetEffectiveAt: number | null = null,
-): VoteState => ({
+  more: Partial<VoteState & Tally> = {},
+): VoteState & Tally => ({
   status,
   voteBefore,
   targetEffectiveAt,
+  ...tally(null, null, null),
+  ...more,
 });
-const tally = (yes: number | null, no: number | null, pending: number | null) => ({ yes, no, pending });
 
 describe("when a vote ends, and takes effect", () => {
   const soon = `${at(SOON, "f")} (${at(SOON, "R")})`;
-  it.each<[string, VoteState, Record<string, unknown>]>([
+  it.each<[string, VoteState & Tally, Record<string, unknown>]>([
     [
       "open, without an effective date",
       vote("Open", SOON),
@@ -38,9 +42,59 @@ describe("when a vote ends, and takes effect", () => {
       "rejected early",
       vote("Rejected", SOON),
       {
-        "Voting ended": "when enough had voted no, or too few yes in the end",
+        "Voting ended": "when enough had voted no",
         "Takes effect": "never: it was rejected",
       },
+    ],
+    [
+      "rejected early, with a date of decision",
+      vote("Rejected", PAST, SOON),
+      { "Voting ended": "when enough had voted no", "Takes effect": "never: it was rejected" },
+    ],
+    [
+      "rejected by enough no votes, seen after its dates",
+      vote("Rejected", PAST - DAY, PAST, tally(1, 9, 3)),
+      {
+        "Voting ended": `when enough had voted no, by ${at(PAST, "f")} at the latest`,
+        "Takes effect": "never: it was rejected",
+      },
+    ],
+    [
+      "rejected before its date, as the bot saw",
+      vote("Rejected", PAST - 3 * DAY, PAST, { closed: { after: PAST - 2 * DAY, by: PAST - DAY } }),
+      {
+        "Voting ended": `when enough had voted no, between ${at(PAST - 2 * DAY, "f")} and ${at(PAST - DAY, "f")}`,
+        "Takes effect": "never: it was rejected",
+      },
+    ],
+    [
+      "accepted at once, as the bot saw within a few minutes",
+      vote("Accepted", SOON, null, { closed: { after: PAST, by: PAST + 3 * MINUTE } }),
+      {
+        "Voting ended": `when enough had voted yes, between ${at(PAST, "f")} and ${at(PAST + 3 * MINUTE, "t")}`,
+        "Takes effect": "when enough had voted yes",
+      },
+    ],
+    [
+      "accepted at once, as the bot saw within one minute",
+      vote("Accepted", SOON, null, { closed: { after: PAST + 1_000, by: PAST + 40_000 } }),
+      {
+        "Voting ended": `when enough had voted yes, ${at(PAST + 40_000, "f")}`,
+        "Takes effect": "when enough had voted yes",
+      },
+    ],
+    [
+      "rejected, and seen only once it was gone",
+      vote("Rejected", SOON, null, { closed: { after: null, by: PAST } }),
+      {
+        "Voting ended": `when enough had voted no, by ${at(PAST, "f")}`,
+        "Takes effect": "never: it was rejected",
+      },
+    ],
+    [
+      "no longer listed, without an outcome",
+      vote(null, PAST - DAY, PAST, { isGone: true }),
+      { "Voting ended": at(PAST, "f") },
     ],
     [
       "rejected at its date",
@@ -101,7 +155,7 @@ describe("when a vote ends, and takes effect", () => {
       ).not.toContain(":R>");
   });
 
-  it.each<[VoteState, string, yes?: number]>([
+  it.each<[VoteState & Tally, string, yes?: number]>([
     [vote("Open", SOON), `quorum by ${at(SOON, "f")}`],
     [vote("Open", SOON, LATER), `quorum by ${at(SOON, "f")}`],
     [vote("Open", SOON, LATER), `decided on ${at(LATER, "f")}`, 9],

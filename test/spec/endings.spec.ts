@@ -12,7 +12,14 @@ describe("a request that is missing from a complete read", () => {
 
   it("is closed the second time if its details state an ending", () => {
     expect(afterMissing(missed, "Rejected", NOW)).toEqual(
-      tracked({ missedReads: 2, phase: "closed", status: "Rejected", closedAt: NOW, revision: 6 }),
+      tracked({
+        missedReads: 2,
+        phase: "closed",
+        status: "Rejected",
+        closedAt: NOW,
+        openUntil: null,
+        revision: 6,
+      }),
     );
   });
 
@@ -32,6 +39,7 @@ describe("a request that is missing from a complete read", () => {
         phase: "closed",
         endUnconfirmed: true,
         closedAt: NOW + 2 * DAY + 1,
+        openUntil: null,
         revision: 6,
       }),
     );
@@ -42,6 +50,7 @@ describe("a request that closed long ago", () => {
   const closed = tracked({
     phase: "closed",
     closedAt: NOW,
+    openUntil: NOW - DAY,
     votes: { ann: true },
     unconfirmed: tracked().terms,
     reminded: ["1:2"],

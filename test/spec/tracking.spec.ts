@@ -172,6 +172,18 @@ describe("compare", () => {
     expect(next.contractIds.at(-1)).toBe(given.contractId ?? "c1");
   });
 
+  it.each([
+    ["takes the outcome that comes after all", { endUnconfirmed: true }, "Accepted", 6, undefined],
+    ["takes it even in the word it had last", { endUnconfirmed: true, status: "Odd" }, "Odd", 6, undefined],
+    ["stays without one while it is listed as open", { endUnconfirmed: true }, "In Progress", 5, true],
+    ["stays without one while it is listed without a status", { endUnconfirmed: true }, null, 5, true],
+    ["changes nothing for the outcome that is known", { status: "Accepted" }, "Accepted", 5, undefined],
+  ] as const)("of a closed request %s", (_, given, status, revision, endUnconfirmed) => {
+    const { next, closed } = compare(tracked({ phase: "closed", ...given }), row({ status }), true, NOW);
+    expect(closed).toBe(false);
+    expect([next.revision, next.endUnconfirmed]).toEqual([revision, endUnconfirmed]);
+  });
+
   it("believes an end even of a stale version", () => {
     const was = tracked({ contractIds: ["c1", "c2"] });
     const { next, closed } = compare(was, row({ contractId: "c1", status: "Rejected" }), false, NOW);
@@ -392,7 +404,7 @@ describe("what is tracked, as a vote request", () => {
       contractId: "c2",
       ids: ["c1", "c0", "c2"],
       title: "A title",
-      action: { words: "Act", summary: null, facts: [], changes: [], gap: null, config: null },
+      action: { tag: null, words: "Act", summary: null, facts: [], changes: [], gap: null, config: null },
       status: "In Progress",
       requester: "Falcon",
       requesterName: null,
@@ -410,6 +422,32 @@ describe("what is tracked, as a vote request", () => {
     });
     expect(toVoteRequest(tracked({ contractIds: [] })).contractId).toBeNull();
     expect(toVoteRequest(tracked({}, { title: null, action: "Act" })).title).toBeNull();
+  });
+
+  it.each([
+    [
+      "is not said to be gone while it is open",
+      {},
+      { status: "In Progress", isGone: undefined, closed: undefined },
+    ],
+    [
+      "has no status once it is gone without an outcome",
+      { phase: "closed", endUnconfirmed: true, closedAt: NOW, openUntil: null },
+      { status: null, isGone: true, closed: undefined },
+    ],
+    [
+      "says between which readings it closed",
+      { phase: "closed", status: "Accepted", closedAt: NOW, openUntil: NOW - 1 },
+      { status: "Accepted", closed: { after: NOW - 1, by: NOW } },
+    ],
+    [
+      "says nothing of a closing that nobody saw",
+      { phase: "ignored", status: "Accepted", closedAt: NOW },
+      { status: "Accepted", closed: undefined },
+    ],
+  ] as const)("%s", (_, given, expected) => {
+    expect(toVoteRequest(tracked(given))).toMatchObject(expected);
+    expect(withTracked(fromExplorer(row({ status: "Odd" }), null), tracked(given))).toMatchObject(expected);
   });
 
   it("is newer than a detail from the cache in its title, tally, status and dates", () => {

@@ -66,7 +66,10 @@ const trackedVoteRequest = z.object({
   decided: z.array(z.enum(["yes", "no"])).exactOptional(),
   /** Reminders that are done, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
+  /** When it was first read as closed, or seen for the first time, closed already. */
   closedAt: time.exactOptional(),
+  /** When it was last read as open; null if that is not known. Missing if the bot did not see it close. */
+  openUntil: time.nullable().exactOptional(),
 });
 
 /** A representative of a super validator in a server. */

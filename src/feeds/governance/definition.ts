@@ -2,7 +2,7 @@ import { progress } from "../../delivery/collections.js";
 import type { FeedDefinition, WatchChoice } from "../../delivery/feed.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
-import { PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
+import { OUTCOME_UNKNOWN, PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -13,7 +13,8 @@ import {
 } from "../../ledger/vote-requests.js";
 import { isOpen, isOver, neededFor, votableUntil } from "../../ledger/vote-rules.js";
 import { voterIn, voterSubject } from "../../ledger/votes.js";
-import { dateWords, statusText, untilWords } from "../../screens/vote-parts.js";
+import { statusText } from "../../screens/vote-parts.js";
+import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
@@ -22,7 +23,7 @@ import { trackedVoteRequests } from "./collections.js";
 import { createMessages, outcomeKnown } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { formatBefore, options, remindersOf, topics } from "./topics.js";
-import { neededForTracked, requestKey, trackedStanding } from "./tracking.js";
+import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
 /** Open requests that a new subscriber is shown. */
@@ -65,7 +66,10 @@ const proposalWatch: WatchChoice = {
       // Whichever of its ids was given.
       return foundRequest?.data.identity ?? id;
     },
-    nameOf(id, { names, directory }) {
+    async nameOf(id, { names, directory, state }) {
+      // The same name as in its messages, even if the explorer no longer lists it.
+      const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
+      if (tracked?.terms.title != null) return cut(names.voteRequest(toVoteRequest(tracked)), 100);
       const title = directory.entry("proposal", id)?.name ?? null;
       return cut(names.voteRequest({ identity: id, title }), 100);
     },
@@ -186,9 +190,9 @@ export const definition: FeedDefinition = {
     const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));
     if (!knownRequest) return md`not read yet`;
     if (knownRequest.phase !== "open")
-      return outcomeKnown(knownRequest.status)
-        ? md`ended: ${statusText(knownRequest.status)}`
-        : md`ended, outcome not known`;
+      return knownRequest.endUnconfirmed || !outcomeKnown(knownRequest.status)
+        ? md`${OUTCOME_UNKNOWN}`
+        : md`ended: ${statusText(knownRequest.status)}`;
     const { phase, next } = trackedStanding(
       knownRequest,
       await neededForTracked(knownRequest, async () => undefined),

@@ -27,6 +27,7 @@ export function afterMissing(
     status: status ?? known.status,
     ...(status === null ? { endUnconfirmed: true } : {}),
     closedAt: now,
+    openUntil: null,
     revision: known.revision + 1,
   };
 }
@@ -36,7 +37,7 @@ export function afterMissing(
  */
 export function pruned(known: TrackedVoteRequest, now: number): TrackedVoteRequest | undefined {
   if (known.closedAt === undefined || now - known.closedAt < PRUNE_MS) return undefined;
-  const { votes, unconfirmed, closedAt, ...kept } = known;
+  const { votes, unconfirmed, closedAt, openUntil, ...kept } = known;
   const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
   return { ...kept, phase: "ignored", contractIds: [], reminded: [], terms };
 }

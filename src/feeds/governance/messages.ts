@@ -16,9 +16,9 @@ import {
   statusText,
   statusTone,
   tallyLines,
-  untilWords,
 } from "../../screens/vote-parts.js";
 import { voteRequestFields } from "../../screens/vote-request.js";
+import { untilWords } from "../../screens/vote-times.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";

@@ -5,6 +5,7 @@ import { toAction, toTitle } from "../../ledger/actions.js";
 import { type Standing, standingOf } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
+  type Closing,
   castIn,
   decidedBy,
   isOpen,
@@ -161,10 +162,10 @@ const presentRequest = (known: TrackedVoteRequest): TrackedVoteRequest =>
 
 /** A request that is over, of which a row may still state the outcome in other words. */
 function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
-  const restated = statusGroup(row.status) !== "open" && row.status !== null && row.status !== known.status;
-  return restated
-    ? { ...presentRequest(known), status: row.status, revision: known.revision + 1 }
-    : presentRequest(known);
+  const isOutcome = statusGroup(row.status) !== "open" && row.status !== null;
+  if (!isOutcome || (row.status === known.status && !known.endUnconfirmed)) return presentRequest(known);
+  const { endUnconfirmed, ...rest } = presentRequest(known);
+  return { ...rest, status: row.status, revision: known.revision + 1 };
 }
 
 /**
@@ -241,6 +242,12 @@ export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVo
   return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }
 
+/** Returns the span in which a tracked request was seen to end; `undefined` if nobody saw it. */
+function closingOf({ openUntil, closedAt, endUnconfirmed }: TrackedVoteRequest): Closing | undefined {
+  const wasSeen = openUntil !== undefined && closedAt !== undefined && !endUnconfirmed;
+  return wasSeen ? { after: openUntil, by: closedAt } : undefined;
+}
+
 /** Returns a tracked request as a vote request. */
 export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
   const { identity, terms, status, requester } = tracked;
@@ -250,7 +257,10 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
     ids: [...new Set([identity, ...tracked.contractIds])],
     title: terms.title,
     action: { ...toAction(null), words: terms.action },
-    status,
+    // The last status that was read is not how it ended.
+    status: tracked.endUnconfirmed ? null : status,
+    isGone: tracked.endUnconfirmed,
+    closed: closingOf(tracked),
     requester,
     requesterName: null,
     requesterImg: null,
@@ -273,12 +283,14 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
  */
 export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
   const ownTally = toVoteRequest(tracked);
-  const { title, status, voteBefore, targetEffectiveAt } = ownTally;
+  const { title, status, isGone, closed, voteBefore, targetEffectiveAt } = ownTally;
   const { yes, no, pending } = castIn(request) > castIn(ownTally) ? request : ownTally;
   return {
     ...request,
     title: tracked.terms.title === null ? request.title : title,
     status,
+    isGone,
+    closed,
     yes,
     no,
     pending,

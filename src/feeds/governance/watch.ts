@@ -145,6 +145,7 @@ export function createGovernanceWatch({
     const events: GovernanceEvent[] = [];
     const isIncomplete = rows.some(({ abstainCount }) => abstainCount === null);
     const voters = isIncomplete ? await superValidators() : undefined;
+    const closedNow = { closedAt: now(), openUntil: lastAt ?? null };
     for (const row of rows) {
       const identity = identityOf(row);
       if (identity === null) continue;
@@ -153,14 +154,18 @@ export function createGovernanceWatch({
       if (!knownRequest) {
         const firstRequest = firstSeen(row, now(), lastAt === undefined);
         if (!firstRequest) continue;
+        const isOpenNow = firstRequest.phase === "open";
+        // It opened and ended since the last read, which did not list it.
+        const isMissed = !isOpenNow && lastAt !== undefined && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
         learntRequests.set(key, {
           ...decide(firstRequest, voters).next,
           openedAt: row.createdAt,
           seenAt: now(),
+          ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
         });
         if (lastAt === undefined) continue;
-        if (firstRequest.phase === "open") events.push({ kind: "opened", key, row });
-        else if ((row.createdAt ?? lastAt) > lastAt - MISSED_MS) events.push({ kind: "missed", key, row });
+        if (isOpenNow) events.push({ kind: "opened", key, row });
+        else if (isMissed) events.push({ kind: "missed", key, row });
         continue;
       }
       const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
@@ -170,7 +175,7 @@ export function createGovernanceWatch({
       const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
       const nextRequest = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
-        learntRequests.set(key, closed ? { ...nextRequest, closedAt: now() } : nextRequest);
+        learntRequests.set(key, closed ? { ...nextRequest, ...closedNow } : nextRequest);
       if (changedFrom)
         events.push({
           kind: "changed",

@@ -152,6 +152,12 @@ describe("what channels are told", () => {
       "the outcome in the announcement",
     );
     expect(first?.embeds[0]).toMatchObject({ color: 0xd83c3e });
+    const ended = /Voting ended","value":"when enough had voted no, (between )?<t:\d+:f>/;
+    expect(textOf(first ?? { content: "", embeds: [] })).toMatch(ended);
+    const shown = await harness.discord.driver.ask(owner(), "/proposals show", {
+      proposal: request.firstContractId,
+    });
+    expect(textOf(shown)).toMatch(ended);
     const thread = world().channel(read(threaded)[0]?.id);
     await world().until(() => thread.thread_metadata?.archived, "the thread's archiving");
     await until(published, /"Closed: /);

@@ -133,4 +133,48 @@ describe("the standing of a vote request", () => {
     await until(/"Closed: Stuck/);
     expect(world().refusals).toEqual([]);
   });
+
+  it("says of a request that is gone that its outcome is unknown, everywhere and by its own name", async () => {
+    channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "vanishing" });
+    await ask("/subscribe governance", { channel: channel.id, role });
+    const request = ledger().openVoteRequest({
+      title: "Lost without trace",
+      motion: "feature",
+      lastsMs: 30 * HOUR,
+      effectiveInMs: null,
+    });
+    const opened = await until(/New vote request: Lost without trace/);
+    await ask("/watch proposal", { proposal: request.firstContractId });
+    harness.pass(25 * HOUR);
+    const reminder = await until(/Still open: Lost without trace/);
+    harness.explorer.mood = (answer, path) => {
+      const page = answer as { content: { title: string }[] };
+      if (path !== "/v1/governance/vote-requests") return answer;
+      return { ...page, content: page.content.filter(({ title }) => title !== "Lost without trace") };
+    };
+    harness.explorer.injectFault({ kind: "status", status: 404 }, { path: /details$/ });
+    harness.pass(30 * HOUR);
+    const closed = await until(/"Closed: Lost without trace/);
+    expect(textOf(closed)).toMatch(/Ended, outcome unknown.*did not vote/);
+    await world().until(
+      () => [opened, reminder].every((each) => /Ended, outcome unknown/.test(textOf(each))),
+      "both edits",
+      20_000,
+    );
+    for (const message of [opened, reminder, closed]) {
+      const card = JSON.stringify(message.embeds);
+      expect(card).not.toMatch(/not voted yet|needed|as soon as|Still open|In Progress/);
+      expect(card).toContain("Lost without trace");
+    }
+    await harness.restart();
+    await polls();
+    expect(textOf(await ask("/watch list"))).toMatch(
+      /proposal: Lost without trace.* · ended, outcome unknown/,
+    );
+    harness.explorer.mood = undefined;
+    harness.explorer.clearFaults();
+    ledger().closeVoteRequest(request, "Accepted");
+    await polls();
+    expect(textOf(await ask("/watch list"))).toMatch(/Lost without trace.* · ended: ✅ Accepted/);
+  });
 });

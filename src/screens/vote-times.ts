@@ -1,0 +1,146 @@
+import { PHASE_WORDS, type Standable, standingOf, type VoteDate } from "../ledger/vote-phase.js";
+import type { VoteRequest } from "../ledger/vote-requests.js";
+import {
+  type Closing,
+  decidedBy,
+  isOver,
+  neededFor,
+  type StatusGroup,
+  statusGroup,
+  type Tally,
+  type VoteState,
+  votableUntil,
+} from "../ledger/vote-rules.js";
+import { join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { HOUR, MINUTE } from "../util/units.js";
+import type { Field } from "./view.js";
+import { tallyLines } from "./vote-parts.js";
+
+/** The parts of a request that tell when and how it ended. */
+type Ended = VoteState & Tally;
+
+/** A moment with how far off it is while it lies ahead, and as a date alone once it is past. */
+const moment = (ms: number | null, now: number): Markdown =>
+  ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
+
+/** The two dates of a request that the explorer does not call over (docs/ledger.md, "How a vote ends"). */
+function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
+  const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
+  if (targetEffectiveAt === null)
+    return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
+  return [
+    quorum,
+    { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true },
+    {
+      name: "How it is decided",
+      value: md`Enough super validators must have voted, yes or no, by the first date, or the request expires. On the second date enough yes votes carry it. Votes count as long as the request is open. Enough no votes reject it at any time.`,
+    },
+  ];
+}
+
+/** Why a request that did not pass takes no effect. */
+const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
+  rejected: "never: it was rejected",
+  expired: "never: it expired",
+  failed: "it was accepted, but could not be carried out",
+};
+
+/** When a vote that is over ended, epoch ms, if that follows from its dates: one that was decided by enough votes ended early. */
+function endOf(state: VoteState, group: StatusGroup): number | null {
+  if (group === "expired") return state.voteBefore;
+  if (group === "accepted" || group === "implemented") return state.targetEffectiveAt;
+  return group === "other" ? votableUntil(state) : null;
+}
+
+const ENOUGH_YES = "when enough had voted yes";
+const ENOUGH_NO = "when enough had voted no";
+
+/** How a vote ended, if its dates do not say when: enough votes end it at any time. */
+function earlyWords(request: Ended, group: StatusGroup, now: number): string {
+  if (group === "accepted" || group === "implemented" || group === "failed") return ENOUGH_YES;
+  if (group !== "rejected") return "before its date";
+  const { targetEffectiveAt, closed } = request;
+  const latest = votableUntil(request);
+  // Too few yes votes reject only on the day of the decision.
+  const wasEarly =
+    targetEffectiveAt === null ||
+    latest === null ||
+    now < latest ||
+    (closed !== undefined && closed.by < latest);
+  const isNo = decidedBy(request, neededFor(request, undefined)) === "no";
+  return wasEarly || isNo ? ENOUGH_NO : "when enough had voted no, or too few yes in the end";
+}
+
+/** A span within which something happened, such as "between 3 March 2026 14:02 and 14:03". */
+function between({ after, by }: Closing): Markdown {
+  if (after === null) return md`by ${timestamp(by, "f")}`;
+  if (Math.floor(after / MINUTE) === Math.floor(by / MINUTE)) return timestamp(by, "f");
+  return md`between ${timestamp(after, "f")} and ${timestamp(by, by - after < HALF_DAY ? "t" : "f")}`;
+}
+
+/** A time of day alone is clear within this span, in ms. */
+const HALF_DAY = 12 * HOUR;
+
+/** When voting ended, and what came of it: of a request that is over. */
+function endedTimes(request: Ended, now: number): Field[] {
+  const group = statusGroup(request.status);
+  const { targetEffectiveAt, closed } = request;
+  const untilAt = endOf(request, group);
+  const passed = group === "accepted" || group === "implemented";
+  const isEarly = untilAt === null || now < untilAt;
+  const latest = votableUntil(request);
+  const limit = closed
+    ? between(closed)
+    : latest !== null && latest <= now && md`by ${timestamp(latest, "f")} at the latest`;
+  const early = join([md`${earlyWords(request, group, now)}`, limit], ", ");
+  const effect = passed
+    ? targetEffectiveAt === null
+      ? md`${ENOUGH_YES}`
+      : moment(targetEffectiveAt, now)
+    : NO_EFFECT[group];
+  return [
+    { name: "Voting ended", value: isEarly ? early : moment(untilAt, now), inline: true },
+    ...(effect === undefined
+      ? []
+      : [
+          {
+            name:
+              targetEffectiveAt !== null && passed && targetEffectiveAt <= now
+                ? "Took effect"
+                : "Takes effect",
+            value: md`${effect}`,
+            inline: true,
+          },
+        ]),
+  ];
+}
+
+/** When a vote ends or ended, and when it takes effect. */
+export const timeFields = (request: Ended, now: number): Field[] =>
+  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now);
+
+/** Returns the next date or the phase, for a line of a list. */
+export function untilWords(request: Standable, needed: number | undefined, now: number): Markdown {
+  const { phase, next } = standingOf(request, needed, now);
+  if (phase === "ended") {
+    const untilAt = endOf(request, statusGroup(request.status));
+    return untilAt !== null && untilAt <= now
+      ? md`voting ended ${timestamp(untilAt, "f")}`
+      : md`voting has ended`;
+  }
+  const phaseWords = PHASE_WORDS[phase];
+  if (phaseWords !== undefined) return md`${phaseWords}`;
+  return next ? dateWords(next) : md`no date ahead`;
+}
+
+/** A date with its name: "quorum by 3 March 2026 12:00". */
+export const dateWords = ({ name, at }: VoteDate): Markdown => md`${name} ${timestamp(at, "f")}`;
+
+/** Returns the fields of a request's standing: tally and dates. */
+export const voteFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
+  { name: "Votes", value: join(tallyLines(request, needed, now), "\n") },
+  ...(request.createdAt === null
+    ? []
+    : [{ name: "Opened", value: timestamp(request.createdAt, "f"), inline: true }]),
+  ...timeFields(request, now),
+];
