@@ -6,7 +6,7 @@ const time = z.number();
 const entry = z.object({
   id: z.string(),
   name: z.string().nullable(),
-  /** A validator that is active, a vote request that is open; null if it is neither or not known. */
+  /** True for an active validator or an open request. False if it is not, or for a former super validator. null if unknown. */
   active: z.boolean().nullable(),
   /** The validator's software version. */
   version: z.string().nullable().exactOptional(),

@@ -3,6 +3,7 @@ import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer } from "../explorer/service.js";
+import { readFormer } from "../ledger/missing-votes.js";
 import { estimateRhythm } from "../ledger/network-rhythm.js";
 import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
 import { identityOf, tallyIn } from "../ledger/vote-requests.js";
@@ -93,10 +94,12 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         ended,
         MAX_VOTE_PAGES,
       );
-      const entries = votersIn(data).map((voter) => ({
+      const voters = votersIn(data);
+      const former = await readFormer(explorer, voters);
+      const entries = voters.map((voter) => ({
         id: voterId(voter),
         name: voter.name,
-        active: null,
+        active: former.includes(voter) ? false : null,
       }));
       return { whole: problem === undefined, entries };
     },

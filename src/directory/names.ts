@@ -13,6 +13,7 @@ import {
 import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
 import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Closing } from "../ledger/vote-rules.js";
+import { type Voter, voterId } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
@@ -45,6 +46,8 @@ export interface Names {
   actionOf(identity: string): string | undefined;
   /** Returns the span in which the bot saw a vote request end; `undefined` if it did not. */
   closingOf(identity: string): Closing | undefined;
+  /** True if a voter is no longer a super validator, as far as the last reading of all voters says. */
+  isFormer(voter: Voter): boolean;
   /** Returns a vote request's kind by its title, or by its details; `undefined` if neither was read. */
   kindOf(request: NamedRequest): MotionKind | undefined;
   /** Stores a vote request's action, from its details. */
@@ -144,6 +147,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     actionOf: (identity) => actions.get(identity) ?? directory.entry("proposal", identity)?.action,
 
     closingOf: (identity) => directory.entry("proposal", identity)?.closed,
+
+    isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,
 
     kindOf({ identity, title }) {
       const tag = toTag(title) ?? (identity === null ? undefined : names.actionOf(identity));

@@ -3,7 +3,7 @@ import { readPages } from "../explorer/paging.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { isPartyId } from "../text/ids.js";
 import { findVotes, type VoteRequest } from "./vote-requests.js";
-import { notVoted, type Voter, votersIn } from "./votes.js";
+import { type MissingVotes, notVoted, type Voter, votersIn } from "./votes.js";
 
 /** Pages of votes that are looked through at the most for who the super validators are. */
 const MAX_PAGES = 10;
@@ -24,32 +24,50 @@ export const readVoters = async (
   return votesRead && votersIn(votesRead.data);
 };
 
+/** Returns the voters that are no longer super validators. */
+export type FormerVoters = (voters: readonly Voter[]) => Promise<readonly Voter[]>;
+
 /**
  * Returns the super validators that have not voted on a request. null if that is uncertain: its votes could not be read
- * completely, their number differs from the tally, or not every super validator is known.
+ * completely, their number differs from the tally, or not every super validator is known. One that was offboarded is left out.
  */
 export async function readMissing(
   explorer: Explorer,
   reading: Reading<VoteRequest>,
-): Promise<readonly Voter[] | null> {
+  formerAmong: FormerVoters,
+): Promise<MissingVotes | null> {
   const { yes, no, pending } = reading.data;
   if (yes === null || no === null || pending === null) return null;
   const foundVotes = await ifAnswered(findVotes(explorer, reading));
   const castVotes = foundVotes?.data.filter(({ accept }) => accept !== null) ?? [];
-  if (!foundVotes?.complete || foundVotes.problem || votersIn(castVotes).length !== yes + no) return null;
-  if (pending === 0) return [];
-  const allVoters = await readVoters(explorer, yes + no + pending);
-  return allVoters ? notVoted(castVotes, allVoters, pending) : null;
+  const voted = votersIn(castVotes);
+  if (!foundVotes?.complete || foundVotes.problem || voted.length !== yes + no) return null;
+  if (pending === 0) return { voters: [], unknown: 0, voted };
+  const count = yes + no + pending;
+  const firstVoters = await readVoters(explorer, count);
+  if (!firstVoters) return null;
+  const formerIn = (voters: readonly Voter[]) =>
+    formerAmong(voters.filter((voter) => !isAmong(voted, voter)));
+  const former = await formerIn(firstVoters);
+  if (former.length === 0) return notVoted(castVotes, firstVoters, pending);
+  // The ones that replaced them may have voted only on older pages.
+  const voters = await readVoters(explorer, count + former.length);
+  if (!voters) return null;
+  const allFormer = await formerIn(voters);
+  const current = voters.filter((voter) => !allFormer.includes(voter));
+  return notVoted(castVotes, current, pending, allFormer.length);
 }
 
-/**
- * True if none of these super validators has been offboarded. They are known only by their votes, so an offboarded one appears as
- * missing while its votes are listed.
- */
-export async function areStillVoters(explorer: Explorer, voters: readonly Voter[]): Promise<boolean> {
-  const parties = voters.flatMap(({ aliases }) => aliases.find(isPartyId) ?? []);
-  const details = await Promise.all(
-    parties.map((party) => ifAnswered(explorer.validator({ validatorId: party }))),
-  );
-  return details.every((detail) => detail?.data.isSv !== false);
+const isAmong = (voters: readonly Voter[], { aliases }: Voter): boolean =>
+  voters.some((each) => each.aliases.some((alias) => aliases.includes(alias)));
+
+/** Returns those that the explorer no longer calls super validators. One whose detail is not answered counts as one. */
+export async function readFormer(explorer: Explorer, voters: readonly Voter[]): Promise<readonly Voter[]> {
+  const checks = voters.map(async (voter) => {
+    const party = voter.aliases.find(isPartyId);
+    const detail =
+      party === undefined ? undefined : await ifAnswered(explorer.validator({ validatorId: party }));
+    return detail?.data.isSv === false ? [voter] : [];
+  });
+  return (await Promise.all(checks)).flat();
 }

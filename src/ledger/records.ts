@@ -3,9 +3,9 @@ import { readPages, together } from "../explorer/paging.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { withTimeout } from "../util/timeouts.js";
-import { SECOND } from "../util/units.js";
-import { readDetail } from "./vote-requests.js";
-import { isOver } from "./vote-rules.js";
+import { DAY, SECOND } from "../util/units.js";
+import { identityOf, readDetail } from "./vote-requests.js";
+import { type Closing, isOver, statusGroup } from "./vote-rules.js";
 import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
 
 /** Vote requests that are looked at, the newest of those that have ended. */
@@ -24,8 +24,10 @@ const MAX_VOTERS = 200;
 /** A super validator's vote on one ended request. */
 export interface Ballot {
   readonly request: VoteRequestListItem;
-  /** Null if it missed the vote. */
+  /** null if it did not vote. */
   readonly accept: boolean | null;
+  /** True if it did not vote although it had the time. */
+  readonly isMissed: boolean;
   /** Epoch ms, if the explorer says. */
   readonly castAt: number | null;
 }
@@ -33,8 +35,39 @@ export interface Ballot {
 /** The voting record of one super validator. */
 export interface VoterRecord {
   readonly voter: Voter;
-  /** The newest first, from the first request on that it is seen voting on. */
+  /** The newest first, from the first request that it voted on, and for a former super validator to the last one. */
   readonly ballots: readonly Ballot[];
+  /** True if it is no longer a super validator. */
+  readonly isFormer: boolean;
+}
+
+/** What the bot knows beyond the lists of requests and votes. */
+export interface KnownEndings {
+  /** True if a voter is no longer a super validator. */
+  isFormer(voter: Voter): boolean;
+  /** Returns the span in which a request was seen to end. */
+  closingOf(identity: string): Closing | undefined;
+}
+
+/** A vote that was decided sooner than this is not missed by those who were not asked yet, in ms. */
+const TIME_TO_VOTE = DAY;
+
+/**
+ * True if everybody had the time to vote: the request ended at its date, or was open for a day. A decision by enough votes can end
+ * it within minutes.
+ */
+export function hadTime(
+  request: VoteRequestListItem,
+  votes: readonly CastVote[],
+  closing: Closing | undefined,
+): boolean {
+  const { createdAt, targetEffectiveAt } = request;
+  const group = statusGroup(request.status);
+  if (group === "expired" || group === "other") return true;
+  if (group !== "rejected" && targetEffectiveAt !== null) return true;
+  if (createdAt === null) return false;
+  const openAt = [closing?.after, ...votes.map(({ castAt }) => castAt)].flatMap((each) => each ?? []);
+  return Math.max(0, ...openAt) - createdAt >= TIME_TO_VOTE;
 }
 
 /** The voting records of all super validators. */
@@ -81,10 +114,14 @@ async function readContracts(explorer: Explorer, rows: readonly VoteRequestListI
 
 /**
  * Returns how super validators voted on the last ended requests. A vote counts as missed only if the number of votes matches the
- * tally, and only for super validators that had voted before.
+ * tally, and only for super validators that had voted before and had the time to vote.
  * @throws {ExplorerError}
  */
-export async function readRecords(explorer: Explorer, now: number): Promise<Reading<Records>> {
+export async function readRecords(
+  explorer: Explorer,
+  known: KnownEndings,
+  now: number,
+): Promise<Reading<Records>> {
   const list = await readPages(
     "voteRequests",
     (page) => explorer.voteRequests(page),
@@ -110,16 +147,23 @@ export async function readRecords(explorer: Explorer, now: number): Promise<Read
   const knownBallots = endedRequests.flatMap((request) => {
     const ownVotes: readonly CastVote[] =
       contracts.get(request) ?? votesOf(request, groups).map((vote) => ({ ...vote, castAt: null }));
-    return isWhole(request, ownVotes) ? [{ request, votes: ownVotes, byName: byVoter(ownVotes) }] : [];
+    const closing = known.closingOf(identityOf(request) ?? "");
+    const mayMiss = hadTime(request, ownVotes, closing);
+    return isWhole(request, ownVotes)
+      ? [{ request, votes: ownVotes, byName: byVoter(ownVotes), mayMiss }]
+      : [];
   });
   const voters = votersIn(knownBallots.flatMap((each) => each.votes)).slice(0, MAX_VOTERS);
   const records = voters.map((voter): VoterRecord => {
-    const ballots = knownBallots.map(({ request, byName }): Ballot => {
+    const ballots = knownBallots.map(({ request, byName, mayMiss }): Ballot => {
       const vote = voter.aliases.map((alias) => byName.get(alias)).find((each) => each !== undefined);
-      return { request, accept: vote?.accept ?? null, castAt: vote?.castAt ?? null };
+      const accept = vote?.accept ?? null;
+      return { request, accept, isMissed: accept === null && mayMiss, castAt: vote?.castAt ?? null };
     });
-    const firstVote = ballots.findLastIndex(({ accept }) => accept !== null);
-    return { voter, ballots: ballots.slice(0, firstVote + 1) };
+    const hasVoted = ({ accept }: Ballot) => accept !== null;
+    const isFormer = known.isFormer(voter);
+    const newest = isFormer ? ballots.findIndex(hasVoted) : 0;
+    return { voter, isFormer, ballots: ballots.slice(newest, ballots.findLastIndex(hasVoted) + 1) };
   });
   const requests = knownBallots.map(({ request }) => request);
   return together({ voters: records, requests, looked: endedRequests.length }, list, votes);

@@ -92,22 +92,35 @@ export function votersIn(votes: readonly Vote[]): readonly Voter[] {
 export const byVoter = <Row extends Vote>(votes: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(votes.flatMap((vote) => aliasesOf(vote).map((alias) => [alias, vote] as const)));
 
+/** The super validators that have not voted on a request. */
+export interface MissingVotes {
+  readonly voters: readonly Voter[];
+  /** Number of others that are known only by the tally: they have never voted. */
+  readonly unknown: number;
+  /** The ones that have voted. */
+  readonly voted: readonly Voter[];
+}
+
 /**
- * Super validators that have not voted: those that have voted on other requests, if they are as many as the tally counts.
- * Null if not all of them are known, or if one that has voted is named otherwise there.
- * @param all those who have voted on any requests
+ * Returns the super validators that have not voted: those that have voted on other requests. null if their number does not fit
+ * the tally, or if one that has voted is named otherwise there.
+ * @param all super validators that have voted on any request
+ * @param successors number of super validators that may have never voted, since they replaced one that has left
  */
 export function notVoted(
   own: readonly Vote[],
   all: readonly Voter[],
   pending: number | null,
-): readonly Voter[] | null {
+  successors = 0,
+): MissingVotes | null {
   const knownAliases = new Set(all.flatMap(({ aliases }) => aliases));
   const castVotes = own.filter(({ accept }) => accept !== null);
   if (!castVotes.every((vote) => aliasesOf(vote).some((alias) => knownAliases.has(alias)))) return null;
   const voted = byVoter(castVotes);
   const missingVoters = all.filter(({ aliases }) => !aliases.some((alias) => voted.has(alias)));
-  return missingVoters.length === pending ? missingVoters : null;
+  const unknown = (pending ?? Number.NaN) - missingVoters.length;
+  if (!(unknown >= 0 && unknown <= successors)) return null;
+  return { voters: missingVoters, unknown, voted: votersIn(castVotes) };
 }
 
 /** Maximum number of a contract's votes to read. There are a few dozen super validators. */

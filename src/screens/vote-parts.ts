@@ -1,7 +1,7 @@
 import type { Names } from "../directory/names.js";
 import { isVotable, type Standable, type Standing, shortWindow, standingOf } from "../ledger/vote-phase.js";
 import { decidedBy, type StatusGroup, statusGroup, type Tally } from "../ledger/vote-rules.js";
-import type { Voter } from "../ledger/votes.js";
+import type { MissingVotes } from "../ledger/votes.js";
 import { bold, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { HOUR, MINUTE } from "../util/units.js";
@@ -141,13 +141,12 @@ export const tallyLines = (
 const MAX_MISSING = 700;
 
 /** Returns the line about missing votes; null if they are uncertain. */
-export const missingLine = (
-  missing: readonly Pick<Voter, "name">[] | null,
-  { called }: Pick<Names, "called">,
-): Markdown => {
+export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names, "called">): Markdown => {
   if (missing === null) return md`-# Who has not voted could not be read.`;
-  if (missing.length === 0) return md`Everybody has voted.`;
-  return md`⬛ **Not voted yet:** ${cut(missing.map(({ name }) => called(name)).join(", "), MAX_MISSING)}`;
+  const { voters, unknown } = missing;
+  if (voters.length + unknown === 0) return md`Everybody has voted.`;
+  const others = unknown > 0 ? [`${unknown} that ${unknown === 1 ? "has" : "have"} never voted before`] : [];
+  return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => called(name)), ...others].join(", "), MAX_MISSING)}`;
 };
 
 /** Marks a request that is open for less than two days. */

@@ -11,7 +11,7 @@ import {
   type VoteRequest,
 } from "../ledger/vote-requests.js";
 import { neededFor, type Tally } from "../ledger/vote-rules.js";
-import { type CastVote, voterKey, voterName } from "../ledger/votes.js";
+import { type CastVote, type Voter, voterKey, voterName } from "../ledger/votes.js";
 import { code, codeBlock, join, linkTo, type Markdown, md, quote, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { actionFields, actionFile, actionMenu } from "./action-parts.js";
@@ -113,7 +113,8 @@ async function missingLines(
   { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
   if (reading.data.pending === 0 || !isVotable(standing)) return [];
-  return [md``, missingLine(await readMissing(explorer, reading), names)];
+  const former = async (voters: readonly Voter[]) => voters.filter(names.isFormer);
+  return [md``, missingLine(await readMissing(explorer, reading, former), names)];
 }
 
 /** Returns a voter's name, or its party if another voter has the same name. */

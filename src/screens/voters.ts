@@ -13,8 +13,10 @@ import { orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 import { statusText } from "./vote-parts.js";
 
-const count = ({ ballots }: VoterRecord, accept: boolean | null): number =>
+const count = ({ ballots }: VoterRecord, accept: boolean): number =>
   ballots.filter((ballot) => ballot.accept === accept).length;
+
+const missedIn = ({ ballots }: VoterRecord): number => ballots.filter(({ isMissed }) => isMissed).length;
 
 const calledBy = ({ voter }: VoterRecord, names: Names): string => cut(names.called(voter.name), 80);
 
@@ -34,19 +36,19 @@ function coverage({ requests, looked }: Records): Markdown[] {
   const someMissing =
     requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [
-    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} A super validator counts from its first vote among them.`,
+    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} A super validator counts from its first vote among them. A vote that was decided early is missed by nobody.`,
   ];
 }
 
 const summary = (record: VoterRecord): Markdown => {
-  const missed = count(record, null);
-  const ballotCount = record.ballots.length;
+  const [yes, no, missed] = [count(record, true), count(record, false), missedIn(record)];
   return join(
     [
-      md`voted on ${bold(String(ballotCount - missed))} of ${bold(String(ballotCount))}`,
-      md`${count(record, true)} yes`,
-      md`${count(record, false)} no`,
+      md`voted on ${bold(String(yes + no))} of ${bold(String(yes + no + missed))}`,
+      md`${yes} yes`,
+      md`${no} no`,
       md`${missed} missed`,
+      record.isFormer && md`no longer a super validator`,
     ],
     " · ",
   );
@@ -57,9 +59,12 @@ const rowOf = (line: Markdown, more: Markdown | false): Markdown => (more ? row(
 
 /** Lists how super validators voted on the last requests, most missed votes first. */
 export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) => {
-  const reading = await readRecords(explorer, Date.now());
+  const reading = await readRecords(explorer, names, Date.now());
   const records = [...reading.data.voters].sort(
-    (a, b) => count(b, null) - count(a, null) || calledBy(a, names).localeCompare(calledBy(b, names)),
+    (a, b) =>
+      Number(a.isFormer) - Number(b.isFormer) ||
+      missedIn(b) - missedIn(a) ||
+      calledBy(a, names).localeCompare(calledBy(b, names)),
   );
   const shownRecords = pageOf(records, page);
   return {
@@ -80,7 +85,7 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
     menus: [
       rowMenu(shownRecords.rows, "Open one's votes…", (record) => ({
         label: calledBy(record, names),
-        hint: `${count(record, null)} missed`,
+        hint: `${missedIn(record)} missed`,
         to: address("voter", { id: voterId(record.voter) }),
       })),
     ],
@@ -88,9 +93,9 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
   };
 };
 
-const SIGNS = { true: "✅ yes", false: "❌ no", null: "⬛ missed" } as const;
+const SIGNS = { true: "✅ yes", false: "❌ no" } as const;
 
-function ballotLine({ request, accept, castAt }: Ballot, names: Names): Markdown {
+function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names): Markdown {
   const title = cut(names.voteRequest({ ...request, identity: identityOf(request) }), 120);
   const when =
     castAt === null || request.voteBefore === null
@@ -98,12 +103,13 @@ function ballotLine({ request, accept, castAt }: Ballot, names: Names): Markdown
       : castAt <= request.voteBefore
         ? md` · ${roughly(request.voteBefore - castAt)} before the deadline`
         : md` · ${timestamp(castAt, "f")}`;
-  return row(md`${SIGNS[`${accept}`]} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
+  const sign = accept === null ? (isMissed ? "⬛ missed" : "⚪ decided early") : SIGNS[`${accept}`];
+  return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
 }
 
 /** One super validator's votes on the last requests. */
 export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, watchLinks }) => {
-  const reading: Reading<Records> = await readRecords(explorer, Date.now());
+  const reading: Reading<Records> = await readRecords(explorer, names, Date.now());
   const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
   if (!voterRecord)
     throw new PersonError(

@@ -6,7 +6,8 @@ import { createNames, type Names } from "../../src/directory/names.js";
 import { toChoices } from "../../src/discord/autocomplete.js";
 import { createRenderer } from "../../src/discord/message.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { createExplorerService } from "../../src/explorer/service.js";
+import { createExplorerService, type Explorer } from "../../src/explorer/service.js";
+import { readRecords } from "../../src/ledger/records.js";
 import { createCache } from "../../src/storage/cache.js";
 import { holdForever } from "../../src/storage/lease.js";
 import type { State } from "../../src/storage/state.js";
@@ -19,6 +20,7 @@ let state: State;
 let directory: Directory;
 let names: Names;
 let now: number;
+let explorer: Explorer;
 let fill: () => Promise<void>;
 
 beforeAll(async () => {
@@ -38,7 +40,7 @@ beforeEach(async () => {
 async function restart() {
   directory = createDirectory();
   const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
-  const explorer = createExplorerService({
+  explorer = createExplorerService({
     upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
     cache: createCache({ memoryMb: 8, log }),
   }).for("background", { maxAgeMs: 0, keep: false });
@@ -115,6 +117,22 @@ it("learns the kind of a request that has its own title from its details, once",
   await fill();
   expect(kindIn(names)).toBe("apps");
   expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
+});
+
+it("knows which voters are no longer super validators, and has no missed votes of theirs", async () => {
+  const { superValidators, validators } = sandbox.ledger;
+  const [gone, stays] = superValidators;
+  const validator = validators.find(({ party }) => party === gone);
+  if (!gone || !stays || !validator) throw new Error("Too few super validators.");
+  validator.isSv = false;
+  await fill();
+  const voterOf = ({ id }: { readonly id: string }) => ({ name: id, aliases: [id] });
+  expect([gone, stays].map((each) => names.isFormer(voterOf(each)))).toEqual([true, false]);
+  const { data } = await readRecords(explorer, names, now);
+  const record = data.voters.find(({ voter }) => voter.aliases.includes(gone.id));
+  expect(record?.isFormer).toBe(true);
+  expect(record?.ballots[0]?.accept).not.toBeNull();
+  validator.isSv = true;
 });
 
 it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {

@@ -91,6 +91,7 @@ describe("vote requests and those who vote on them", () => {
     const one = await choose(records, voter?.name ?? "");
     expect(textOf(one)).toContain(`Votes of ${voter?.name}`);
     expect(titlesIn(one)).toHaveLength(3);
+    expect(textOf(one)).not.toContain("⬛ missed");
     expect(textOf(one)).toMatch(/(✅ yes|❌ no) · \*\*Past/);
   });
 

@@ -79,7 +79,7 @@ describe("two super validators of one company", () => {
 
   it("are told apart if one has voted and the other has not", () => {
     const all = votersIn([vote(first, "Digital-Asset-1"), vote(second, "Digital-Asset-2")]);
-    expect(notVoted([vote(first, "Digital-Asset-1")], all, 1)?.map(({ name }) => name)).toEqual([
+    expect(notVoted([vote(first, "Digital-Asset-1")], all, 1)?.voters.map(({ name }) => name)).toEqual([
       "Digital-Asset-2",
     ]);
     const mapped = { aliases: [first, "Digital-Asset-1", "Digital Asset"] };
@@ -98,12 +98,20 @@ describe("who has not voted", () => {
 
   it("are known from other votes, if their number matches", () => {
     const own = votes(["Falcon", true], ["Grove", null]);
-    expect(notVoted(own, others, 2)?.map(({ name }) => name)).toEqual(["Grove", "Iris"]);
+    expect(notVoted(own, others, 2)?.voters.map(({ name }) => name)).toEqual(["Grove", "Iris"]);
+    expect(notVoted(own, others, 1, 1)).toBeNull();
     expect(notVoted(own, others, 3)).toBeNull();
+    expect(notVoted(own, others, 4, 1)).toBeNull();
+    // One that took the place of another has never voted.
+    expect(notVoted(own, others, 3, 1)).toMatchObject({ unknown: 1, voted: [{ name: "Falcon" }] });
+    expect(notVoted(own, others, 2, 1)).toMatchObject({ unknown: 0 });
     expect(notVoted(own, others, null)).toBeNull();
     // One that has voted and is named otherwise elsewhere might be taken for one that has not.
     expect(notVoted(votes(["SV-1", true]), others, 3)).toBeNull();
-    expect(notVoted(votes(["Falcon", true], ["Grove", true], ["Iris", true]), others, 0)).toEqual([]);
+    expect(notVoted(votes(["Falcon", true], ["Grove", true], ["Iris", true]), others, 0)).toMatchObject({
+      voters: [],
+      unknown: 0,
+    });
   });
 
   it("go by all names that any vote gives them", () => {

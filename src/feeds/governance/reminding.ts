@@ -4,7 +4,7 @@ import type { Names } from "../../directory/names.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { isVotable, standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
-import { type Voter, voterIn } from "../../ledger/votes.js";
+import { type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
 import { missingLine } from "../../screens/vote-parts.js";
 import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
@@ -38,17 +38,20 @@ export function createReminding({ state, messages, names, now }: RemindingDeps) 
   /** Returns the missing votes for a person who watches super validators only; `undefined` if all of them have voted. */
   const absenceOf = (
     watched: readonly string[],
-    missing: readonly Voter[] | null,
+    missing: MissingVotes | null,
     request: VoteRequest,
   ): Absence | undefined => {
     const called = (voters: readonly string[]) => voters.map(names.called);
-    if (missing === null)
+    const isIn = (voters: readonly Voter[] | undefined, voter: string) =>
+      voters?.some(({ name, aliases }) => name === voter || aliases.includes(voter)) ?? false;
+    const absent = watched.filter((voter) => isIn(missing?.voters, voter));
+    // One that has never voted is known only by the tally.
+    const isUncertain =
+      missing === null || (missing.unknown > 0 && watched.some((voter) => !isIn(missing.voted, voter)));
+    if (absent.length === 0 && isUncertain)
       return {
         lines: [md`-# Whether ${cut(called(watched).join(", "), 200)} has voted could not be read.`],
       };
-    const absent = watched.filter((voter) =>
-      missing.some(({ name, aliases }) => name === voter || aliases.includes(voter)),
-    );
     return absent.length > 0 ? notVotedYet(called(absent), request, names) : undefined;
   };
 

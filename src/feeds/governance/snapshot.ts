@@ -3,7 +3,7 @@ import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { areStillVoters, readMissing } from "../../ledger/missing-votes.js";
+import { readFormer, readMissing } from "../../ledger/missing-votes.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -11,7 +11,7 @@ import {
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
 import { castIn, isOver, neededFor } from "../../ledger/vote-rules.js";
-import type { Voter } from "../../ledger/votes.js";
+import type { MissingVotes } from "../../ledger/votes.js";
 import { lazy, singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
 import type { TrackedVoteRequest } from "./collections.js";
@@ -27,7 +27,7 @@ export interface Snapshot {
   /** True if this reading or the tracked request says that it is over. */
   readonly isOver: boolean;
   /** Returns the super validators that have not voted, or null if that is uncertain. */
-  readonly missing: () => Promise<readonly Voter[] | null>;
+  readonly missing: () => Promise<MissingVotes | null>;
 }
 
 /** Snapshots, each read once for all the channels that are served within a few seconds. */
@@ -74,9 +74,7 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
     const missingVoters = lazy(async () => {
       // A reading without votes that were seen before cannot tell which are missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
-      const foundVoters = readMissing(explorer, reading).then(async (voters) =>
-        voters && (await areStillVoters(explorer, voters)) ? voters : null,
-      );
+      const foundVoters = readMissing(explorer, reading, (voters) => readFormer(explorer, voters));
       return withTimeout(foundVoters, DETAIL_MS, () => null);
     });
     return {

@@ -1,6 +1,6 @@
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
-import { isSameVoter, type Voter } from "../../ledger/votes.js";
+import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY } from "../../util/units.js";
@@ -34,12 +34,12 @@ export async function forgetVoters(
 export async function mentionsFor(
   state: State,
   recipients: readonly Subscription[],
-  missing: readonly Voter[] | null,
+  missing: MissingVotes | null,
 ): Promise<Mentions> {
   const guilds = recipients.filter((each) => missingIn(each) === "ping").map(({ guildId }) => guildId);
-  if (guilds.length === 0 || !missing || missing.length === 0) return { userIds: [], roleIds: [] };
+  if (guilds.length === 0 || !missing || missing.voters.length === 0) return { userIds: [], roleIds: [] };
   const wantedRepresentatives = [...(await state.open(representatives).list()).values()].filter(
-    (each) => guilds.includes(each.guildId) && missing.some((voter) => isSameVoter(voter, each)),
+    (each) => guilds.includes(each.guildId) && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
   const idsOf = (kind: "member" | "role") => [
     ...new Set(wantedRepresentatives.flatMap(({ who }) => (who.kind === kind ? [who.id] : []))),
