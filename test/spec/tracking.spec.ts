@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { VoteRequestListItem } from "../../src/explorer/schema/governance.js";
 import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
+import { decide } from "../../src/feeds/governance/decisions.js";
 import {
   compare,
-  decide,
   firstSeen,
   keyOf,
   requestKey,
@@ -479,22 +479,43 @@ describe("a decision", () => {
     ["is recorded as missing when a request is first read", { ...neither }, [], undefined],
     ["is announced for yes votes", { ...yes, decided: [] }, ["yes"], "yes"],
     ["is announced for no votes", { ...no, decided: [] }, ["no"], "no"],
-    ["is announced for the other side, too", { ...no, decided: ["yes"] as const }, ["yes", "no"], "no"],
+    ["is announced for the other side, too", { ...no, decided: ["yes"] as const }, ["no"], "no"],
     ["is announced once", { ...yes, decided: ["yes"] as const }, ["yes"], undefined],
     ["is not announced without enough votes", { ...neither, decided: [] }, [], undefined],
     ["is not announced without a tally", { yes: null, no: null, pending: null, decided: [] }, [], undefined],
   ] as const)("%s", (_, given, decided, way) => {
     const result = decide(tracked(given));
     expect(result.next.decided).toEqual(decided);
-    expect(result.way).toBe(way);
-    expect(result.needed).toBe(way === undefined ? undefined : 9);
+    expect(result.news).toEqual(
+      way === undefined ? undefined : expect.objectContaining({ kind: "decided", way, votes: 9, needed: 9 }),
+    );
+  });
+
+  it("is withdrawn once two complete reads show that votes have changed", () => {
+    const changed = tracked({ ...neither, decided: ["yes"] });
+    expect(decide(changed, undefined, false)).toEqual({ next: changed });
+    const once = decide(changed);
+    expect(once).toEqual({ next: { ...changed, unconfirmedLoss: "yes" } });
+    expect(decide({ ...once.next, ...yes })).toEqual({ next: { ...changed, ...yes } });
+    const twice = decide(once.next);
+    expect(twice).toEqual({
+      next: { ...changed, decided: [], decisionSequence: 1 },
+      news: { kind: "undecided", way: "yes", votes: 8, needed: 9, sequence: 1 },
+    });
+    expect(decide(twice.next)).toEqual({ next: twice.next });
+    expect(decide({ ...twice.next, ...yes }).news).toMatchObject({ kind: "decided", sequence: 1 });
+    expect(decide(tracked({ ...neither, yes: null, decided: ["yes"] }), 13).news).toBeUndefined();
+    expect(decide(tracked({ ...yes, decided: [] })).news?.sequence).toBe(0);
+    const turned = decide(tracked({ ...no, decided: ["yes"], decisionSequence: 1 }));
+    expect(turned.next).toMatchObject({ decided: ["no"], decisionSequence: 2 });
+    expect(turned.news).toMatchObject({ kind: "decided", way: "no", sequence: 2 });
   });
 
   it("uses the dashboard's count of super validators if the tally does not say how many are missing", () => {
     const partial = tracked({ yes: 9, no: 1, pending: null, decided: [] });
-    expect(decide(partial).way).toBeUndefined();
-    expect(decide(partial, 13).way).toBe("yes");
-    expect(decide(partial, 15).way).toBeUndefined();
+    expect(decide(partial).news).toBeUndefined();
+    expect(decide(partial, 13).news?.way).toBe("yes");
+    expect(decide(partial, 15).news).toBeUndefined();
   });
 
   it("leaves a request without a new decision as it is", () => {

@@ -64,6 +64,10 @@ const trackedVoteRequest = z.object({
   toldOverdue: z.boolean().exactOptional(),
   /** The decisions that were announced, or had been made when first seen. Missing if it was never checked. */
   decided: z.array(z.enum(["yes", "no"])).exactOptional(),
+  /** A decision that one read no longer shows and the next must confirm. */
+  unconfirmedLoss: z.enum(["yes", "no"]).exactOptional(),
+  /** Goes up with each decision that was withdrawn, since votes had changed. */
+  decisionSequence: z.number().exactOptional(),
   /** Reminders that are done, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
   /** When it was first read as closed, or seen for the first time, closed already. */

@@ -48,6 +48,17 @@ const event = z.discriminatedUnion("kind", [
     way: z.enum(["yes", "no"]),
     votes: z.number(),
     needed: z.number(),
+    /** Number of decisions of this request that were withdrawn before. */
+    sequence: z.number().optional(),
+  }),
+  /** Votes have changed, so that they are no longer enough. */
+  z.object({
+    kind: z.literal("undecided"),
+    key: z.string(),
+    way: z.enum(["yes", "no"]),
+    votes: z.number(),
+    needed: z.number(),
+    sequence: z.number(),
   }),
   z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
 ]);
@@ -93,6 +104,7 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>
   votes: "votes",
   reminder: "reminders",
   decided: "decided",
+  undecided: "decided",
   overdue: "overdue",
   closed: "outcome",
 };
@@ -115,7 +127,9 @@ export function eventId(event: GovernanceEvent): string {
     case "votes":
       return `${event.key}:${event.kind}:${event.sequence}`;
     case "decided":
-      return `${event.key}:decided:${event.way}`;
+      return `${event.key}:decided:${event.way}${event.sequence ? `:${event.sequence}` : ""}`;
+    case "undecided":
+      return `${event.key}:undecided:${event.way}:${event.sequence}`;
     case "reminder":
       return `${event.key}:reminder:${event.reminder}`;
   }

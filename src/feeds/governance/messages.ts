@@ -325,6 +325,16 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
             body: bodyLines,
           });
         }
+        case "undecided":
+          return message({
+            ...sharedParts,
+            title: md`No longer enough ${event.way} votes: ${title}`,
+            tone: "warning",
+            body: [
+              md`Votes have changed: **${event.votes}** ${event.way} of about ${event.needed} needed. It is open again.`,
+              ...tally,
+            ],
+          });
         case "overdue":
           return message({
             ...sharedParts,

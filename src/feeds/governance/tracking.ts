@@ -7,7 +7,6 @@ import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-request
 import {
   type Closing,
   castIn,
-  decidedBy,
   isOpen,
   isOver,
   neededFor,
@@ -79,29 +78,6 @@ export function firstSeen(
     reminded: [],
     ...(isRowOpen ? {} : { closedAt: now }),
   };
-}
-
-/**
- * Returns the decision that was not announced yet, and the request with the decision recorded. A decision that was made before
- * the first read is not announced.
- * @param superValidators their number, for a tally that does not say how many are missing
- */
-export function decide(
-  request: TrackedVoteRequest,
-  superValidators?: number,
-): {
-  readonly next: TrackedVoteRequest;
-  readonly way?: "yes" | "no";
-  readonly needed?: number;
-} {
-  const neededVotes = neededFor(request, superValidators);
-  const way = decidedBy(request, neededVotes);
-  const { decided } = request;
-  if (decided && (way === undefined || decided.includes(way))) return { next: request };
-  const nextRequest = { ...request, decided: [...(decided ?? []), ...(way ? [way] : [])] };
-  return decided && way && neededVotes !== undefined
-    ? { next: nextRequest, way, needed: neededVotes }
-    : { next: nextRequest };
 }
 
 /** The changes in a row. */

@@ -11,11 +11,12 @@ import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import { decide } from "./decisions.js";
 import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
 import { createStageChecks } from "./stages.js";
-import { compare, decide, firstSeen, keyOf } from "./tracking.js";
+import { compare, firstSeen, keyOf } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
@@ -169,8 +170,7 @@ export function createGovernanceWatch({
         continue;
       }
       const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
-      const decided = decide(compared, voters);
-      const { way, needed = 0 } = decided;
+      const decided = decide(compared, voters, whole);
       // Earlier versions did not keep when it was opened.
       const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
       const nextRequest = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
@@ -186,8 +186,7 @@ export function createGovernanceWatch({
         });
       if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
       // No later vote saves a request that has expired.
-      else if (way && !nextRequest.hasExpired)
-        events.push({ kind: "decided", key, way, votes: nextRequest[way] ?? 0, needed });
+      else if (decided.news && !nextRequest.hasExpired) events.push({ key, ...decided.news });
     }
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
   };

@@ -36,7 +36,7 @@ describe("a vote request that enough have voted on", () => {
   });
   afterAll(() => harness.close());
 
-  it("is announced once for each side, with the decision date, without a ping", async () => {
+  it("is announced for each side, with the decision date, without a ping, and withdrawn when votes change back", async () => {
     const request = open("Decided motion");
     await until(/New vote request.*Decided motion/);
     // The requester's own is one of them.
@@ -51,10 +51,17 @@ describe("a vote request that enough have voted on", () => {
     const [first] = request.ballots;
     if (!first) throw new Error("No ballot");
     harness.explorer.ledger.castVote(request, false, first.voter);
-    await polls(2);
+    const withdrawn = await until(/"title":"No longer enough yes votes: Decided motion/);
+    expect(textOf(withdrawn)).toMatch(/Votes have changed: \*\*8\*\* yes of about 9 needed/);
+    expect(withdrawn.pings).toEqual([]);
     harness.explorer.ledger.castVote(request, true, first.voter);
-    await polls(2);
-    expect(about(/"title":"Enough yes votes/)).toHaveLength(1);
+    await harness.discord.world.until(
+      () => about(/"title":"Enough yes votes/).length === 2,
+      "the second announcement",
+      15_000,
+    );
+    await polls(3);
+    expect(about(/"title":"(No longer e|E)nough yes votes/)).toHaveLength(3);
   });
 
   it("announces enough no votes as a rejection", async () => {
@@ -69,6 +76,6 @@ describe("a vote request that enough have voted on", () => {
   it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {
     await harness.restart();
     await polls(3);
-    expect(about(/"title":"Enough (yes|no) votes/)).toHaveLength(2);
+    expect(about(/"title":"(No longer e|E)nough (yes|no) votes/)).toHaveLength(4);
   });
 });

@@ -1,0 +1,61 @@
+import { decidedBy, neededFor } from "../../ledger/vote-rules.js";
+import type { TrackedVoteRequest } from "./collections.js";
+
+/** A decision to announce: enough votes one way, or no longer enough. */
+export interface DecisionNews {
+  readonly kind: "decided" | "undecided";
+  readonly way: "yes" | "no";
+  readonly votes: number;
+  readonly needed: number;
+  readonly sequence: number;
+}
+
+/** Returns the announced decision that the votes no longer show. */
+function lostDecision(request: TrackedVoteRequest, needed: number | undefined): "yes" | "no" | undefined {
+  if (needed === undefined) return undefined;
+  return request.decided?.find((way) => {
+    const votes = request[way];
+    return votes !== null && votes < needed;
+  });
+}
+
+/**
+ * Returns the decision that was not announced yet, and the request with the decision recorded. A decision that was made before
+ * the first read is not announced. One that was announced is withdrawn once two complete reads show that votes have changed.
+ * @param superValidators their number, for a tally that does not say how many are missing
+ * @param confirming true for a complete read
+ */
+export function decide(
+  request: TrackedVoteRequest,
+  superValidators?: number,
+  confirming = true,
+): { readonly next: TrackedVoteRequest; readonly news?: DecisionNews } {
+  const needed = neededFor(request, superValidators);
+  const { unconfirmedLoss, ...kept } = request;
+  const { decided, decisionSequence = 0 } = request;
+  const lost = lostDecision(request, needed);
+  const way = decidedBy(request, needed);
+  const sequence = lost === undefined ? decisionSequence : decisionSequence + 1;
+  const newsOf = (kind: DecisionNews["kind"], side: "yes" | "no"): DecisionNews => ({
+    kind,
+    way: side,
+    votes: request[side] ?? 0,
+    needed: needed ?? 0,
+    sequence,
+  });
+  if (way && !decided?.includes(way)) {
+    // The other side's decision is withdrawn by this one.
+    const recorded = { ...kept, decided: [...(decided ?? []).filter((each) => each !== lost), way] };
+    const next = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
+    return decided ? { next, news: newsOf("decided", way) } : { next };
+  }
+  if (!decided) return { next: { ...kept, decided: [] } };
+  if (lost === undefined) return { next: unconfirmedLoss === undefined ? request : kept };
+  if (!confirming) return { next: request };
+  if (unconfirmedLoss !== lost) return { next: { ...kept, unconfirmedLoss: lost } };
+  const left = decided.filter((each) => each !== lost);
+  return {
+    next: { ...kept, decided: left, decisionSequence: sequence },
+    news: newsOf("undecided", lost),
+  };
+}
