@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
+import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toTitle } from "../../ledger/actions.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
@@ -18,7 +19,7 @@ import {
   tallyLines,
 } from "../../screens/vote-parts.js";
 import { voteRequestFields } from "../../screens/vote-request.js";
-import { untilWords } from "../../screens/vote-times.js";
+import { dateWords } from "../../screens/vote-times.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
@@ -209,6 +210,13 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     };
   };
 
+  /** What a list says of a request that stays true: how it ended, or when it is decided. */
+  const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
+    if (isOver(row, now())) return [statusText(row.status)];
+    const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
+    return [...(next ? [dateWords(next)] : []), ...shortVote(row)];
+  };
+
   return {
     /**
      * The announcement that a request has opened, with its tally as it is now.
@@ -234,7 +242,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       return renderer.message(view);
     },
 
-    /** One message for several that are new, with a menu to open each. */
+    /**
+     * One message for several that are new, with a menu to open each. It is never edited, so it states nothing of open requests
+     * that will change.
+     */
     digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
       const rows = all.map((row) => ({
         row,
@@ -254,17 +265,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           ...(endedCount > 0
             ? [md`${endedCount === rows.length ? "All" : endedCount} of them have ended since.`]
             : []),
-          ...shownRows.map(({ row, title }) =>
-            join(
-              [
-                statusText(row.status),
-                bold(cut(title, 120)),
-                untilWords({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now()),
-                ...shortVote(row),
-              ],
-              " · ",
-            ),
-          ),
+          ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),
           ...(rows.length > shownRows.length
             ? [md`…and ${rows.length - shownRows.length} more: “All vote requests” below lists them.`]
             : []),

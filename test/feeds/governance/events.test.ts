@@ -265,6 +265,9 @@ describe("what channels are told", () => {
     expect(textOf(message)).toMatch(/They opened after <t:\d+:f>, when I last read all vote requests/);
     harness.explorer.mood = undefined;
     expect(message.pings).toEqual(["@Voters"]);
+    // It is never edited, so it must stay true once they have ended.
+    expect(textOf(message)).toMatch(/\*\*Together 0\*\* · quorum by <t:\d+:f>/);
+    expect(textOf(message)).not.toContain("In Progress");
     await settled();
     expect(read(plain).some((each) => textOf(each).includes("New vote request: Together"))).toBe(false);
   });
