@@ -21,6 +21,8 @@ export interface Directory {
   readAt(kind: Kind): number | undefined;
   /** When anything of a kind was last learnt, epoch ms. */
   changedAt(kind: Kind): number | undefined;
+  /** When an entry was last read, epoch ms; undefined if it never was. */
+  asOf(kind: Kind, id: string): number | undefined;
   /** One by its whole id. */
   entry(kind: Kind, id: string): NamedEntry | undefined;
   /** Returns a party's name from the lists of validators and parties. */
@@ -186,12 +188,18 @@ export function createDirectory(now = Date.now): Directory {
     return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
   };
 
-  /** Puts an entry into its list, new or changed. @returns whether that changed anything */
+  /** Puts an entry into its list, new or changed. @returns whether that changed more than when it was last seen */
   const placeEntry = (kind: Kind, entry: NamedEntry): boolean => {
     const { byId, byName, entries, words } = listOf(kind);
     const index = byId.get(entry.id);
     const previousEntry = index === undefined ? undefined : entries[index];
-    if (isDeepStrictEqual(previousEntry, entry)) return false;
+    if (
+      index !== undefined &&
+      isDeepStrictEqual({ ...previousEntry, seenAt: null }, { ...entry, seenAt: null })
+    ) {
+      entries[index] = entry;
+      return false;
+    }
     if (kind === "validator") versions = undefined;
     if (index === undefined) {
       byId.set(entry.id, entries.length);
@@ -215,6 +223,8 @@ export function createDirectory(now = Date.now): Directory {
       versions ??= surveyVersions(listOf("validator").entries);
       return versions;
     },
+
+    asOf: (kind, id) => learntEntries.get(kind)?.get(id)?.at ?? listOf(kind).readAt,
 
     entry(kind, id) {
       const { entries, byId } = listOf(kind);

@@ -1,5 +1,8 @@
 import type { NamedEntry } from "../directory/collections.js";
 import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
+import type { Interval } from "../ledger/network-rhythm.js";
+import { judgeReports } from "../ledger/rhythm.js";
+import { STANDING_SIGNS } from "../screens/parts.js";
 import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
@@ -12,22 +15,32 @@ export interface OfferedChoice {
   readonly value: string;
 }
 
-const SIGNS: Readonly<Record<Kind, (entry: NamedEntry) => string>> = {
-  validator: ({ active }) => (active === null ? "⚪" : active ? "🟢" : "🔴"),
+const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => string>> = {
   proposal: ({ active }) => (active ? "🗳️" : "▫️"),
   party: () => "👤",
   token: () => "🪙",
   voter: () => "🗳️",
 };
 
-/** Whose things are offered: how their ids are written, and the network's name if that is to be said. */
+/** The network whose things are offered. */
 interface Offering {
+  readonly directory: Directory;
   readonly links: Links;
+  /** Adds the network's name if there are several. */
   readonly renderer: Pick<Renderer, "title">;
+  /** Returns how often a validator reports. */
+  readonly intervals: (party: string) => Pick<Interval, "ms">;
 }
 
-function toChoice({ kind, entry }: Match, { links, renderer }: Offering): OfferedChoice {
-  const kindSign = SIGNS[kind](entry);
+/** The same sign as on a validator's screen, as of its last reading. */
+function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }: Offering): string {
+  const { standing } = judgeReports(seenAt, intervals(id).ms, directory.asOf("validator", id) ?? 0);
+  return STANDING_SIGNS[standing];
+}
+
+function toChoice({ kind, entry }: Match, offering: Offering): OfferedChoice {
+  const { links, renderer } = offering;
+  const kindSign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
   // The part that distinguishes namesakes comes last, followed by the network's name.
   const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
   const label = clean(entryLabel(entry, room)).replace(/\s+/g, " ");
@@ -38,12 +51,8 @@ function toChoice({ kind, entry }: Match, { links, renderer }: Offering): Offere
  * The best matches for what has been typed, from memory alone: no keystroke causes a request. Where there is
  * none, one choice says so and holds what was typed, if that fits whole: a part of an id would be no id.
  */
-export function toChoices(
-  directory: Directory,
-  kinds: readonly Kind[],
-  typed: string,
-  offering: Offering,
-): OfferedChoice[] {
+export function toChoices(kinds: readonly Kind[], typed: string, offering: Offering): OfferedChoice[] {
+  const { directory } = offering;
   const text = readId(typed);
   const matches = directory.search(kinds, text, LIMITS.choices);
   if (matches.length > 0) return matches.map((match) => toChoice(match, offering));

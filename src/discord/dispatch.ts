@@ -221,9 +221,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const services = await networkOf(interaction);
     const otherChoices =
       definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
+    const { directory, rhythms } = services.screens;
+    const intervals = await rhythms.intervals();
     await interaction.respond(
       kinds
-        ? toChoices(services.screens.directory, kinds, typed, services)
+        ? toChoices(kinds, typed, { ...services, directory, intervals })
         : [...((await otherChoices) ?? [])],
     );
     return "answered";

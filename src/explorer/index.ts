@@ -7,7 +7,7 @@ import { createBudget } from "./budget.js";
 import type { OnAnswer } from "./client.js";
 import { createHttp } from "./http.js";
 import { createQueue } from "./queue.js";
-import { createExplorerService, type ExplorerService, type OnRead } from "./service.js";
+import { createExplorerService, type ExplorerService, type OnFetched, type OnRead } from "./service.js";
 import { createSharedBudget } from "./shared-budget.js";
 import { createUpstream, type OnRequest } from "./upstream.js";
 
@@ -30,6 +30,7 @@ interface ExplorerDeps {
   readonly now?: () => number;
   readonly onRead?: OnRead;
   readonly onAnswer?: OnAnswer;
+  readonly onFetched?: OnFetched;
   readonly onRequest?: OnRequest;
 }
 

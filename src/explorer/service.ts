@@ -53,6 +53,9 @@ export interface ExplorerService {
 /** Called with each reading and its source. */
 export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
 
+/** Called with each answer that was fetched. */
+export type OnFetched = <Name extends EndpointName>(endpoint: Name, data: Answer<Name>) => void;
+
 interface ServiceOptions {
   readonly upstream: Upstream;
   readonly cache: Cache;
@@ -61,6 +64,7 @@ interface ServiceOptions {
   readonly now?: () => number;
   readonly onRead?: OnRead;
   readonly onAnswer?: OnAnswer;
+  readonly onFetched?: OnFetched;
 }
 
 /** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
@@ -92,6 +96,7 @@ export function createExplorerService({
   now = Date.now,
   onRead = () => {},
   onAnswer,
+  onFetched,
 }: ServiceOptions): ExplorerService {
   const flights = new Map<string, Flight>();
   const limit = personalLimit(now);
@@ -113,6 +118,7 @@ export function createExplorerService({
       upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, isAllowed, onSent });
     try {
       const { data, bytes } = await fetchAnswer(send, name, parameters, onAnswer);
+      onFetched?.(name, data);
       const entry = { data, bytes, fetchedAt };
       if (options.keep ?? true) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;

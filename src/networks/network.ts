@@ -13,6 +13,7 @@ import {
 import { createWatchLinks } from "../delivery/watch-buttons.js";
 import { createDirectory, type Directory } from "../directory/directory.js";
 import { createDirectoryLoader, DIRECTORY_MS } from "../directory/fill.js";
+import { createLearner } from "../directory/learn.js";
 import { createNames, type Names } from "../directory/names.js";
 import { createLinks, type Links } from "../discord/links.js";
 import { createRenderer, type Renderer } from "../discord/message.js";
@@ -155,12 +156,14 @@ export function createNetwork(
     scope: id,
     onRead: metrics.read,
     onAnswer: oncePerMinute(unforeseen.note),
+    onFetched: (endpoint, data) => learn(endpoint, data),
     onRequest: metrics.request,
   });
   const directory = createDirectory();
   const loadDirectory = createDirectoryLoader(directory, state, log);
   const anyAge = explorer.for("background", { maxAgeMs: DAY });
   const names = createNames({ directory, explorer: anyAge, state, log });
+  const learn = createLearner(directory, names);
   const environment = environmentOf(settings, config, known, feeds);
   const background = createBackground({
     feeds,

@@ -171,8 +171,9 @@ it("works without the largest parties if only those cannot be read", async () =>
 
 it("offers the typed text before a list has been read", async () => {
   const links = newLinks();
-  const offering = { links, renderer: createRenderer(links) };
-  const offered = (kind: "party" | "token") => toChoices(directory, [kind], "quartz", offering);
+  const intervals = () => ({ ms: HOUR });
+  const offering = { directory, links, renderer: createRenderer(links), intervals };
+  const offered = (kind: "party" | "token") => toChoices([kind], "quartz", offering);
   expect(offered("party")).toEqual([{ name: expect.stringContaining("still being read"), value: "quartz" }]);
   await fill();
   expect(offered("token")).toEqual([{ name: expect.stringContaining("Nothing known"), value: "quartz" }]);

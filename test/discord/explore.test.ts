@@ -212,6 +212,35 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(opened)).toBe(name);
   });
 
+  it("gets completions that know what a screen has just shown", async () => {
+    const { ledger } = harness.explorer;
+    const silent = ledger.validators.filter((each) => each.party.name && each.active)[3];
+    const request = ledger.openVoteRequest({ title: "Closed behind the list", motion: "feature" });
+    if (!silent) throw new Error("Too few validators.");
+    const show = (what: "validator" | "proposals", option: string, id: string) =>
+      driver().ask(somebody(), `/${what} show`, { [option]: id });
+    const offer = async (what: "validator" | "proposals", option: string, text: string) =>
+      (await offered(`/${what} show`, option, text)).find((name) => name.includes(text));
+    const name = silent.party.name ?? "";
+    expect(await offer("validator", "validator", name)).toContain("🟢");
+    const reported = silent.lastActiveAt;
+    silent.lastActiveAt = Date.now() - 5 * 3_600_000;
+    await harness.discord.world.until(async () => {
+      harness.pass(10 * 60_000);
+      return /🔴/.test(textOf(await show("validator", "validator", silent.party.id)));
+    }, "the silent validator on its screen");
+    expect(await offer("validator", "validator", name)).toContain("🔴");
+    silent.lastActiveAt = reported;
+
+    await show("proposals", "proposal", request.firstContractId);
+    ledger.closeVoteRequest(request, "Rejected");
+    await harness.discord.world.until(async () => {
+      harness.pass(60_000);
+      return /Rejected/.test(textOf(await show("proposals", "proposal", request.firstContractId)));
+    }, "the outcome on its screen");
+    expect(await offer("proposals", "proposal", "Closed behind the list")).toMatch(/^▫️ .*Rejected$/);
+  });
+
   it("finds a token by its name after a person has looked at it", async () => {
     const token = harness.explorer.ledger.tokens[1];
     await driver().ask(somebody(), "/token show", { contract: token?.contractId ?? "" });

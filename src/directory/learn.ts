@@ -1,0 +1,50 @@
+import type { Answer, EndpointName } from "../explorer/endpoints.js";
+import type { VoteRequestListItem } from "../explorer/schema/governance.js";
+import type { ValidatorSummary } from "../explorer/schema/validators.js";
+import type { OnFetched } from "../explorer/service.js";
+import { actionIn, identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { isOver } from "../ledger/vote-rules.js";
+import type { Directory } from "./directory.js";
+import { proposalEntry, validatorEntry } from "./fill.js";
+import type { Names } from "./names.js";
+
+type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void };
+
+/**
+ * Returns a function that takes over what any answer says of validators and vote requests, so that completion knows what a screen
+ * has just shown. Lists that were never read stay empty: completion says so.
+ */
+export function createLearner(directory: Directory, names: Names, now = Date.now): OnFetched {
+  const learnValidator = (row: Parameters<typeof validatorEntry>[0]) => {
+    for (const entry of validatorEntry(row)) {
+      const known = directory.entry("validator", entry.id);
+      directory.add("validator", { ...entry, name: entry.name ?? known?.name ?? null });
+    }
+  };
+  const learnValidators = (rows: readonly ValidatorSummary[]) => {
+    if (directory.readAt("validator") === undefined) return;
+    for (const row of rows) learnValidator(row);
+  };
+  /** Takes over that a request has ended. What is open is judged by the feed, which has seen more. */
+  const learnRequest = (row: VoteRequestListItem) => {
+    const identity = identityOf(row);
+    if (identity === null || directory.readAt("proposal") === undefined || !isOver(row, now())) return;
+    const title = row.title ?? directory.entry("proposal", identity)?.name ?? null;
+    directory.add(
+      "proposal",
+      proposalEntry({ ...row, ...tallyIn(row), identity, title }, identity, names, now()),
+    );
+  };
+  const learners: Learners = {
+    validators: ({ content }) => learnValidators(content),
+    newValidators: learnValidators,
+    validator: (detail) => learnValidators([{ ...detail, totalRewards: null }]),
+    voteRequests: ({ content }) => content.forEach(learnRequest),
+    voteRequest(detail) {
+      const identity = identityOf(detail);
+      if (identity !== null) names.learn(identity, actionIn(detail));
+      learnRequest({ ...detail, title: null });
+    },
+  };
+  return (endpoint, data) => learners[endpoint]?.(data);
+}
