@@ -56,15 +56,32 @@ export function samplesIn(samples: readonly PriceSample[], span: Span, now: numb
   );
 }
 
-/** Returns the price at a time: the nearest sample within the limit; `undefined` if there is none, or if it is zero. */
-export function priceAt(samples: readonly PriceSample[], at: number, withinMs: number): string | undefined {
+/** Returns the sample nearest to a time, within the limit; `undefined` if there is none, or if it is zero. */
+function sampleAt(samples: readonly PriceSample[], at: number, withinMs: number): PriceSample | undefined {
   const nearest = samples.reduce<PriceSample | undefined>(
     (best, each) => (!best || Math.abs(each[0] - at) < Math.abs(best[0] - at) ? each : best),
     undefined,
   );
   if (!nearest || Math.abs(nearest[0] - at) > withinMs || Number(nearest[1]) === 0) return undefined;
-  return nearest[1];
+  return nearest;
 }
+
+/** Returns the price at a time: the nearest sample within the limit; `undefined` if there is none, or if it is zero. */
+export const priceAt = (samples: readonly PriceSample[], at: number, withinMs: number): string | undefined =>
+  sampleAt(samples, at, withinMs)?.[1];
+
+/**
+ * Returns the sample that a change since a time is measured from: the one at that time, or the oldest one after it.
+ * @param withinMs how far the sample may be from that time
+ */
+export const sampleSince = (
+  samples: readonly PriceSample[],
+  since: number,
+  withinMs: number,
+  now: number,
+): PriceSample | undefined =>
+  sampleAt(samples, since, withinMs) ??
+  samples.find(([at, usd]) => at > since && at <= now && Number(usd) !== 0);
 
 /** Returns the change of the price over a span, in percent; `undefined` if there is no sample near its start. */
 export function changeOver(

@@ -6,7 +6,7 @@ import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals } from "../../ledger/network-rhythm.js";
 import { readSamples } from "../../ledger/price-history.js";
-import { priceAt } from "../../ledger/prices.js";
+import { priceAt, sampleSince } from "../../ledger/prices.js";
 import { judgeReports } from "../../ledger/rhythm.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import { standingOf } from "../../ledger/vote-phase.js";
@@ -41,8 +41,8 @@ export const facts = z.object({
     .nullable(),
   /** The most common version now and before. */
   version: z.object({ now: z.string(), percent: z.number(), before: z.string().nullable() }).nullable(),
-  /** USD. */
-  price: z.object({ from: z.string(), to: z.string() }).nullable(),
+  /** USD. `since` is the time of the first price (epoch ms) if that is later than the start of the period. */
+  price: z.object({ from: z.string(), to: z.string(), since: z.number().optional() }).nullable(),
 });
 
 export type Facts = Readonly<z.infer<typeof facts>>;
@@ -222,14 +222,22 @@ async function readValidators(
   };
 }
 
+/** Maximum distance between a stored price and the start or the end of a period, in ms. */
+const NEAR_PRICE_MS = 3 * HOUR;
+
 /** Reads everything that happened since a time. @throws {ExplorerError} if the vote requests cannot be read */
 export async function readFacts(sources: Sources, before: DigestMemory): Promise<Facts> {
   const samples = await sources.samples();
-  const priceNow = priceAt(samples, sources.now, 3 * HOUR);
-  const priceBefore = priceAt(samples, before.at, 3 * HOUR);
+  const { now } = sources;
+  const priceNow = priceAt(samples, now, NEAR_PRICE_MS);
+  const [pricedAt = now, priceBefore] = sampleSince(samples, before.at, NEAR_PRICE_MS, now) ?? [];
+  const isYoung = pricedAt > before.at + NEAR_PRICE_MS;
   return {
     ...(await readRequests(sources, before.at)),
     ...(await readValidators(sources, before)),
-    price: priceBefore !== undefined && priceNow !== undefined ? { from: priceBefore, to: priceNow } : null,
+    price:
+      priceBefore !== undefined && priceNow !== undefined
+        ? { from: priceBefore, to: priceNow, ...(isYoung ? { since: pricedAt } : {}) }
+        : null,
   };
 }

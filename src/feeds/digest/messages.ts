@@ -6,6 +6,7 @@ import { statusText } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
 import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { HOUR } from "../../util/units.js";
 import type { Facts } from "./facts.js";
 
 /** A time that a digest tells of, epoch ms. */
@@ -87,14 +88,25 @@ const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean 
   validators !== null &&
   version?.before == null;
 
+/** A change since a later time than this before the end of a period says nothing, in ms. */
+const SHORT_MS = HOUR;
+
+/** The price and its change; if the bot has known it only for a part of the period, since when. */
+function priceWords({ from, to, since }: NonNullable<Facts["price"]>, until: number): Markdown {
+  const now = md`${usdText(to)} for one ${COIN}`;
+  if (since === undefined) return md`${now}, ${percentChange(from, to)}`;
+  return until - since < SHORT_MS
+    ? now
+    : md`${now}, ${percentChange(from, to)} since ${timestamp(since, "f")}`;
+}
+
 /** A digest's one message. */
 export function digestView(of: Facts, { since, until, every, isLate }: Period, mark: string): View {
   const periodName = every === "week" ? "week" : "day";
   const latenessLine = isLate
     ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
     : [];
-  const price =
-    of.price && md`${usdText(of.price.to)} for one ${COIN}, ${percentChange(of.price.from, of.price.to)}`;
+  const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   const unread = of.validators ? [] : [md`-# Validator activity could not be read.`];
   return {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
-import { type PriceSample, priceAt } from "../../ledger/prices.js";
+import { type PriceSample, sampleSince } from "../../ledger/prices.js";
 import { ageOf } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
@@ -12,7 +12,8 @@ const WHEN = {
   below: "it falls below a price",
   moves: "it moves by a share",
 };
-const OVER = { "1h": "an hour", "24h": "24 hours" };
+/** The spans of a move, in words. */
+export const OVER = { "1h": "an hour", "24h": "24 hours" };
 const REPEAT = { once: "once", every: "every time" };
 
 /**
@@ -146,6 +147,8 @@ export interface Judged {
   readonly memory: PriceWatch;
   /** From which price it came, if that is to be told: USD. */
   readonly from?: string;
+  /** For a move, the time of that price, epoch ms. */
+  readonly since?: number;
 }
 
 const SPAN_OF = { "1h": HOUR, "24h": 24 * HOUR } as const;
@@ -186,6 +189,25 @@ export const isPastLimit = ({ when, value }: Pick<Condition, "when" | "value">, 
 /** Maximum distance between a sample and the start of a span, in ms. */
 const NEAR_MS = 15 * MINUTE;
 
+/** Returns the price that a move is measured from: at the start of its span, or the oldest within it. */
+const moveBase = ({ over }: Pick<Condition, "over">, samples: readonly PriceSample[], now: number) =>
+  sampleSince(samples, now - SPAN_OF[over], NEAR_MS, now);
+
+/**
+ * Returns the time from which a move is measured over its whole span, epoch ms; `undefined` if it is already, or if the condition
+ * is no move. Until then it is measured from the oldest price within the span.
+ */
+export function wholeFrom(
+  { when, over }: Pick<Condition, "when" | "over">,
+  samples: readonly PriceSample[],
+  now: number,
+): number | undefined {
+  if (when !== "moves") return undefined;
+  const [oldestAt = now] = moveBase({ over }, samples, now) ?? [];
+  const isWhole = oldestAt - NEAR_MS <= now - SPAN_OF[over];
+  return isWhole ? undefined : oldestAt + SPAN_OF[over];
+}
+
 /**
  * Decides if a condition is to be told. A condition that held when it was created must first stop holding.
  * @param samples stored prices to compare a move with
@@ -199,9 +221,10 @@ export function judge(
   before: string | undefined,
   now: number,
 ): Judged {
-  const { when, value: limit, over, repeat } = condition;
+  const { when, value: limit, repeat } = condition;
   const usd = Number(price);
-  const base = when === "moves" ? priceAt(samples, now - SPAN_OF[over], NEAR_MS) : before;
+  const [since, movedFrom] = (when === "moves" && moveBase(condition, samples, now)) || [];
+  const base = when === "moves" ? movedFrom : before;
   const moved = base === undefined ? undefined : (usd / Number(base) - 1) * 100;
   if (when === "moves" && moved === undefined) return { memory: known ?? { isArmed: true } };
   const isHolding = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPastLimit(condition, usd);
@@ -210,7 +233,11 @@ export function judge(
   const memory = known ?? { isArmed: !heldBefore };
   const { told } = memory;
   if (isHolding && memory.isArmed)
-    return { memory: { isArmed: false, told: { at: now, price } }, from: base ?? price };
+    return {
+      memory: { isArmed: false, told: { at: now, price } },
+      from: base ?? price,
+      ...(since === undefined ? {} : { since }),
+    };
   if (isHolding || memory.isArmed || (told && repeat === "once")) return { memory };
   const back = backLimit(condition);
   const isBack =

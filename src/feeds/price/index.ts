@@ -22,9 +22,11 @@ import {
   isBelievable,
   isPastLimit,
   judge,
+  OVER,
   options,
   settingsOf,
   subjectOf,
+  wholeFrom,
 } from "./conditions.js";
 import { snoozePrice, snoozePriceButton } from "./snooze.js";
 
@@ -35,6 +37,8 @@ const event = z.object({
   from: z.string(),
   to: z.string(),
   at: z.number(),
+  /** For a move, the time of the price that it is measured from, epoch ms. Missing in events of earlier versions. */
+  since: z.number().optional(),
 });
 type PriceEvent = z.infer<typeof event>;
 
@@ -47,7 +51,7 @@ const subject: SubjectChoice = {
 /** Choices of the menu under the price. The first is the default. */
 const MOVES = ["moves-5-24h", "moves-2-1h", "moves-5-1h", "moves-10-24h", "moves-20-24h"] as const;
 
-function viewOf({ subject: of, from, to, at }: PriceEvent, mark: string): View {
+function viewOf({ subject: of, from, to, at, since }: PriceEvent, mark: string): View {
   const title = md`Canton Coin: ${conditionWords(of)}`;
   return {
     title,
@@ -55,7 +59,7 @@ function viewOf({ subject: of, from, to, at }: PriceEvent, mark: string): View {
     notification: md`Canton Coin: from ${usdText(from)} to ${usdText(to)} (${percentChange(from, to)})`,
     body: [
       md`# ${usdText(to)}`,
-      md`From ${usdText(from)} to ${usdText(to)}: **${percentChange(from, to)}**, at ${timestamp(at, "f")}.`,
+      md`From ${usdText(from)}${since === undefined ? md`` : md` at ${timestamp(since, "f")}`} to ${usdText(to)}: **${percentChange(from, to)}**, at ${timestamp(at, "f")}.`,
     ],
     menus: [
       {
@@ -121,11 +125,12 @@ const definition: FeedDefinition = {
     };
   },
 
-  async standing({ explorer }, subscription) {
+  async standing({ explorer, state, now }, subscription) {
     const price = (await ifAnswered(explorer.price({})))?.data.price ?? null;
     const condition = conditionOf(subscription);
     const { when, repeat } = condition;
     const isHolding = price !== null && isPastLimit(condition, Number(price));
+    const wholeAt = wholeFrom(condition, await readSamples(state), now);
     return [
       price === null ? md`The explorer has no price at the moment.` : md`Now: **${usdText(price)}**`,
       ...(isHolding
@@ -133,6 +138,11 @@ const definition: FeedDefinition = {
             md`It is ${when} that already. You are told when it passes the limit after ${backWords(condition)}.`,
           ]
         : []),
+      ...(wholeAt === undefined
+        ? []
+        : [
+            md`I do not know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, a move counts from the oldest price that I have.`,
+          ]),
       repeat === "once"
         ? md`Told once, and then no more.`
         : md`Told every time, if ${backWords(condition)} in between, and at most once an hour.`,
@@ -186,7 +196,14 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
       if (judgement.memory !== memory)
         changedMemories.set(id, { ...judgement.memory, ...(savedAt === undefined ? {} : { savedAt }) });
       if (judgement.from !== undefined && of !== null)
-        events.push({ channelId, subject: of, from: judgement.from, to: price, at: now() });
+        events.push({
+          channelId,
+          subject: of,
+          from: judgement.from,
+          to: price,
+          at: now(),
+          since: judgement.since,
+        });
     }
     const memoryWrites = [...changedMemories].map(([id, memory]) => state.open(priceWatches).put(id, memory));
     await publisher.publish({ events, writes: memoryWrites });

@@ -1,6 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { participationIn } from "../../../src/feeds/digest/facts.js";
-import { percentOf } from "../../../src/feeds/digest/messages.js";
+import { type Facts, participationIn } from "../../../src/feeds/digest/facts.js";
+import { digestView, percentOf } from "../../../src/feeds/digest/messages.js";
+import { DEFAULT_COIN, withCoin } from "../../../src/text/coin.js";
+import { DAY, HOUR } from "../../../src/util/units.js";
+
+describe("the price in a digest", () => {
+  const UNTIL = Date.UTC(2026, 10, 22);
+  const facts: Facts = {
+    opened: { count: 0, named: [] },
+    closed: { count: 0, named: [] },
+    soon: { count: 0, named: [] },
+    participation: null,
+    validators: null,
+    version: null,
+    price: null,
+  };
+  it.each([
+    ["its change over the period", {}, "0.1600 USD for one CC, +6.67 %"],
+    [
+      "its change since the first price",
+      { since: UNTIL - 5 * HOUR },
+      /0.1600 USD for one CC, \+6.67 % since <t:\d+:f>$/,
+    ],
+    ["no change within the last hour", { since: UNTIL - HOUR + 1 }, "0.1600 USD for one CC"],
+  ])("has %s", (_, since, expected) => {
+    const price = { from: "0.15", to: "0.16", ...since };
+    const period = { since: UNTIL - DAY, until: UNTIL, every: "day", isLate: false } as const;
+    const { fields = [] } = digestView({ ...facts, price }, period, "mark");
+    const text = withCoin(fields.find(({ name }) => name === "Price")?.value.toString() ?? "", DEFAULT_COIN);
+    if (typeof expected === "string") expect(text).toBe(expected);
+    else expect(text).toMatch(expected);
+  });
+});
 
 describe("participation", () => {
   const tally = (yes: number | null, no: number | null, pending: number | null) => ({ yes, no, pending });

@@ -10,6 +10,7 @@ import {
   options,
   settingsOf,
   subjectOf,
+  wholeFrom,
 } from "../../../src/feeds/price/conditions.js";
 import type { PriceSample } from "../../../src/ledger/prices.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
@@ -163,6 +164,40 @@ describe("a condition", () => {
     expect(run(day, [[-1, "0.14"], ...readings], samples)).toEqual(["0: 0.2 → 0.101"]);
     expect(run(hour, readings, [])).toEqual([]);
   });
+
+  it("compares a move with the oldest price within its span while that at its start is not known", () => {
+    const day = { when: "moves", value: 5, over: "24h" } as const;
+    const young: PriceSample[] = [
+      [NOW - 3 * HOUR, "0.1"],
+      [NOW - HOUR, "0.11"],
+    ];
+    const readings = [
+      [0, "0.104"],
+      [1, "0.106"],
+    ] as const;
+    expect(run(day, readings, young)).toEqual(["1: 0.1 → 0.106"]);
+    // A gap: the last price before the span says nothing of it.
+    expect(run(day, readings, [[NOW - 2 * DAY, "0.2"], ...young])).toEqual(["1: 0.1 → 0.106"]);
+    const judged = judge({ ...day, repeat: "every" }, { isArmed: true }, "0.106", young, undefined, NOW);
+    expect(judged).toMatchObject({ from: "0.1", since: NOW - 3 * HOUR });
+  });
+
+  it.each([
+    ["no price yet", [], "24h", NOW + DAY],
+    ["prices of three hours", [3 * HOUR, HOUR], "24h", NOW + 21 * HOUR],
+    ["prices of three hours, for a move in one", [3 * HOUR, HOUR], "1h", undefined],
+    ["prices of a day", [DAY, HOUR], "24h", undefined],
+    ["prices of nearly a day", [DAY - 15 * MINUTE, HOUR], "24h", undefined],
+    ["prices of a little less", [DAY - 15 * MINUTE - 1, HOUR], "24h", NOW + 15 * MINUTE + 1],
+    ["a gap of a day", [3 * DAY, 2 * HOUR], "24h", NOW + 22 * HOUR],
+  ] as const)(
+    "measures a move over its whole span from the time when that is known: %s",
+    (_, ages, over, expected) => {
+      const samples = ages.map((age): PriceSample => [NOW - age, "0.15"]);
+      expect(wholeFrom({ when: "moves", over }, samples, NOW)).toBe(expected);
+      expect(wholeFrom({ when: "above", over }, samples, NOW)).toBeUndefined();
+    },
+  );
 });
 
 describe("what must happen before an alert repeats", () => {
