@@ -116,6 +116,16 @@ describe("imports", () => {
     expect(backwards.map(sentence)).toEqual([]);
   });
 
+  it("go the way that docs/architecture.md says", () => {
+    const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
+    const [, order = ""] = /`(config-shapes < [^`]*)`/.exec(text) ?? [];
+    const documented = order
+      .split("<")
+      .map((row) => row.split(",").map((each) => each.trim().replace(/\.ts$/, "")));
+    const inCode = ORDER.map((row) => row.map((each) => each.replace(/^src\//, "").replace(/\.ts$/, "")));
+    expect(documented.map((row) => row.sort())).toEqual(inCode.map((row) => row.sort()));
+  });
+
   it("contain no cycle", () => {
     expect(findCycle(bot)).toBeUndefined();
   });

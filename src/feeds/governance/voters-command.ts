@@ -20,7 +20,7 @@ import { PersonError } from "../../util/person-error.js";
 import { type Representative, representatives } from "./collections.js";
 
 /** The most super validators that a server may map. */
-const MAX_MAPPED = 40;
+export const MAX_MAPPED = 40;
 
 const SV = "sv";
 const WHO = "who";

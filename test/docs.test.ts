@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_WATCHES } from "../commands/watch/watches.js";
+import { MAX_MAPPED } from "../src/feeds/governance/voters-command.js";
+import { type Harness, startHarness } from "./harness.js";
+
+const read = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), "utf8");
+const SUBCOMMAND = 1;
+
+interface Definition {
+  readonly name: string;
+  readonly type?: number | undefined;
+  readonly options?: readonly Definition[] | undefined;
+}
+
+/** Every command as one types it, with the names of its options. */
+function typed(definition: Definition): { readonly command: string; readonly options: readonly string[] }[] {
+  const options = definition.options ?? [];
+  const subcommands = options.filter(({ type }) => type === SUBCOMMAND);
+  if (subcommands.length === 0)
+    return [{ command: definition.name, options: options.map(({ name }) => name) }];
+  return subcommands.flatMap((each) =>
+    typed(each).map(({ command, options: own }) => ({
+      command: `${definition.name} ${command}`,
+      options: own,
+    })),
+  );
+}
+
+describe("the documentation of commands", () => {
+  let harness: Harness;
+  let commands: ReturnType<typeof typed>;
+  const [table, announcements] = [read("commands"), read("announcements")];
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    commands = harness.discord.driver.commandsIn(harness.discord.channels.general).flatMap(typed);
+    expect(commands.length).toBeGreaterThan(30);
+  });
+  afterAll(() => harness.close());
+
+  it("has every command", () => {
+    const missing = commands.filter(({ command }) => {
+      const [first = "", second] = command.split(" ");
+      const row = table.split("\n").find((line) => line.includes(`\`/${command}\``));
+      const rows = table.split("\n").filter((line) => line.startsWith(`| \`/${first} `));
+      return !row && (!second || !rows.some((line) => line.includes(`\`${second}\``)));
+    });
+    expect(missing.map(({ command }) => command)).toEqual([]);
+  });
+
+  it("has every option", () => {
+    const isDocumented = (name: string) =>
+      [table, announcements].some((text) => new RegExp(`\`${name}[:\`]`).test(text));
+    const missing = commands.flatMap(({ command, options }) =>
+      options.filter((name) => !isDocumented(name)).map((name) => `/${command} ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("has the limits that apply", () => {
+    expect(table).toContain(`One person may watch ${MAX_WATCHES} things.`);
+    expect(table).toContain(`A server can map ${MAX_MAPPED} super validators`);
+  });
+});
