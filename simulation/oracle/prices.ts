@@ -22,7 +22,7 @@ const titleOf = ({ when, value }: PriceWatch): string =>
 function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
   return evidence.in(watch.channelId).flatMap(({ title, description }) => {
     const [, from, to, second] =
-      /From ([\d.]+) USD to ([\d.]+) USD: .*at <t:(\d+):f>/.exec(description) ?? [];
+      /From ([\d.]+) USD(?: at <t:\d+:f>)? to ([\d.]+) USD: .*at <t:(\d+):f>/.exec(description) ?? [];
     if (title !== titleOf(watch) || second === undefined) return [];
     return [{ at: Number(second) * SECOND, from: Number(from), to: Number(to) }];
   });
