@@ -5,7 +5,7 @@ import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
 import { createJanitor } from "./delivery/janitor.js";
 import { collectionsOf, type FeedModule, type PollOutcome, type SelfReport } from "./delivery/module.js";
 import { createOutbox } from "./delivery/outbox.js";
-import { createPublisher } from "./delivery/publisher.js";
+import { createRunner } from "./delivery/runner.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
 import { createUpkeep } from "./delivery/upkeep.js";
 import type { Directory } from "./directory/directory.js";
@@ -127,13 +127,10 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const now = Date.now;
   const vitals = createVitals();
   const self = { ...deps.self, waitingMs: (but?: string) => outbox.waitingMs(but) };
-  const runningFeeds = deps.feeds.map((feed) => {
-    const pollMs = feed.pollMs(polls);
-    const created = feed.create(
-      { explorer, state, renderer, charts, directory, names, rest, self, log, now },
-      pollMs,
-    );
-    return { ...created, pollMs, isVital: feed.isVital ?? false, collections: feed.collections ?? [] };
+  const feedDeps = { explorer, state, renderer, charts, directory, names, rest, self, log, now };
+  const runningFeeds = deps.feeds.map((feedModule) => {
+    const pollMs = feedModule.pollMs(polls);
+    return { feedModule, pollMs, ...feedModule.create(feedDeps, pollMs) };
   });
   const feeds = new Map(runningFeeds.map(({ feed }) => [feed.definition.name, feed]));
   const subscriptions = createSubscriptions(state, deps.environment);
@@ -187,24 +184,20 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
     });
   };
-  type Polled = (typeof runningFeeds)[number];
-  const publisherOf = ({ feed, collections }: Polled) =>
-    createPublisher(feed, collections, { ...context, outbox, upkeep });
-  const keepJob = (polled: Polled) => {
-    const { feed, keep, pollMs } = polled;
-    const publisher = publisherOf(polled);
-    return keep ? [job(() => keep(publisher), pollMs, `upkeep of ${feed.definition.name}`)] : [];
-  };
-  const pollJob = (polled: Polled) => {
-    const { feed, poll, pollMs } = polled;
+  const feedJobs = (running: (typeof runningFeeds)[number]) => {
+    const { feed, feedModule, pollMs } = running;
     const { name } = feed.definition;
-    const publisher = publisherOf(polled);
-    return job(
+    const { poll, keep } = createRunner(running, feedModule.collections ?? [], {
+      ...context,
+      outbox,
+      upkeep,
+    });
+    const pollJob = job(
       async () => {
         const startedAt = performance.now();
         let outcome: PollOutcome = "failed";
         try {
-          outcome = await poll(publisher);
+          outcome = await poll();
         } catch (err) {
           if (err instanceof StateError) {
             // The commit may have been written, so read the outbox and all messages again.
@@ -223,6 +216,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       `poll of ${name}`,
       true,
     );
+    return keep ? [pollJob, job(keep, pollMs, `upkeep of ${name}`)] : [pollJob];
   };
 
   const ending = new AbortController();
@@ -237,8 +231,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   });
   const newestOnly = explorer.for("background", { maxAgeMs: 0 });
   const jobs = [
-    ...runningFeeds.map(pollJob),
-    ...runningFeeds.flatMap(keepJob),
+    ...runningFeeds.flatMap(feedJobs),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
@@ -249,8 +242,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   return {
     stalled: async () => [
       ...vitals.unread(
-        runningFeeds.flatMap(({ feed, pollMs, isVital }) =>
-          isVital ? [{ name: feed.definition.name, pollMs }] : [],
+        runningFeeds.flatMap(({ feed, feedModule, pollMs }) =>
+          feedModule.isVital ? [{ name: feed.definition.name, pollMs }] : [],
         ),
       ),
       ...vitals.stuck(await outbox.waitingMs()),

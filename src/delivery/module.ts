@@ -59,7 +59,7 @@ export interface FeedServices {
   readonly rest: REST;
 }
 
-/** The result of a poll. */
+/** One step of a poll: everything in it is committed together. */
 export interface Findings {
   /** To be delivered to the subscriptions that want them. */
   readonly events?: readonly unknown[];
@@ -69,27 +69,26 @@ export interface Findings {
   readonly changed?: readonly string[];
   /** Subjects that are over for good: the janitor deletes the documents that belong to them. */
   readonly ended?: readonly string[];
-  /** Called once it is written, before anything is sent: messages are rendered from what the feed knows then. */
-  readonly onWritten?: () => void;
 }
 
-/** The interface between a feed's poll and the runner. */
-export interface Publisher {
+/** The subscriptions of a feed, including those of the environment. */
+export interface Audience {
   /** Returns all subscriptions of the feed, including paused ones. */
   subscriptions(): Promise<readonly Subscription[]>;
   /** True if a message would be sent now: neither the subscription nor its channel is paused. */
   isHeard(subscription: Subscription): Promise<boolean>;
-  /** Writes what was found in one commit, and then sends what it makes due. @throws {StateError} */
-  publish(found: Findings): Promise<void>;
 }
+
+/** A poll at work: yields what it finds, and returns its outcome. It goes on once the runner has committed a step. */
+export type PollSteps = AsyncGenerator<Findings, PollOutcome, void>;
 
 /** A feed at work: how its events are shown, and how they are found. */
 export interface RunningFeed {
   readonly feed: Feed;
-  /** Reads once, and publishes what is new. */
-  poll(publisher: Publisher): Promise<PollOutcome>;
+  /** Reads once. Writes nothing itself. */
+  readonly poll: (audience: Audience) => PollSteps;
   /** Keeps other things at Discord up to date, at the interval of the polls. */
-  keep?(publisher: Publisher): Promise<void>;
+  readonly keep?: (audience: Audience) => Promise<void>;
 }
 
 /** A feed as src/feeds/index.ts lists it. */

@@ -34,7 +34,7 @@ interface OutboxContext extends DeliveryContext {
 
 /** Deliveries: written together with what they tell of, and sent until they have arrived. */
 export interface Outbox {
-  /** See Publisher in feed.ts. */
+  /** Returns the writes of the deliveries that events make due, and a function that sends them once they are committed. */
   prepare(
     feed: Feed,
     events: readonly unknown[],

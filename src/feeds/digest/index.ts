@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
-import type { FeedModule, Publisher } from "../../delivery/module.js";
+import type { Audience, FeedModule, PollSteps } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -115,10 +115,10 @@ function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
   /** The stored memories, while this process is the only writer. */
   let heldMemories: Map<string, DigestMemory> | undefined;
 
-  return async (publisher: Publisher) => {
-    const subscribedChannels = await publisher.subscriptions();
+  return async function* (audience: Audience): PollSteps {
+    const subscribedChannels = await audience.subscriptions();
     const knownMemories = heldMemories ?? new Map(await memories.list());
-    if (subscribedChannels.length === 0 && knownMemories.size === 0) return "done" as const;
+    if (subscribedChannels.length === 0 && knownMemories.size === 0) return "done";
     const channels = new Set(subscribedChannels.map(({ channelId }) => channelId));
     const nextMemories = new Map([...knownMemories].filter(([id]) => channels.has(id)));
     const writes: Write[] = [];
@@ -140,9 +140,9 @@ function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
     }
     // If the result of the commit is unknown, read it again.
     heldMemories = undefined;
-    await publisher.publish({ events, writes });
+    yield { events, writes };
     heldMemories = nextMemories;
-    return isWhole ? ("done" as const) : ("partial" as const);
+    return isWhole ? "done" : "partial";
   };
 }
 

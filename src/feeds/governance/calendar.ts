@@ -10,7 +10,7 @@ import {
   Routes,
 } from "discord.js";
 import { hasTopic } from "../../delivery/feed.js";
-import type { Publisher } from "../../delivery/module.js";
+import type { Audience } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { DISCORD, hasCode } from "../../discord/errors.js";
 import type { Renderer } from "../../discord/message.js";
@@ -218,8 +218,8 @@ export function createCalendar(deps: CalendarDeps) {
     }
   };
 
-  return async (publisher: Publisher): Promise<void> => {
-    const subscribedServers = (await publisher.subscriptions()).filter((each) =>
+  return async (audience: Audience): Promise<void> => {
+    const subscribedServers = (await audience.subscriptions()).filter((each) =>
       hasTopic(each, definition, "calendar"),
     );
     const guilds = new Set(subscribedServers.flatMap(({ guildId }) => guildId ?? []));

@@ -139,10 +139,10 @@ export const governance: FeedModule = {
     return {
       feed,
       poll,
-      async keep(publisher) {
-        await keepCalendar(publisher);
+      async keep(audience) {
+        await keepCalendar(audience);
         if (ageOf(forgotAt, now()) < DAY) return;
-        await forgetVoters(state, await publisher.subscriptions(), now());
+        await forgetVoters(state, await audience.subscriptions(), now());
         forgotAt = now();
       },
     };

@@ -1,5 +1,5 @@
 import { progress } from "../../delivery/collections.js";
-import type { PollOutcome, Publisher } from "../../delivery/module.js";
+import type { Audience, Findings, PollSteps } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
@@ -84,29 +84,22 @@ export function createGovernanceWatch({
   const checkStages = createStageChecks({ requests, superValidators, now });
   const { findVanished, findOld } = createClosings({ explorer, requests, now });
 
-  /** Publishes what was found, with whatever else belongs to it. */
-  const settle = async (
-    publisher: Publisher,
+  /** Yields what was found as one step, and takes it over once it is written. */
+  async function* settle(
     { learnt, events }: ReadFindings,
     more: readonly Write[] = [],
-  ) => {
+  ): AsyncGenerator<Findings, void, void> {
     const knownRequests = await requests.all();
     const moved = [...learnt].flatMap(([key, each]) =>
       each.revision === knownRequests.get(key)?.revision ? [] : [key, ...remindersOf(key, each)],
     );
     const writes = [...more, ...[...learnt].map(([key, each]) => requests.put(key, each))];
-    await publisher.publish({
-      events,
-      writes,
-      changed: moved,
-      onWritten() {
-        for (const [key, each] of learnt) {
-          knownRequests.set(key, each);
-          onLearnt(each);
-        }
-      },
-    });
-  };
+    yield { events, writes, changed: moved };
+    for (const [key, each] of learnt) {
+      knownRequests.set(key, each);
+      onLearnt(each);
+    }
+  }
 
   /** When all pages were last read, and how many requests the explorer counted then. */
   let wholeAt = Number.NEGATIVE_INFINITY;
@@ -212,7 +205,7 @@ export function createGovernanceWatch({
     return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
   };
 
-  return async (publisher: Publisher): Promise<PollOutcome> => {
+  return async function* (audience: Audience): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
     const gap = lastRead ? ageOf(lastRead.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
@@ -225,24 +218,24 @@ export function createGovernanceWatch({
       // New requests are on the first page, so announce them before reading the rest.
       const firstFindings = await compareAll(firstPage.data.content, false, lastRead.completeAt);
       toldCount = firstFindings.events.filter(isNew).length;
-      await settle(publisher, firstFindings);
+      yield* settle(firstFindings);
     }
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
     if (!lastRead && !whole) return "partial";
     const allFindings = await compareAll(rows, done, lastRead?.completeAt, toldCount);
     // The list is as old as its first request: what opened while it was read may be missing from it.
     const completeAt = firstPage.fetchedAt;
-    await settle(publisher, allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);
+    yield* settle(allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);
     if (whole) {
       wholeAt = now();
       countedRequests = totalElements;
-      await settle(publisher, await findVanished(rows));
-      await settle(publisher, await findOld());
+      yield* settle(await findVanished(rows));
+      yield* settle(await findOld());
     }
-    const subscribedChannels = await publisher.subscriptions();
-    await settle(publisher, await checkPending(subscribedChannels));
-    await settle(publisher, await checkStages());
-    await settle(publisher, await checkReminders(subscribedChannels, superValidators));
+    const subscribedChannels = await audience.subscriptions();
+    yield* settle(await checkPending(subscribedChannels));
+    yield* settle(await checkStages());
+    yield* settle(await checkReminders(subscribedChannels, superValidators));
     return done ? "done" : "partial";
   };
 }

@@ -1,5 +1,5 @@
 import { progress } from "../../delivery/collections.js";
-import type { PollOutcome, Publisher } from "../../delivery/module.js";
+import type { Audience, PollSteps } from "../../delivery/module.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
@@ -58,10 +58,10 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
       : { rows, known };
   };
 
-  return async (publisher: Publisher): Promise<PollOutcome> => {
+  return async function* (audience: Audience): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
-    if ((await publisher.subscriptions()).length === 0) {
-      if (lastRead) await publisher.publish({ writes: [readTimes.delete(PROGRESS)] });
+    if ((await audience.subscriptions()).length === 0) {
+      if (lastRead) yield { writes: [readTimes.delete(PROGRESS)] };
       return "done";
     }
     const { rows, known } = await readNewest(lastRead === undefined);
@@ -70,13 +70,13 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
     const isKnown = ({ validator }: ValidatorSummary) => validator === null || known.has(validator);
     const unknown = rows.flatMap((row) => (isKnown(row) ? [] : (row.validator ?? [])));
     const joined = lastRead ? joinedAmong(rows, isKnown) : [];
-    await publisher.publish({
+    yield {
       events: joined.length > 0 ? [{ validators: joined }] : [],
       writes: [
         ...unknown.map((party) => knownParties.add(party, { seenAt: now() })),
         readTimes.put(PROGRESS, { completeAt: now() }),
       ],
-    });
+    };
     onJoined(joined);
     return "done";
   };

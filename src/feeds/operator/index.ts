@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { channelHealths } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
-import type { FeedModule, PollOutcome, Publisher, SelfReport } from "../../delivery/module.js";
+import type { Audience, FeedModule, PollSteps, SelfReport } from "../../delivery/module.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
 import type { LeasedState } from "../../storage/lease.js";
 import { unreadableDocuments } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
 import { md } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
@@ -81,17 +82,12 @@ function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent>
   };
 }
 
-/** Takes a channel up again that Discord refused a while ago. */
-async function retryPaused(
-  state: LeasedState,
-  publisher: Publisher,
-  channelId: string,
-  now: number,
-): Promise<void> {
+/** Returns the write that resumes a channel which Discord refused a while ago. `undefined` if it isn't due. */
+async function retryPaused(state: LeasedState, channelId: string, now: number): Promise<Write | undefined> {
   const health = await state.open(channelHealths).get(channelId);
-  if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) return;
+  if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) return undefined;
   const { paused: _, ...rest } = health;
-  await publisher.publish({ writes: [state.open(channelHealths).put(channelId, rest)] });
+  return state.open(channelHealths).put(channelId, rest);
 }
 
 /** Documents that were set aside are counted up to this many. */
@@ -123,13 +119,14 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
   const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
-  return async (publisher: Publisher): Promise<PollOutcome> => {
-    const [subscription] = await publisher.subscriptions();
+  return async function* (audience: Audience): PollSteps {
+    const [subscription] = await audience.subscriptions();
     if (!subscription) return "done";
     const { channelId } = subscription;
-    await retryPaused(state, publisher, channelId, now());
+    const retry = await retryPaused(state, channelId, now());
+    if (retry) yield { writes: [retry] };
     // A problem that cannot be reported now is reported once the channel accepts it.
-    if (!(await publisher.isHeard(subscription))) return "partial";
+    if (!(await audience.isHeard(subscription))) return "partial";
     const waitingMs = await self.waitingMs(OPERATOR_FEED);
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
     const foundTroubles = findTroubles({
@@ -145,14 +142,14 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
       now(),
     );
     if (begun.size + changed.size + forgotten.length === 0) return "done";
-    await publisher.publish({
+    yield {
       events: [...begun.keys()].map((id) => ({ id })),
       writes: [
         ...[...begun, ...changed].map(([id, trouble]) => knownTroubles.put(id, trouble)),
         ...forgotten.map((id) => knownTroubles.delete(id)),
       ],
       changed: [...changed.keys()],
-    });
+    };
     return "done";
   };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
-import type { FeedModule, Publisher } from "../../delivery/module.js";
+import type { Audience, FeedModule, PollSteps } from "../../delivery/module.js";
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -168,10 +168,10 @@ function medianPrice(samples: readonly PriceSample[], now: number): string | und
 function createPoll(explorer: Explorer, state: State, now: () => number) {
   /** Of the poll before, which says where a price came from. */
   let lastPrice: string | undefined;
-  return async (publisher: Publisher) => {
-    const priceSubscriptions = (await publisher.subscriptions()).filter((each) => each.subject !== null);
+  return async function* (audience: Audience): PollSteps {
+    const priceSubscriptions = (await audience.subscriptions()).filter((each) => each.subject !== null);
     const memories = await state.open(priceWatches).list();
-    const heard = await Promise.all(priceSubscriptions.map((each) => publisher.isHeard(each)));
+    const heard = await Promise.all(priceSubscriptions.map((each) => audience.isHeard(each)));
     const dueSubscriptions = priceSubscriptions.filter(
       ({ snoozedUntil = 0 }, index) => heard[index] && snoozedUntil <= now(),
     );
@@ -180,7 +180,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
     const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
     const usualPrice = medianPrice(samples, now());
     if (!isBelievable(price, updateTimestamp, usualPrice, now()))
-      return dueSubscriptions.length === 0 ? ("done" as const) : ("partial" as const);
+      return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
     const previousPrice = lastPrice ?? believed.at(-1)?.[1];
     lastPrice = price;
@@ -206,8 +206,8 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
         });
     }
     const memoryWrites = [...changedMemories].map(([id, memory]) => state.open(priceWatches).put(id, memory));
-    await publisher.publish({ events, writes: memoryWrites });
-    return "done" as const;
+    yield { events, writes: memoryWrites };
+    return "done";
   };
 }
 

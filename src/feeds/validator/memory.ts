@@ -1,5 +1,5 @@
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
-import type { Publisher } from "../../delivery/module.js";
+import type { Audience } from "../../delivery/module.js";
 import {
   type Activity,
   activities,
@@ -67,9 +67,9 @@ export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined 
   found.alerts.get(id) ?? loaded.alerts.get(id);
 
 /** Loads the memories, alerts and subscriptions of a poll. */
-export async function load(name: string, state: State, publisher: Publisher) {
+export async function load(name: string, state: State, audience: Audience) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
-    publisher.subscriptions(),
+    audience.subscriptions(),
     state.open(validatorWatches).list(),
     state.open(alerts).list(),
     state.open(responses).list(),
@@ -83,7 +83,7 @@ export async function load(name: string, state: State, publisher: Publisher) {
       const id = subscriptionId(channelId, name, subject);
       const { goneAt, ...watch } = watches.get(id) ?? {};
       const isGone = goneAt !== undefined && goneAt >= savedAt;
-      const isHeard = await publisher.isHeard(subscription);
+      const isHeard = await audience.isHeard(subscription);
       return [{ id, subscription, validator: subject, watch, isLive: isHeard && !isGone }];
     }),
   );

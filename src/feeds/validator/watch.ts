@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { PollOutcome, Publisher } from "../../delivery/module.js";
+import type { Audience, PollSteps } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
   type Activity,
@@ -133,14 +133,14 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
   const reports = createReportLog();
   const readExplorerTime = createExplorerTime(explorer);
 
-  return async (publisher: Publisher): Promise<PollOutcome> => {
-    const loaded = await load(name, state, publisher);
+  return async function* (audience: Audience): PollSteps {
+    const loaded = await load(name, state, audience);
     const oldWrites = unwatchedReports(state, loaded);
     const endedAlerts = finishedAlerts(name, loaded, now());
     const live = loaded.watched.filter(({ isLive }) => isLive);
     const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
     if (live.length === 0) {
-      await publisher.publish({ writes: oldWrites, changed: orphans, ended: endedAlerts });
+      yield { writes: oldWrites, changed: orphans, ended: endedAlerts };
       return "done";
     }
     // The longest unread come first, in case some cannot be read in this poll.
@@ -214,12 +214,12 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
       ...[...found.alerts].map(([id, document]) => state.open(alerts).put(id, document)),
     ];
     const touched = [...found.alerts.values()].map(({ subject }) => subject);
-    await publisher.publish({
+    yield {
       events: found.events,
       writes,
       changed: [...touched, ...orphans, ...answered(loaded)],
       ended: endedAlerts,
-    });
+    };
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
   };
 

@@ -8,7 +8,7 @@ import {
   optionOf,
   type SubjectChoice,
 } from "../../../src/delivery/feed.js";
-import type { FeedModule, FeedServices, Publisher } from "../../../src/delivery/module.js";
+import type { Audience, FeedModule, FeedServices, PollSteps } from "../../../src/delivery/module.js";
 import { handlerOf } from "../../../src/discord/buttons.js";
 import type { Renderer } from "../../../src/discord/message.js";
 import { address, buttonAddress, defineButton, idParameter } from "../../../src/screens/addresses.js";
@@ -117,7 +117,12 @@ const definition: FeedDefinition = {
 };
 
 /** Reads the file, and tells of each tide that has changed. */
-async function pollFile(file: string, state: State, known: Map<string, Tide>, publisher: Publisher) {
+async function* pollFile(
+  file: string,
+  state: State,
+  known: Map<string, Tide>,
+  audience: Audience,
+): PollSteps {
   for (const each of z.array(tide).parse(JSON.parse(readFileSync(file, "utf8")))) {
     const last = await state.open(tideReadings).get(each.place);
     const before = known.get(each.place);
@@ -125,17 +130,17 @@ async function pollFile(file: string, state: State, known: Map<string, Tide>, pu
     if (last?.reading === each.reading) continue;
     const isSurge = before !== undefined && each.height > before.height + 1;
     const events = last ? (isSurge ? [{ kind: "surge", ...each }] : []) : [{ kind: "rise", ...each }];
-    const gauges = (await publisher.subscriptions()).map(({ channelId, feed, subject }) =>
+    const gauges = (await audience.subscriptions()).map(({ channelId, feed, subject }) =>
       state.open(tideGauges).put(subscriptionId(channelId, feed, subject), { height: each.height }),
     );
-    await publisher.publish({
+    yield {
       events,
       writes: [...gauges, state.open(tideReadings).put(each.place, { reading: each.reading })],
       changed: [each.place],
       ended: each.over ? [each.place] : [],
-    });
+    };
   }
-  return "done" as const;
+  return "done";
 }
 
 const messageOf = (renderer: Renderer, { place, height }: Tide, mark: string) =>
@@ -182,6 +187,6 @@ export const tidesFrom = (file: string): FeedModule => ({
         beginningOf: (place) => `${place}:rise`,
       },
     };
-    return { feed, poll: (publisher) => pollFile(file, state, known, publisher) };
+    return { feed, poll: (audience) => pollFile(file, state, known, audience) };
   },
 });

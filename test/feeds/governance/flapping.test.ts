@@ -7,7 +7,7 @@ import { createCharts } from "../../../src/charts/charts.js";
 import { defaultsOf } from "../../../src/delivery/feed.js";
 import { createJanitor } from "../../../src/delivery/janitor.js";
 import { createOutbox } from "../../../src/delivery/outbox.js";
-import { createPublisher } from "../../../src/delivery/publisher.js";
+import { createRunner } from "../../../src/delivery/runner.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
@@ -65,7 +65,7 @@ it("announces nothing false while the explorer flaps, empties, shuffles and half
   const now = Date.now;
   const directory = createDirectory();
   const names = createNames({ directory, explorer: service.for("background"), state, log });
-  const { feed, poll: pollFeed } = governance.create(
+  const running = governance.create(
     {
       explorer: service,
       state,
@@ -88,17 +88,22 @@ it("announces nothing false while the explorer flaps, empties, shuffles and half
     pacer: createPacer(0),
     subscriptions,
     janitor,
-    feeds: new Map([[feed.definition.name, feed]]),
+    feeds: new Map([[running.feed.definition.name, running.feed]]),
     log,
     now,
     discordTime: now,
     onDelivered: () => {},
     onRecorded: () => {},
   });
+  const runner = createRunner(running, [], {
+    state,
+    outbox,
+    upkeep: { touch: () => {} },
+    subscriptions,
+    janitor,
+  });
   const poll = () =>
-    pollFeed(
-      createPublisher(feed, [], { state, outbox, upkeep: { touch: () => {} }, subscriptions, janitor }),
-    ).catch((error: unknown) => {
+    runner.poll().catch((error: unknown) => {
       if (!(error instanceof ExplorerError)) throw error;
     });
   await poll();
