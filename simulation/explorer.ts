@@ -2,6 +2,7 @@ import findMyWay from "find-my-way";
 import { Ledger } from "../sandbox/explorer/ledger.js";
 import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
+import type { Body } from "../src/explorer/http.js";
 import { HOUR, MINUTE, SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { History } from "./history/index.js";
@@ -143,9 +144,8 @@ export class SimulatedExplorer {
         const answer = (found.store as Handler)(text, found.params);
         const json = toJson(answer);
         if (path === "market/get-price" && typeof json === "object" && json !== null)
-          return { json: this.#priceNow(json), bytes: 200 };
-        if (path === "updates" || path === "dashboard") return { json: this.#datedNow(json), bytes: 1_000 };
-        return { json, bytes: 1_000 };
+          return bodyOf(this.#priceNow(json));
+        return bodyOf(path === "updates" || path === "dashboard" ? this.#datedNow(json) : json);
       } catch (error) {
         if (error instanceof Refused)
           throw new ExplorerError(error.status === 404 ? "missing" : "rejected", "Simulated");
@@ -171,3 +171,9 @@ const newestOf = ({ spreads }: History, at: number): number =>
   [...(spreads.findLast((spread) => spread.at <= at)?.upgrades ?? [])].toSorted(
     ([, a], [, b]) => a - b,
   )[0]?.[0] ?? 0;
+
+/** Returns an answer as HTTP would bring it. */
+function bodyOf(json: unknown): Body {
+  const text = JSON.stringify(json);
+  return { json, text, bytes: text.length };
+}

@@ -3,9 +3,10 @@ import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } 
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
 
-/** An answer, and the size of its body in bytes. */
+/** An answer, and its body as text and in bytes. */
 export interface Fetched<Name extends EndpointName> {
   readonly data: Answer<Name>;
+  readonly text: string;
   readonly bytes: number;
 }
 
@@ -23,18 +24,23 @@ export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown
   return result.data as Answer<Name>;
 }
 
-/** Fetches one endpoint's answer. @throws {ExplorerError} */
+/**
+ * Fetches one endpoint's answer. If the body is the same as that of `last`, the data is the same object and is not parsed again:
+ * most polls find nothing new. @throws {ExplorerError}
+ */
 export async function fetchAnswer<Name extends EndpointName>(
   send: Request,
   name: Name,
   parameters: Parameters<Name>,
   onAnswer: OnAnswer = () => {},
+  last?: Fetched<Name>,
 ): Promise<Fetched<Name>> {
   const [path, query = {}] = targetOf(name, parameters);
-  const { json, bytes } = await send(path, query);
+  const { json, text, bytes } = await send(path, query);
   onAnswer(name, json);
+  if (text === last?.text) return last;
   await yieldFor(bytes);
   const data = parseAnswer(name, json);
   await yieldFor(bytes);
-  return { data, bytes };
+  return { data, text, bytes };
 }

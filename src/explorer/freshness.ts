@@ -65,3 +65,31 @@ export const REFRESH_MS = 10 * SECOND;
 export const PATIENCE_MS = 10 * SECOND;
 /** The requests that one person may cause in a minute. */
 export const REQUESTS_PER_PERSON = 20;
+
+/** An answer that is held: how old it is, in ms, and whether it says that there is no such thing. */
+interface HeldAnswer {
+  readonly ageMs: number;
+  readonly missing: boolean;
+}
+
+/**
+ * Decision about a cached answer: return it (cache hit), return it and refresh it (stale-while-revalidate), or wait for a new
+ * one.
+ */
+export type Decision = "answer" | "revalidate" | "fetch";
+
+/**
+ * Decides how to answer from the cache.
+ * @param maxAgeMs maximum age in ms; by default the endpoint's freshness applies
+ */
+export function decide(
+  held: HeldAnswer | undefined,
+  { fresh, stale }: Freshness,
+  maxAgeMs: number | undefined,
+): Decision {
+  if (!held) return "fetch";
+  const maximumAgeMs = maxAgeMs ?? fresh;
+  if (held.ageMs <= (held.missing ? Math.min(MISSING_MS, maxAgeMs ?? MISSING_MS) : maximumAgeMs))
+    return "answer";
+  return !held.missing && maxAgeMs === undefined && held.ageMs <= stale ? "revalidate" : "fetch";
+}

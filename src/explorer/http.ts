@@ -5,9 +5,10 @@ import { parseLargeJson } from "./values.js";
 /** A body over this is dropped, counted after decompression: reading JSON of so much stops the event loop for some 50 ms. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** A parsed JSON body and its size in bytes. */
+/** A JSON body, parsed and as text, and its size in bytes. */
 export interface Body {
   readonly json: unknown;
+  readonly text: string;
   readonly bytes: number;
 }
 
@@ -112,8 +113,9 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   }
   // A cancelled stream looks like one that has ended.
   signal.throwIfAborted();
+  const text = Buffer.concat(chunks).toString("utf8");
   try {
-    return { json: await parseLargeJson(Buffer.concat(chunks).toString("utf8")), bytes };
+    return { json: await parseLargeJson(text), text, bytes };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new ExplorerError("unreadable", `GET /${path}: the answer is no JSON (${bytes} bytes)`);

@@ -3,8 +3,8 @@ import type { Cache, CacheEntry, CacheLayer } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
-import { fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
-import { decide } from "./decision.js";
+import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
+
 import {
   type Answer,
   addressOf,
@@ -14,7 +14,7 @@ import {
   takesId,
 } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
+import { decide, freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 import { createWaiters, type Waiters } from "./waiters.js";
 
@@ -53,7 +53,7 @@ export interface ExplorerService {
 /** Called with each reading and its source. */
 export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
 
-/** Called with each answer that was fetched. */
+/** Called with each answer that was fetched, unless it is the same as the one before. */
 export type OnFetched = <Name extends EndpointName>(endpoint: Name, data: Answer<Name>) => void;
 
 interface ServiceOptions {
@@ -69,6 +69,9 @@ interface ServiceOptions {
 
 /** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
 const CACHE_VERSION = 1;
+
+/** Answers are kept for comparison with the next one up to this size together, in characters. */
+const COMPARED_CHARACTERS = 1_000_000;
 
 /** One question to the explorer. */
 interface ExplorerQuestion<Name extends EndpointName> {
@@ -99,6 +102,10 @@ export function createExplorerService({
   onFetched,
 }: ServiceOptions): ExplorerService {
   const flights = new Map<string, Flight>();
+  const lastAnswers = new LRUCache<string, Fetched<EndpointName>>({
+    maxSize: COMPARED_CHARACTERS,
+    sizeCalculation: ({ text }) => text.length + 1,
+  });
   const limit = personalLimit(now);
 
   const fetchEntry = async <Name extends EndpointName>(
@@ -117,8 +124,14 @@ export function createExplorerService({
     const send = (path: string, query: object) =>
       upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, isAllowed, onSent });
     try {
-      const { data, bytes } = await fetchAnswer(send, name, parameters, onAnswer);
-      onFetched?.(name, data);
+      // The key names the endpoint, so the last answer is of the same type.
+      const lastAnswer = lastAnswers.get(key) as Fetched<Name> | undefined;
+      const answer = await fetchAnswer(send, name, parameters, onAnswer, lastAnswer);
+      const { data, bytes } = answer;
+      if (answer !== lastAnswer) {
+        lastAnswers.set(key, answer);
+        onFetched?.(name, data);
+      }
       const entry = { data, bytes, fetchedAt };
       if (options.keep ?? true) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;

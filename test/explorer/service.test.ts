@@ -4,7 +4,7 @@ import { type Budget, createBudget } from "../../src/explorer/budget.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 import { createQueue } from "../../src/explorer/queue.js";
-import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
+import { createExplorerService, type ExplorerService, type OnFetched } from "../../src/explorer/service.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
 import { findVoteRequest } from "../../src/ledger/vote-requests.js";
 import { createCache } from "../../src/storage/cache.js";
@@ -24,7 +24,7 @@ describe("the explorer's service", () => {
   let sandbox: SandboxExplorer;
   let service: ExplorerService;
   /** A service with this budget. */
-  let serve: (budget?: Budget) => ExplorerService;
+  let serve: (budget?: Budget, onFetched?: OnFetched) => ExplorerService;
   let news: string[];
   let time: number;
   const ana = { person: "ana" };
@@ -38,7 +38,7 @@ describe("the explorer's service", () => {
     news = [];
     time = Date.now();
     const log = { warn: () => {} };
-    serve = (budget = createBudget(6_000)) => {
+    serve = (budget = createBudget(6_000), onFetched = () => {}) => {
       const upstream = createUpstream({
         get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
         queue: createQueue({ budget, concurrency: 4 }),
@@ -51,6 +51,7 @@ describe("the explorer's service", () => {
         upstream,
         cache: createCache({ memoryMb: 8, log }),
         now: () => time,
+        onFetched,
       });
     };
     service = serve();
@@ -63,6 +64,23 @@ describe("the explorer's service", () => {
     );
     expect(sent()).toBe(1);
     expect(new Set(all.map((reading) => reading.data.totalSuperValidators))).toEqual(new Set([13]));
+  });
+
+  it("parses an answer again only if it has changed", async () => {
+    const fetched: string[] = [];
+    const newest = serve(undefined, (endpoint) => fetched.push(endpoint)).for("background", { maxAgeMs: 0 });
+    const first = await newest.voteRequests({ page: 0, size: 100 });
+    pass(1);
+    const second = await newest.voteRequests({ page: 0, size: 100 });
+    expect(sent()).toBe(2);
+    expect(second.data).toBe(first.data);
+    expect(fetched).toEqual(["voteRequests"]);
+
+    sandbox.ledger.openVoteRequest({ title: "Something new" });
+    pass(1);
+    const third = await newest.voteRequests({ page: 0, size: 100 });
+    expect(third.data.content[0]?.title).toBe("Something new");
+    expect(fetched).toEqual(["voteRequests", "voteRequests"]);
   });
 
   it("answers from the cache while fresh, at once and renewing while stale, and waits past that", async () => {

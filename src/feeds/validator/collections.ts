@@ -157,5 +157,10 @@ export type Alert = DocumentOf<typeof alerts>;
 /** People's responses to an alert. */
 export type AlertResponse = DocumentOf<typeof responses>;
 
+/** True while an alert is snoozed. */
+export const isSnoozed = (response: AlertResponse | undefined, now: number): boolean =>
+  response?.snoozed !== undefined &&
+  (response.snoozed.until === null || (response.snoozed.until > now && response.snoozed.at <= now));
+
 /** Returns the id of an alert and of its responses. */
 export const alertId = (channelId: string, subject: string): string => `${channelId}/${subject}`;

@@ -14,9 +14,8 @@ import {
   userMention,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { isSnoozed } from "./alerts.js";
 import { acknowledgeButton, snoozeButton } from "./buttons.js";
-import type { Alert, AlertResponse } from "./collections.js";
+import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
 type ShownSilence = Extract<Alert, { kind: "silent" }>;

@@ -1,8 +1,7 @@
 import { subscriptionId } from "../../delivery/collections.js";
 import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
-import { isSnoozed } from "./alerts.js";
-import { type Alert, type AlertResponse, alertId } from "./collections.js";
+import { type Alert, type AlertResponse, alertId, isSnoozed } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf } from "./events.js";
 import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
