@@ -220,7 +220,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   };
 
   const ending = new AbortController();
-  const fill = createDirectoryFiller({
+  const fillDirectory = createDirectoryFiller({
     directory,
     load: deps.loadDirectory,
     names,
@@ -235,7 +235,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
-    job(fill, DIRECTORY_MS, "reading of names"),
+    job(fillDirectory, DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     outbox,
   ];

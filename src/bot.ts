@@ -79,7 +79,7 @@ export async function startBot(
   const state = createState(store, { log });
   // Redis may not be connected yet. In that case, the lease holder checks the version.
   if (!redis) await claimVersion(state);
-  const keys = createIdKeys(state, log);
+  const idKeys = createIdKeys(state, log);
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
   const client = createDiscordClient(config.discord, identify);
   const backgroundRest = createBackgroundRest(config.discord);
@@ -90,7 +90,7 @@ export async function startBot(
       feeds: withOperator(feeds),
       store,
       redis,
-      keys,
+      keys: idKeys,
       drawing: createDrawingQueue(),
       rest: client.rest,
       backgroundRest,
@@ -182,7 +182,7 @@ export async function startBot(
       await client.destroy();
       health?.close();
       clearInterval(sweeping);
-      await keys.flush();
+      await idKeys.flush();
       await storage.close();
       log.info({}, "Stopped");
       endLogging();

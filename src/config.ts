@@ -270,8 +270,8 @@ export function parseConfig(env: Environment): Config {
   // If NETWORKS is malformed, the variables of each network cannot be checked.
   const ids = named ?? (env.NETWORKS?.trim() ? [] : [undefined]);
   const readNetworks = ids.map((id, index) => {
-    const names = namesOf(id, index === 0, env);
-    return { id, names, values: readAll(networkVariables, names) };
+    const networkNames = namesOf(id, index === 0, env);
+    return { id, names: networkNames, values: readAll(networkVariables, networkNames) };
   });
   const values = { ...known, ...readAll(others) };
   const { GOVERNANCE_CHANNEL_ID } = networkVariables;

@@ -83,7 +83,7 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
 }
 
 /** @returns the code to end with */
-async function run(): Promise<number> {
+async function runDoctor(): Promise<number> {
   let givenOptions: DoctorOptions;
   try {
     givenOptions = readOptions();
@@ -112,4 +112,4 @@ async function run(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-process.exit(await run());
+process.exit(await runDoctor());

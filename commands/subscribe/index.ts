@@ -25,7 +25,7 @@ import {
   subscriptionsIn,
   test,
 } from "./handlers.js";
-import { list, PAGE_OPTION } from "./list.js";
+import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { addRequired, addSettings } from "./options.js";
 
 const CHANNELS = [
@@ -178,7 +178,7 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
     )
     .addSubcommand(ofSubscription(ofChannel("resume", "Resume a paused subscription"), feeds));
 
-  const actions = new Map(Object.entries({ edit, list, remove, test, resume }));
+  const actions = new Map(Object.entries({ edit, list: listSubscriptions, remove, test, resume }));
   return {
     definition: builder.toJSON(),
     group: "This bot",

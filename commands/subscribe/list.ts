@@ -73,13 +73,13 @@ async function readLines(
 }
 
 /** The subscriptions of the server with their state, a page of them. */
-export async function list(
+export async function listSubscriptions(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
 ): Promise<MessagePayload> {
   const { networks, feeds } = services;
   const wantedNetwork = interaction.options.getString(NETWORK_OPTION);
-  const listedOnes = await listSubscriptions(serverOf(interaction), services);
+  const listedOnes = await subscriptionsIn(serverOf(interaction), services);
   const ownSubscriptions = listedOnes.filter(({ of }) => wantedNetwork === null || of.id === wantedNetwork);
   // Of all networks, unless one is named.
   const shownBy = wantedNetwork === null ? networks.served[0] : services;
@@ -114,7 +114,7 @@ export async function list(
 }
 
 /** Returns a server's subscriptions, and those of the environment in its channels. */
-async function listSubscriptions(
+async function subscriptionsIn(
   guildId: string,
   services: SubscribeServices,
 ): Promise<readonly OwnedSubscription[]> {

@@ -123,7 +123,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     });
   };
 
-  const start = async (offer: Offer, click: Click, services: Network) => {
+  const startOffered = async (offer: Offer, click: Click, services: Network) => {
     const watchable = findWatchable(offer);
     const existing = await findOwn(services, click.user.id, offer.feed, offer.id);
     const settings = settingsIn(watchable, offer, existing?.subscription);
@@ -160,7 +160,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       audience: ({ isMenu }) => (isMenu ? "owner" : "person"),
       handle: offerWatch,
     }),
-    handlerOf({ button: startWatchButton, audience: "owner", handle: start }),
+    handlerOf({ button: startWatchButton, audience: "owner", handle: startOffered }),
     handlerOf({
       button: watchesButton,
       audience: "owner",

@@ -71,7 +71,7 @@ export function createWatch(
       sub.setName("forget").setDescription("End all you watch, and delete what I know of you"),
     );
 
-  const start = async (
+  const startFromOptions = async (
     interaction: ChatInputCommandInteraction,
     services: Network,
     watchable: Watchable,
@@ -148,7 +148,7 @@ export function createWatch(
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const watchable = allWatchables.find(({ watch }) => watch.name === name);
-      if (watchable) return start(interaction, services, watchable);
+      if (watchable) return startFromOptions(interaction, services, watchable);
       if (name === "list")
         return watchList(interaction.user.id, services, allWatchables, {
           only: interaction.options.getString(NETWORK_OPTION) ?? undefined,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type DocumentOf, defineCollection, type Owner, type StoredFields } from "../storage/collection.js";
 import { FIRST_FEED } from "./version-1.js";
 
-const time = z.number();
+const timestampSchema = z.number();
 const feed = z.string().default(FIRST_FEED);
 
 const subscription = z.looseObject({
@@ -19,7 +19,7 @@ const subscription = z.looseObject({
   /** The tag that a forum demands. */
   tagId: z.string().nullable(),
   /** Epoch ms: what was before is not announced. */
-  since: time,
+  since: timestampSchema,
   topics: z.record(z.string(), z.boolean()),
   /** Pinged with each message that begins something. */
   roleId: z.string().nullable(),
@@ -30,23 +30,23 @@ const subscription = z.looseObject({
   /** Options that a person typed. Earlier versions stored every option without saying which were chosen. */
   chosen: z.array(z.string()).exactOptional(),
   /** When it was last set up, epoch ms. Events before that are not announced. */
-  savedAt: time.exactOptional(),
+  savedAt: timestampSchema.exactOptional(),
   /** True if the person has paused it. */
   isPaused: z.boolean().exactOptional(),
   /** End of a snooze, epoch ms. */
-  snoozedUntil: time.exactOptional(),
+  snoozedUntil: timestampSchema.exactOptional(),
   // Fields of one feed only are stored beside these and parsed by that feed's own schema.
 });
 
 const health = z.object({
-  deliveredAt: time.exactOptional(),
+  deliveredAt: timestampSchema.exactOptional(),
   /** In words, for people. */
   error: z.string().exactOptional(),
-  erroredAt: time.exactOptional(),
+  erroredAt: timestampSchema.exactOptional(),
   /** True if deliveries wait until the subscription is resumed. */
   paused: z.boolean().exactOptional(),
   /** Since when the bot has not been in the server, epoch ms. */
-  goneSince: time.exactOptional(),
+  goneSince: timestampSchema.exactOptional(),
 });
 
 const delivery = z.object({
@@ -59,17 +59,17 @@ const delivery = z.object({
   /** True for a drill. Its event is the message, and it is not recorded after it is sent. */
   drill: z.boolean().exactOptional(),
   /** When it was recorded, epoch ms. */
-  at: time,
+  at: timestampSchema,
   /** Deliveries to a channel keep the order of it. */
   order: z.number(),
   attempts: z.number(),
   /** Not before this, epoch ms. */
-  notBefore: time,
+  notBefore: timestampSchema,
   /**
    * Set while a process sends the delivery. After the deadline, a new attempt must first look for a message sent since `at`
    * (Discord's time).
    */
-  claim: z.object({ epoch: z.number(), at: time, deadline: time }).exactOptional(),
+  claim: z.object({ epoch: z.number(), at: timestampSchema, deadline: timestampSchema }).exactOptional(),
 });
 
 /** A drill that a person asked for, until the outbox takes it up. */
@@ -84,15 +84,15 @@ const announcedSchema = z.object({
   messageId: z.string(),
   /** Channel of the message: the subscribed one, or the forum's post. */
   in: z.string(),
-  at: time,
+  at: timestampSchema,
   /** The channel of later news: its thread, or the forum's post. */
   threadId: z.string().exactOptional(),
   /** Revision of the subject that the message shows. Missing if the message is never edited, or was deleted by a person. */
   revision: z.number().exactOptional(),
   /** True if a person deleted it. Later news then stands alone. */
   gone: z.boolean().exactOptional(),
-  editedAt: time.exactOptional(),
-  notBefore: time.exactOptional(),
+  editedAt: timestampSchema.exactOptional(),
+  notBefore: timestampSchema.exactOptional(),
   /** Steps that remain after sending. */
   todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
 });
@@ -110,7 +110,7 @@ const person = z.object({
   /** Of their direct messages. */
   channelId: z.string(),
   /** When Discord refused one, until they have been told. */
-  refusedAt: time.exactOptional(),
+  refusedAt: timestampSchema.exactOptional(),
 });
 
 /** Belongs to the subscriptions of its channel to its feed, and to one of its subject if it names one. */
@@ -174,7 +174,7 @@ export const watchers = defineCollection({
 /** Times of the last complete read, by feed. */
 export const progress = defineCollection({
   name: "progress",
-  schema: z.object({ completeAt: time }),
+  schema: z.object({ completeAt: timestampSchema }),
   lifetime: "forever",
 });
 

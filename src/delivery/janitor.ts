@@ -22,7 +22,7 @@ export interface Janitor {
 }
 
 /** True if a subscription is one of those that a pattern describes. */
-const fits = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
+const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
   pattern.channelId === channelId &&
   (pattern.feed === undefined || pattern.feed === feed) &&
   (pattern.subject === undefined || pattern.subject === subject);
@@ -91,7 +91,8 @@ export function createJanitor(
       const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
       await remove(
         removed,
-        (pattern) => fits(pattern, key) && !remainingSubscriptions.some((each) => fits(pattern, each)),
+        (pattern) =>
+          fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each)),
       );
     },
 
@@ -138,7 +139,7 @@ export function createJanitor(
         byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
       const isOwned = (id: string, pattern: SubscriptionPattern | undefined) =>
         pattern
-          ? byChannel.get(pattern.channelId)?.some((each) => fits(pattern, each)) === true
+          ? byChannel.get(pattern.channelId)?.some((each) => fitsPattern(pattern, each)) === true
           : ids.has(id);
       const writes = owned.flatMap(({ write, id, pattern }) => (isOwned(id, pattern) ? [] : [write]));
       if (writes.length > 0) await state.commit(writes);

@@ -72,7 +72,7 @@ export interface Findings {
 }
 
 /** The subscriptions of a feed, including those of the environment. */
-export interface Audience {
+export interface Subscribers {
   /** Returns all subscriptions of the feed, including paused ones. */
   subscriptions(): Promise<readonly Subscription[]>;
   /** True if a message would be sent now: neither the subscription nor its channel is paused. */
@@ -86,9 +86,9 @@ export type PollSteps = AsyncGenerator<Findings, PollOutcome, void>;
 export interface RunningFeed {
   readonly feed: Feed;
   /** Reads once. Writes nothing itself. */
-  readonly poll: (audience: Audience) => PollSteps;
+  readonly poll: (subscribers: Subscribers) => PollSteps;
   /** Keeps other things at Discord up to date, at the interval of the polls. */
-  readonly keep?: (audience: Audience) => Promise<void>;
+  readonly keep?: (subscribers: Subscribers) => Promise<void>;
 }
 
 /** A feed as src/feeds/index.ts lists it. */

@@ -116,7 +116,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     }
   };
 
-  const start = async () => {
+  const startServing = async () => {
     clearTimeout(timer);
     const remainingMs = restUntil - performance.now();
     if (remainingMs > 0) {
@@ -152,7 +152,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     clearTimeout(soon);
     soon = undefined;
     if (stopping.signal.aborted) return;
-    start().catch((err: unknown) => {
+    startServing().catch((err: unknown) => {
       if (!(err instanceof StateError)) log.error({ err }, "The outbox cannot be read; retrying");
       soon ??= setTimeout(wake, 2_000);
     });

@@ -1,6 +1,6 @@
 import type { CollectionDefinition } from "../storage/collection.js";
 import type { DeliveryContext } from "./context.js";
-import type { Audience, Findings, PollOutcome, RunningFeed } from "./module.js";
+import type { Findings, PollOutcome, RunningFeed, Subscribers } from "./module.js";
 import type { Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
 import type { Upkeep } from "./upkeep.js";
@@ -11,7 +11,7 @@ interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" 
 }
 
 /** Returns the subscriptions of a feed, as its polls see them. */
-function createAudience(feedName: string, subscriptions: Subscriptions): Audience {
+function createSubscribers(feedName: string, subscriptions: Subscriptions): Subscribers {
   // Read once a poll: thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
   return {
@@ -38,7 +38,7 @@ export function createRunner(
 ) {
   const { state, outbox, upkeep, subscriptions, janitor } = context;
   const { name } = feed.definition;
-  const audience = createAudience(name, subscriptions);
+  const subscribers = createSubscribers(name, subscriptions);
 
   /** Returns a function that sends the deliveries that were committed. */
   const commit = async ({ events = [], writes = [], changed = [], ended = [] }: Findings) => {
@@ -53,7 +53,7 @@ export function createRunner(
   return {
     /** Polls once. @throws {StateError} @throws {ExplorerError} */
     async poll(): Promise<PollOutcome> {
-      const steps = poll(audience);
+      const steps = poll(subscribers);
       let step = await steps.next();
       while (!step.done) {
         const release = await commit(step.value);
@@ -64,6 +64,6 @@ export function createRunner(
       }
       return step.value;
     },
-    keep: keep && (() => keep(audience)),
+    keep: keep && (() => keep(subscribers)),
   };
 }

@@ -57,7 +57,7 @@ export function createSender({
   };
 
   /** Sends a claimed delivery and returns its message. No slow step may come between the claim and the request. */
-  const send = async (
+  const sendMessage = async (
     id: string,
     { channelId }: Delivery,
     subscription: Subscription,
@@ -115,7 +115,7 @@ export function createSender({
    * Looks for the message of an interrupted send. Without Read Message History it finds none, because a duplicate is better than
    * a lost message.
    */
-  const find = async (
+  const findSentMessage = async (
     id: string,
     feed: Feed,
     { event, channelId, claim }: Delivery,
@@ -138,5 +138,5 @@ export function createSender({
     return messageId === undefined ? undefined : { messageId, in: placeId };
   };
 
-  return { send, find, announcedFor };
+  return { send: sendMessage, find: findSentMessage, announcedFor };
 }

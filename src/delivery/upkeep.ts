@@ -209,17 +209,18 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const { channelId, subject: name } = document;
     const subject = await lasting?.stateOf(name, channelId);
     const message = { document, isLasting: lasting !== undefined, subject, mayEdit: mayEdit() };
-    const step = nextStep(message, now());
+    const upkeepStep = nextStep(message, now());
     const isEditable = document.revision !== undefined;
-    if (isEditable && step.kind !== "forget" && step.kind !== "retire") follow(id, document, subject);
+    if (isEditable && upkeepStep.kind !== "forget" && upkeepStep.kind !== "retire")
+      follow(id, document, subject);
     const final = isEditable && subject?.endedAt != null;
-    switch (step.kind) {
+    switch (upkeepStep.kind) {
       case "none":
         return undefined;
       case "forget":
         return "forget";
       case "wait":
-        return step.until;
+        return upkeepStep.until;
       case "follow-up":
         return { channelId, final, work: () => followUp(id, document, lasting) };
       case "retire":

@@ -5,13 +5,13 @@ import type { FeedDefinition } from "./feed.js";
 
 const feed = z.string().max(20);
 /** The value that a menu sets, as a person would type it. */
-const set = z.string().max(12).default("");
+const optionSet = z.string().max(12).default("");
 /** A network that the bot no longer serves. */
 const network = z.string().max(12).optional();
 
 /** Shows what a watch would tell, and asks whether to start it. */
-export const offerWatchButton = defineButton("watch", { id: idParameter, feed, set });
-export const startWatchButton = defineButton("watch-on", { id: idParameter, feed, set });
+export const offerWatchButton = defineButton("watch", { id: idParameter, feed, set: optionSet });
+export const startWatchButton = defineButton("watch-on", { id: idParameter, feed, set: optionSet });
 /** Shows a person's watches, or one of them. */
 export const watchesButton = defineButton("watches", {
   id: idParameter.optional(),

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 
-const time = z.number();
+const timestampSchema = z.number();
 
-const entry = z.object({
+const entrySchema = z.object({
   id: z.string(),
   name: z.string().nullable(),
   /** True for an active validator or an open request. False if it is not, or for a former super validator. null if unknown. */
@@ -11,26 +11,30 @@ const entry = z.object({
   /** The validator's software version. */
   version: z.string().nullable().exactOptional(),
   /** When a validator was last seen, epoch ms. */
-  seenAt: time.nullable().exactOptional(),
+  seenAt: timestampSchema.nullable().exactOptional(),
   /** Distinguishes namesakes better than an id: a vote request's status and deadline. */
   note: z.string().exactOptional(),
   /** The constructor of a vote request's action, from its details; empty if they name none. */
   action: z.string().exactOptional(),
   /** The span in which the bot saw a vote request end, epoch ms. */
-  closed: z.object({ after: time.nullable(), by: time }).exactOptional(),
+  closed: z.object({ after: timestampSchema.nullable(), by: timestampSchema }).exactOptional(),
 });
 
 /** Lists of names, by kind. */
 export const nameLists = defineCollection({
   name: "directory",
-  schema: z.object({ readAt: time, changedAt: time.exactOptional(), entries: z.array(entry) }),
+  schema: z.object({
+    readAt: timestampSchema,
+    changedAt: timestampSchema.exactOptional(),
+    entries: z.array(entrySchema),
+  }),
   lifetime: "until the list is read again",
 });
 
 /** Times of the lists of names. They are stored apart, since a process that waits for a new list reads only these. */
 export const nameListTimes = defineCollection({
   name: "directory-times",
-  schema: z.object({ readAt: time, changedAt: time.exactOptional() }),
+  schema: z.object({ readAt: timestampSchema, changedAt: timestampSchema.exactOptional() }),
   lifetime: "until the list is read again",
 });
 
@@ -42,7 +46,7 @@ export const requestSummaries = defineCollection({
 });
 
 /** Tokens that people have looked at. */
-export const knownTokens = defineCollection({ name: "tokens", schema: entry, lifetime: "forever" });
+export const knownTokens = defineCollection({ name: "tokens", schema: entrySchema, lifetime: "forever" });
 
 /** The collections of names. */
 export const directoryCollections = [nameLists, nameListTimes, requestSummaries, knownTokens];

@@ -202,7 +202,7 @@ export function createDirectoryFiller({
     ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
   /** Keeps what has been learnt of a kind since it was last kept. Tokens are kept one by one. */
-  const keep = async (kind: Kind) => {
+  const storeNames = async (kind: Kind) => {
     const [readAt, changedAt] = [directory.readAt(kind), directory.changedAt(kind)];
     if (kind === "token" || readAt === undefined || changedAt === undefined) return;
     if (changedAt <= (keptAt.get(kind) ?? readAt)) return;
@@ -236,6 +236,6 @@ export function createDirectoryFiller({
       ]);
     }
     await names.readAll(requests, MAX_DETAILS);
-    for (const kind of KINDS) await keep(kind);
+    for (const kind of KINDS) await storeNames(kind);
   };
 }

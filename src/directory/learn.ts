@@ -17,8 +17,8 @@ type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void
 export function createLearner(directory: Directory, names: Names, now = Date.now): OnFetched {
   const learnValidator = (row: Parameters<typeof validatorEntry>[0]) => {
     for (const entry of validatorEntry(row)) {
-      const known = directory.entry("validator", entry.id);
-      directory.add("validator", { ...entry, name: entry.name ?? known?.name ?? null });
+      const knownEntry = directory.entry("validator", entry.id);
+      directory.add("validator", { ...entry, name: entry.name ?? knownEntry?.name ?? null });
     }
   };
   const learnValidators = (rows: readonly ValidatorSummary[]) => {

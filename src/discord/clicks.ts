@@ -129,10 +129,10 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
   const { parts, slot, page } = readClick(click);
   const linked = await links.resolve(parts);
   if (!linked) throw new PersonError(OLDER_VERSION);
-  const pages = pagesOn(message);
+  const pageNumbers = pagesOn(message);
   const destination = page === undefined ? linked : withParameter(linked, "page", page.trim());
-  if (!destination || Number(page ?? 1) > pages)
-    throw new PersonError(`Type a page number: a whole number from 1 to ${pages}.`);
+  if (!destination || Number(page ?? 1) > pageNumbers)
+    throw new PersonError(`Type a page number: a whole number from 1 to ${pageNumbers}.`);
   const back = message ? await backFrom(message, slot, destination, links) : undefined;
   return { to: destination, back, refresh: slot === SLOT.refresh };
 }

@@ -36,7 +36,7 @@ import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
 import { withMentions } from "./mentions.js";
 import type { MessagePayload, Renderer } from "./message.js";
-import { type Answerable, type AnswerTarget, answer } from "./reply.js";
+import { type Answerable, type AnswerTarget, answerInteraction } from "./reply.js";
 
 /** Called with each interaction: its name (few, for the metrics), how it went, and how long that took, in ms. */
 export type OnInteraction = (name: string, outcome: string, ms: number) => void;
@@ -90,7 +90,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
-  const open = async (
+  const openTarget = async (
     interaction: Answerable,
     { explorer, screens, renderer }: Services,
     to: ScreenAddress,
@@ -115,15 +115,15 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     makeAnswer: (services: Services) => Promise<MessagePayload>,
   ): Promise<string> => {
     let outcome = "answered";
-    let label: string | undefined;
+    let handlerLabel: string | undefined;
     const answerWork = services.then((own) => {
-      label = own.label;
+      handlerLabel = own.label;
       return makeAnswer(own);
     });
-    await answer(interaction, target, answerWork, (error) => {
+    await answerInteraction(interaction, target, answerWork, (error) => {
       outcome = kindOf(error);
       const sentence = withMentions(explain(error, log, interaction.id), commandPaths());
-      return label === undefined ? sentence : `${sentence}\n-# ${escapeText(label)}`;
+      return handlerLabel === undefined ? sentence : `${sentence}\n-# ${escapeText(handlerLabel)}`;
     });
     return outcome;
   };
@@ -148,7 +148,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   };
 
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
-    const outcome = await run(interaction);
+    const outcome = await runCommand(interaction);
     // It is no part of the answer, and costs none.
     const sayPrivately = async (word: string) => {
       const content = withMentions(word, commandPaths());
@@ -164,7 +164,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return outcome;
   };
 
-  const run = (interaction: ChatInputCommandInteraction): Promise<string> => {
+  const runCommand = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
     // Commands that write need to know the network for certain.
     if (definition && "run" in definition)
@@ -174,7 +174,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const givenParameters = givenIn(interaction, definition?.idOption);
     const target = givenParameters[PRIVATE_OPTION] === "true" ? "private" : "public";
     return reply(interaction, target, networkOf(interaction), async (own) =>
-      open(interaction, own, await addressOf(interaction, own.links, definition, givenParameters)),
+      openTarget(interaction, own, await addressOf(interaction, own.links, definition, givenParameters)),
     );
   };
 
@@ -196,7 +196,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const target = targetOf(handler ?? { audience: "owner" }, clicked, isOwn);
     return reply(click, target, networkOf(click), async (services) => {
       const { to, ...from } = await followed(click, services.links);
-      return isScreen(to) ? open(click, services, to, from) : press(services, to, click);
+      return isScreen(to) ? openTarget(click, services, to, from) : press(services, to, click);
     });
   };
 

@@ -38,17 +38,17 @@ const AFTER_CLOSE_MS = 10 * 60_000;
  */
 export async function logIn(client: Client, token: string, log: Log, stopped: AbortSignal): Promise<void> {
   let closedWith: number | undefined;
-  const note = ({ code }: { code: number }) => {
+  const noteClose = ({ code }: { code: number }) => {
     closedWith = code;
   };
-  client.on(Events.ShardDisconnect, note);
+  client.on(Events.ShardDisconnect, noteClose);
   for (let attempt = 0; ; attempt += 1) {
     try {
       closedWith = undefined;
       // Set by a login that failed, and never reset by discord.js: the next one's shards would go on identifying.
       Reflect.set(client.ws, "destroyed", false);
       await client.login(token);
-      client.off(Events.ShardDisconnect, note);
+      client.off(Events.ShardDisconnect, noteClose);
       if (closedWith !== undefined) throw new ConfigError([explainClose(closedWith)]);
       return;
     } catch (error) {

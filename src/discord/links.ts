@@ -92,7 +92,7 @@ function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "
   const write = (address: Address, max: number): string => {
     const code = network();
     const givenPairs = givenParameters(address);
-    const join = (idText?: string) => {
+    const joinParts = (idText?: string) => {
       const isPlaced = code !== undefined && idText !== undefined;
       const query = givenPairs
         .filter(([name]) => name !== "id" || !isPlaced)
@@ -103,7 +103,7 @@ function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "
       return query ? `${placeText}?${query}` : placeText;
     };
     const id = givenPairs.find(([name]) => name === "id")?.[1];
-    return id === undefined ? join() : join(packed(id, (text) => join(text).length <= max));
+    return id === undefined ? joinParts() : joinParts(packed(id, (text) => joinParts(text).length <= max));
   };
 
   const encode = (address: Address, max: number): string => {

@@ -18,7 +18,7 @@ export function createPacer(everyMs = EVERY_MS): Pacer {
   const waitingTurns = { message: createTurns<() => void>(), edit: createTurns<() => void>() };
   let isRunning = false;
 
-  const run = async () => {
+  const runWaiting = async () => {
     isRunning = true;
     let nextTurnAt = performance.now();
     for (;;) {
@@ -34,7 +34,7 @@ export function createPacer(everyMs = EVERY_MS): Pacer {
     turn: (line, urgency = "message") =>
       new Promise((resolve) => {
         waitingTurns[urgency].add(line, resolve);
-        if (!isRunning) void run();
+        if (!isRunning) void runWaiting();
       }),
   };
 }

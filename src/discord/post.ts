@@ -23,7 +23,7 @@ export interface Post {
   readonly replyTo?: string | undefined;
 }
 
-function body({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
+function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
   // Mentions go into the content, because those in an embed notify no one.
   const mentions = [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)];
   const content = [...mentions, payload.content ?? ""].filter(Boolean).join(" ");
@@ -55,21 +55,22 @@ export async function postMessage(
   post: Post,
   signal: AbortSignal,
 ): Promise<string> {
-  const send = async (what: Post) =>
+  const sendRequest = async (what: Post) =>
     (
       (await rest.post(Routes.channelMessages(channelId), {
-        body: body(what),
+        body: requestBodyOf(what),
         files: filesOf(what),
         signal,
       })) as APIMessage
     ).id;
   try {
-    return await send(post);
+    return await sendRequest(post);
   } catch (error) {
-    if (post.replyTo && hasCode(error, DISCORD.cannotReply)) return send({ ...post, replyTo: undefined });
+    if (post.replyTo && hasCode(error, DISCORD.cannotReply))
+      return sendRequest({ ...post, replyTo: undefined });
     if (hasCode(error, DISCORD.threadArchived)) {
       await setArchived(rest, channelId, false, signal);
-      return send(post);
+      return sendRequest(post);
     }
     throw error;
   }
@@ -84,7 +85,7 @@ export async function postToForum(
   tagId: string | null,
   signal: AbortSignal,
 ): Promise<string> {
-  const { nonce, enforce_nonce, ...message } = body(post);
+  const { nonce, enforce_nonce, ...message } = requestBodyOf(post);
   const thread = (await rest.post(Routes.threads(channelId), {
     body: {
       name: title,

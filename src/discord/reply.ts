@@ -43,7 +43,11 @@ async function defer(interaction: Answerable, target: AnswerTarget): Promise<voi
   else await interaction.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
 }
 
-async function send(interaction: Answerable, target: AnswerTarget, message: MessagePayload): Promise<void> {
+async function sendReply(
+  interaction: Answerable,
+  target: AnswerTarget,
+  message: MessagePayload,
+): Promise<void> {
   // discord.js adds the files to the list it is given.
   const payload = { ...message, attachments: [] };
   if (interaction.deferred) {
@@ -78,7 +82,7 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, conte
  * Answers: in one response if the work is done in time, else by deferring and editing. An error becomes a private
  * sentence.
  */
-export async function answer(
+export async function answerInteraction(
   interaction: Answerable,
   target: AnswerTarget,
   work: Promise<MessagePayload>,
@@ -97,12 +101,12 @@ export async function answer(
   // Files are read whole as they are sent: not in the same turn in which they were made.
   await yieldFor(result.value.files.reduce((sum, { attachment }) => sum + attachment.length, 0));
   try {
-    await send(interaction, target, result.value);
+    await sendReply(interaction, target, result.value);
   } catch (error) {
     if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
     try {
       // Discord is stricter with pictures' addresses than anything it says of them.
-      await send(interaction, target, withoutPictures(result.value));
+      await sendReply(interaction, target, withoutPictures(result.value));
     } catch {
       await sayPrivately(interaction, target, explain(error));
     }

@@ -14,9 +14,9 @@ interface GatewayInfo {
 /** True if a WebSocket handshake succeeds. It does not identify. */
 function handshake(url: string): Promise<boolean> {
   const address = new URL(url.replace(/^ws/, "http"));
-  const send = address.protocol === "https:" ? requestHttps : requestHttp;
+  const sendPayload = address.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve) => {
-    const requestSent = send(address, {
+    const requestSent = sendPayload(address, {
       timeout: 5_000,
       headers: {
         connection: "Upgrade",

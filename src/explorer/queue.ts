@@ -129,7 +129,7 @@ export function createQueue({
   };
 
   /** Starts the next task. Returns the time to sleep in ms, or `undefined` if only the end of a task can help. */
-  const step = async (): Promise<number | undefined> => {
+  const startNext = async (): Promise<number | undefined> => {
     let soonestMs: number | undefined;
     const owed = servedCounts.background * SHARES.people < servedCounts.people * SHARES.background;
     for (const priority of owed ? (["background", "people"] as const) : (["people", "background"] as const)) {
@@ -154,7 +154,7 @@ export function createQueue({
       let wait: number | undefined;
       while (wasWoken || wait === 0) {
         wasWoken = false;
-        wait = await step();
+        wait = await startNext();
       }
       pumping = false;
       if (wait !== undefined) sleep(wait);

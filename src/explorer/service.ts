@@ -167,7 +167,7 @@ export function createExplorerService({
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, caller } = question;
-    const ask = () => {
+    const askExplorer = () => {
       const flight = renew(question);
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer.
@@ -181,9 +181,9 @@ export function createExplorerService({
       error.problem === "spent" &&
       (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
     try {
-      const entry = await ask().catch((error: unknown) => {
+      const entry = await askExplorer().catch((error: unknown) => {
         if (!isOthers(error)) throw error;
-        return ask();
+        return askExplorer();
       });
       onRead(name, "upstream");
       return toReading(name, entry, false);
@@ -195,7 +195,7 @@ export function createExplorerService({
     }
   };
 
-  const read = async <Name extends EndpointName>(
+  const readAnswer = async <Name extends EndpointName>(
     question: ExplorerQuestion<Name>,
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
@@ -228,7 +228,7 @@ export function createExplorerService({
     ) {}
     read<Name extends EndpointName>(name: Name, parameters: Parameters<Name>) {
       const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
-      return read({ name, parameters, key, caller: this.caller, options: this.options }, () => {
+      return readAnswer({ name, parameters, key, caller: this.caller, options: this.options }, () => {
         this.#patienceEnds ??= performance.now() + PATIENCE_MS;
         return this.#patienceEnds - performance.now();
       });

@@ -145,7 +145,7 @@ export function createUpstream({
     signal: AbortSignal,
   ): Promise<Body> => {
     const queuedAt = performance.now();
-    const task = async () => {
+    const sendOnce = async () => {
       onSent();
       const startedAt = performance.now();
       let status = "200";
@@ -175,7 +175,7 @@ export function createUpstream({
     };
     try {
       return await refusedBreaker.execute(() =>
-        downBreaker.execute(() => queue.run(waiters, task, signal, isAllowed)),
+        downBreaker.execute(() => queue.run(waiters, sendOnce, signal, isAllowed)),
       );
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;

@@ -68,13 +68,13 @@ const patternOf = (path: readonly Step[]): string =>
 /** Every leaf of a configuration by its path, maps and schedules by their keys. A member of a set is a leaf that says "yes". */
 function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf>): void {
   if (found.size >= MAX_LEAVES || path.length > MAX_DEPTH) return;
-  const add = (text: string, isSpan = false) =>
+  const addChange = (text: string, isSpan = false) =>
     found.set(path.map((step) => step.text).join("."), { path, text, isSpan });
   const span = toMicroseconds(value);
-  if (span !== undefined) add(span, true);
+  if (span !== undefined) addChange(span, true);
   else if (isScalar(value)) {
     const text = value === null ? null : toText(value);
-    if (text !== null && path.length > 0) add(text);
+    if (text !== null && path.length > 0) addChange(text);
   } else {
     const valueRecord = toRecord(value);
     // A set or a map may be wrapped in a field "map".
@@ -91,7 +91,7 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
     // A text map is an object: its names are keys, and no fields.
     const areKeys = list !== null || CONFIG_FIELDS.has(`${patternOf(path)}.*`);
     const isMember = path.at(-1)?.isKey === true;
-    if (entries.length === 0 && isMember) add("yes");
+    if (entries.length === 0 && isMember) addChange("yes");
     for (const [text, inner] of entries) leavesOf(inner, [...path, { text, isKey: areKeys }], found);
   }
 }

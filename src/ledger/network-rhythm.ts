@@ -8,15 +8,15 @@ import { inMemory } from "../util/memory.js";
 import { HOUR } from "../util/units.js";
 import { intervalFromReading, intervalOf, type ReportGaps, USUAL_INTERVAL_MS } from "./rhythm.js";
 
-const time = z.number();
+const timestampSchema = z.number();
 
 /** The last reports of a watched validator. */
 const activity = z.object({
   /** When it was last seen, epoch ms, as the newest reading said that told of it. */
-  seenAt: time,
+  seenAt: timestampSchema,
   active: z.boolean().nullable(),
   version: z.string().nullable(),
-  readAt: time,
+  readAt: timestampSchema,
   /** Between its reports, as far as readings saw them, in ms; the newest last. */
   gaps: z.array(z.number()),
   /** The same, where another report may have come in between unseen. */
@@ -27,20 +27,22 @@ const activity = z.object({
 const rhythmSchema = z.object({
   /** Nine of ten report at least this often, in ms. */
   intervalMs: z.number(),
-  learntAt: time,
+  learntAt: timestampSchema,
   /** True if it was learned from successive reports, false if it was estimated from one reading. */
   isLearnt: z.boolean(),
   /** Set while no validator reports: how often they report when they do again is not known yet. */
   changing: z
     .object({
-      since: time,
+      since: timestampSchema,
       beforeMs: z.number(),
       /** True if there is no sign that the ledger moves on, so that the explorer may be behind instead. */
       isUnsure: z.boolean(),
     })
     .exactOptional(),
   /** The newest round, when the bot last asked for it, and when it saw it advance. */
-  round: z.object({ number: z.number(), seenAt: time, advancedAt: time.exactOptional() }).exactOptional(),
+  round: z
+    .object({ number: z.number(), seenAt: timestampSchema, advancedAt: timestampSchema.exactOptional() })
+    .exactOptional(),
 });
 
 /** Last reports of watched validators, by party. */

@@ -66,8 +66,8 @@ function castBy(request: Standable, at: number): number {
 
 /** Returns when the last of the needed yes votes was cast, epoch ms; null if the contract does not say. */
 function enoughYesSince({ votes, enoughYesAt }: Standable, needed: number): number | null {
-  const dated = (votes ?? []).flatMap(({ accept, castAt }) => (accept === true ? (castAt ?? []) : []));
-  return dated.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
+  const yesVoteTimes = (votes ?? []).flatMap(({ accept, castAt }) => (accept === true ? (castAt ?? []) : []));
+  return yesVoteTimes.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
 }
 
 /** Returns the later of the moments that are known; null if none is. */
@@ -79,14 +79,14 @@ const latest = (...moments: readonly (number | null)[]): number | null => {
 /** Returns the dates ahead that matter. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
   const { voteBefore, targetEffectiveAt } = request;
-  const dates: readonly (VoteDate | null)[] = [
+  const possibleDates: readonly (VoteDate | null)[] = [
     // Once enough have voted, their votes are counted on the day of the decision.
     voteBefore === null || (isEnough && targetEffectiveAt !== null)
       ? null
       : { name: DATE_NAMES.quorum, at: voteBefore },
     targetEffectiveAt === null ? null : { name: DATE_NAMES.decision, at: votableUntil(request) ?? 0 },
   ];
-  return dates.find((each) => each !== null && each.at > now) ?? null;
+  return possibleDates.find((each) => each !== null && each.at > now) ?? null;
 }
 
 /**

@@ -139,11 +139,11 @@ export function createNetwork(
   const state = createState(store, { log, prefix: prefixOf(id, known) });
   const code = codeIn(settings, known);
   const links = createLinks(keys, code);
-  const label = settings === config.networks[0] ? undefined : name;
+  const networkLabel = settings === config.networks[0] ? undefined : name;
   const renderer = createRenderer(links, {
     commands: shared.commandPaths,
     pageOf: createPages(settings.explorer.pages),
-    label,
+    label: networkLabel,
     coin,
     salt: code,
   });
@@ -191,7 +191,7 @@ export function createNetwork(
   const network: Network = {
     id,
     name,
-    label,
+    label: networkLabel,
     state,
     subscriptions,
     janitor: createJanitor(state, subscriptions, collectionsOf(feeds)),

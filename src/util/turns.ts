@@ -25,9 +25,9 @@ export function createTurns<Item>(): Turns<Item> {
 
   const removeItem = (item: Item): boolean => {
     for (const line of standing.get(item) ?? []) {
-      const items = waitingLines.get(line);
-      items?.delete(item);
-      if (items?.size === 0) waitingLines.delete(line);
+      const waitingItems = waitingLines.get(line);
+      waitingItems?.delete(item);
+      if (waitingItems?.size === 0) waitingLines.delete(line);
     }
     return standing.delete(item);
   };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
-import type { Audience, FeedModule, PollSteps } from "../../delivery/module.js";
+import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -21,7 +21,7 @@ const LOOK_MS = MINUTE;
 /** Maximum period of a first digest, in ms. */
 const FIRST_MS = 7 * DAY;
 
-const event = z.object({
+const digestEventSchema = z.object({
   channelId: z.string(),
   dueAt: z.number(),
   every: z.enum(["day", "week"]),
@@ -30,7 +30,7 @@ const event = z.object({
   isLate: z.boolean(),
   facts,
 });
-type DigestEvent = z.infer<typeof event>;
+type DigestEvent = z.infer<typeof digestEventSchema>;
 
 const definition: FeedDefinition = {
   name: DIGEST_FEED,
@@ -115,8 +115,8 @@ function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
   /** The stored memories, while this process is the only writer. */
   let heldMemories: Map<string, DigestMemory> | undefined;
 
-  return async function* (audience: Audience): PollSteps {
-    const subscribedChannels = await audience.subscriptions();
+  return async function* (subscribers: Subscribers): PollSteps {
+    const subscribedChannels = await subscribers.subscriptions();
     const knownMemories = heldMemories ?? new Map(await memories.list());
     if (subscribedChannels.length === 0 && knownMemories.size === 0) return "done";
     const channels = new Set(subscribedChannels.map(({ channelId }) => channelId));
@@ -155,7 +155,7 @@ export const digest: FeedModule = {
   create({ explorer, state, renderer, names, now }) {
     const feed: Feed<DigestEvent> = {
       definition,
-      readEvent: (json) => event.safeParse(json).data,
+      readEvent: (json) => digestEventSchema.safeParse(json).data,
       idOf: ({ dueAt, every }) => `${every}:${dueAt}`,
       topicOf: () => "digest",
       channelOf: ({ channelId }) => channelId,

@@ -10,7 +10,7 @@ import {
   Routes,
 } from "discord.js";
 import { hasTopic } from "../../delivery/feed.js";
-import type { Audience } from "../../delivery/module.js";
+import type { Subscribers } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { DISCORD, hasCode } from "../../discord/errors.js";
 import type { Renderer } from "../../discord/message.js";
@@ -88,7 +88,7 @@ export function createCalendar(deps: CalendarDeps) {
   });
 
   /** An event that was written down, and may have been made. */
-  const find = async (
+  const findEvent = async (
     guildId: string,
     { identity }: Pick<WantedEvent, "identity">,
   ): Promise<APIGuildScheduledEvent | undefined> => {
@@ -116,7 +116,7 @@ export function createCalendar(deps: CalendarDeps) {
   const patch = (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) =>
     rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body });
 
-  const keep = (id: string, event: CalendarEvent | undefined) =>
+  const storeEvent = (id: string, event: CalendarEvent | undefined) =>
     state.commit([event ? calendar.put(id, event) : calendar.delete(id)]);
 
   const create = async (
@@ -128,10 +128,10 @@ export function createCalendar(deps: CalendarDeps) {
     const { key, name, endsAt } = wanted;
     const begun: CalendarEvent = { guildId, key, name, endsAt };
     const isInterrupted = known !== undefined && known.eventId === undefined;
-    if (!isInterrupted) await keep(id, begun);
-    const foundEvent = isInterrupted ? await find(guildId, wanted) : undefined;
+    if (!isInterrupted) await storeEvent(id, begun);
+    const foundEvent = isInterrupted ? await findEvent(guildId, wanted) : undefined;
     const event = foundEvent ?? (await makeEvent(guildId, wanted));
-    await keep(id, {
+    await storeEvent(id, {
       ...begun,
       // One that was found may be of an earlier deadline: then the next run moves it.
       ...(foundEvent ? { endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt } : {}),
@@ -140,14 +140,14 @@ export function createCalendar(deps: CalendarDeps) {
     });
   };
 
-  const move = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
+  const moveEvent = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
     const { eventId = "", startsAt = 0, guildId } = event;
     const eventTimes = timesOf(wanted);
     // Of one that has begun, only the end can be moved.
     const moved = startsAt > now() ? eventTimes : { scheduled_end_time: eventTimes.scheduled_end_time };
     await patch(guildId, eventId, { name: wanted.name, description: describe(wanted), ...moved });
     const beginsAt = startsAt > now() ? Date.parse(eventTimes.scheduled_start_time) : startsAt;
-    await keep(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
+    await storeEvent(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
   };
 
   /** Ends an event whose vote is over: one that has begun is completed, and any other is cancelled. */
@@ -157,7 +157,7 @@ export function createCalendar(deps: CalendarDeps) {
     if (!isGone && endsAt > now()) {
       try {
         // One that was written down and not known to be made may have been.
-        const foundEvent = event.eventId === undefined ? await find(guildId, { identity }) : undefined;
+        const foundEvent = event.eventId === undefined ? await findEvent(guildId, { identity }) : undefined;
         const eventId = event.eventId ?? foundEvent?.id;
         const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
         const { Completed, Canceled } = GuildScheduledEventStatus;
@@ -168,7 +168,7 @@ export function createCalendar(deps: CalendarDeps) {
         if (!isRefusal(error)) throw error;
       }
     }
-    await keep(id, undefined);
+    await storeEvent(id, undefined);
   };
 
   /** One step for one event; whether anything was to be done. */
@@ -183,14 +183,15 @@ export function createCalendar(deps: CalendarDeps) {
       return false;
     try {
       // One that has ended by itself gives way to the next deadline's.
-      if (known?.eventId !== undefined && known.endsAt > now()) await move(id, known, wanted);
+      if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
       else await create(id, guildId, wanted, known);
     } catch (error) {
-      if (known && hasCode(error, DISCORD.unknownScheduledEvent)) await keep(id, { ...known, isGone: true });
+      if (known && hasCode(error, DISCORD.unknownScheduledEvent))
+        await storeEvent(id, { ...known, isGone: true });
       else if (isRefusal(error)) {
         log.warn({ err: error, guild: guildId }, "Discord refused a calendar event; retrying in an hour");
         const { key, name, endsAt } = wanted;
-        await keep(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
+        await storeEvent(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
       } else throw error;
     }
     return true;
@@ -218,8 +219,8 @@ export function createCalendar(deps: CalendarDeps) {
     }
   };
 
-  return async (audience: Audience): Promise<void> => {
-    const subscribedServers = (await audience.subscriptions()).filter((each) =>
+  return async (subscribers: Subscribers): Promise<void> => {
+    const subscribedServers = (await subscribers.subscriptions()).filter((each) =>
       hasTopic(each, definition, "calendar"),
     );
     const guilds = new Set(subscribedServers.flatMap(({ guildId }) => guildId ?? []));

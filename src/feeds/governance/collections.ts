@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection, type StoredFields } from "../../storage/collection.js";
 
-const time = z.number();
+const timestampSchema = z.number();
 
-const terms = z.object({
+const termsSchema = z.object({
   title: z.string().nullable(),
   /** The action's words, if its detail has been read. */
   action: z.string().nullable(),
   /** The threshold deadline, epoch ms. */
-  voteBefore: time.nullable(),
-  targetEffectiveAt: time.nullable(),
+  voteBefore: timestampSchema.nullable(),
+  targetEffectiveAt: timestampSchema.nullable(),
 });
 
 const trackedVoteRequest = z.object({
@@ -24,9 +24,9 @@ const trackedVoteRequest = z.object({
   status: z.string().nullable(),
   /** A super validator's name or party id; its own Yes is cast automatically. */
   requester: z.string().nullable(),
-  terms,
+  terms: termsSchema,
   /** Terms that one read has shown and the next must confirm before they are announced. */
-  unconfirmed: terms.exactOptional(),
+  unconfirmed: termsSchema.exactOptional(),
   yes: z.number().nullable(),
   no: z.number().nullable(),
   pending: z.number().nullable(),
@@ -51,13 +51,13 @@ const trackedVoteRequest = z.object({
   /** Goes up with each change announced. */
   changeSequence: z.number(),
   /** When it was opened, epoch ms; null if the explorer does not say. Missing in documents of earlier versions. */
-  openedAt: time.nullable().exactOptional(),
+  openedAt: timestampSchema.nullable().exactOptional(),
   /** When it was first seen: what came before that is not reminded of. */
-  seenAt: time.exactOptional(),
+  seenAt: timestampSchema.exactOptional(),
   /** Its phase at the last poll (src/ledger/vote-phase.ts). */
   stage: z.string().exactOptional(),
   /** Since when enough votes are yes. */
-  enoughYesAt: time.exactOptional(),
+  enoughYesAt: timestampSchema.exactOptional(),
   /** Too few had voted by the quorum date: no later vote saves it. */
   hasExpired: z.boolean().exactOptional(),
   /** True if it was announced as overdue, or was overdue when first seen. */
@@ -71,21 +71,21 @@ const trackedVoteRequest = z.object({
   /** Reminders that are done, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
   /** When it was first read as closed, or seen for the first time, closed already. */
-  closedAt: time.exactOptional(),
+  closedAt: timestampSchema.exactOptional(),
   /** When it was last read as open; null if that is not known. Missing if the bot did not see it close. */
-  openUntil: time.nullable().exactOptional(),
+  openUntil: timestampSchema.nullable().exactOptional(),
 });
 
 /** A representative of a super validator in a server. */
-const voter = z.object({
+const voterSchema = z.object({
   guildId: z.string(),
   name: z.string(),
   /** All that it goes by: its party, if the explorer gives it, and its names. */
   aliases: z.array(z.string()),
   who: z.object({ kind: z.enum(["member", "role"]), id: z.string() }),
-  setAt: time,
+  setAt: timestampSchema,
   /** Since when its server has had no subscription. */
-  unusedSince: time.exactOptional(),
+  unusedSince: timestampSchema.exactOptional(),
 });
 
 /** An event in a server's calendar, for one vote request. */
@@ -94,13 +94,13 @@ const calendarEvent = z.object({
   /** The vote request's. */
   key: z.string(),
   name: z.string(),
-  endsAt: time,
+  endsAt: timestampSchema,
   /** Missing until Discord has said that it was made. */
   eventId: z.string().exactOptional(),
-  startsAt: time.exactOptional(),
+  startsAt: timestampSchema.exactOptional(),
   /** True if a person deleted it. It is not created again. */
   isGone: z.boolean().exactOptional(),
-  notBefore: time.exactOptional(),
+  notBefore: timestampSchema.exactOptional(),
 });
 
 /** Field names of version 1. */
@@ -124,7 +124,7 @@ export const trackedVoteRequests = defineCollection({
 /** Representatives of super validators, by server. */
 export const representatives = defineCollection({
   name: "voters",
-  schema: voter,
+  schema: voterSchema,
   lifetime: "until it is removed, or for 30 days where its server has no subscription",
   owners: [{ kind: "person", mentions: (userId, _, { who }) => who.kind === "member" && who.id === userId }],
 });

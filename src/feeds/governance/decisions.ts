@@ -46,8 +46,8 @@ export function decide(
   if (way && !decided?.includes(way)) {
     // The other side's decision is withdrawn by this one.
     const recorded = { ...kept, decided: [...(decided ?? []).filter((each) => each !== lost), way] };
-    const next = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
-    return decided ? { next, news: newsOf("decided", way) } : { next };
+    const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
+    return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };
   }
   if (!decided) return { next: { ...kept, decided: [] } };
   if (lost === undefined) return { next: unconfirmedLoss === undefined ? request : kept };

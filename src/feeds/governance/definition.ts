@@ -203,9 +203,9 @@ export const definition: FeedDefinition = {
   },
 
   async lastRead(state) {
-    const last = await state.open(progress).get(PROGRESS);
-    return last
-      ? md`The explorer was last read completely ${timestamp(last.completeAt)}.`
+    const lastRead = await state.open(progress).get(PROGRESS);
+    return lastRead
+      ? md`The explorer was last read completely ${timestamp(lastRead.completeAt)}.`
       : md`The explorer has not been read completely yet.`;
   },
 };

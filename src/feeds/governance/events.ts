@@ -2,14 +2,14 @@ import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
 import type { GovernanceTopic } from "./topics.js";
 
-const terms = z.object({
+const termsSchema = z.object({
   title: z.string().nullable(),
   action: z.string().nullable(),
   voteBefore: z.number().nullable(),
   targetEffectiveAt: z.number().nullable(),
 });
 
-const event = z.discriminatedUnion("kind", [
+const governanceEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("opened"), key: z.string(), row: voteRequestListItem }),
   z.object({
     kind: z.literal("digest"),
@@ -20,7 +20,13 @@ const event = z.discriminatedUnion("kind", [
   }),
   /** A request that opened and ended while the bot was away. */
   z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
-  z.object({ kind: z.literal("changed"), key: z.string(), sequence: z.number(), from: terms, to: terms }),
+  z.object({
+    kind: z.literal("changed"),
+    key: z.string(),
+    sequence: z.number(),
+    from: termsSchema,
+    to: termsSchema,
+  }),
   /** The votes that one read found new or changed. */
   z.object({
     kind: z.literal("votes"),
@@ -64,7 +70,7 @@ const event = z.discriminatedUnion("kind", [
 ]);
 
 /** Something that happened to a vote request (or to several) that a subscription may want to know of. */
-export type GovernanceEvent = Readonly<z.infer<typeof event>>;
+export type GovernanceEvent = Readonly<z.infer<typeof governanceEventSchema>>;
 
 /** Events of one vote request, which refer to its announcement. */
 export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "missed" }>;
@@ -93,7 +99,7 @@ export type Reminder = Extract<GovernanceEvent, { kind: "reminder" }>;
 
 /** An event as the outbox keeps it; undefined for anything else. */
 export const readEvent = (json: unknown): GovernanceEvent | undefined =>
-  z.union([event, singleVote]).safeParse(json).data;
+  z.union([governanceEventSchema, singleVote]).safeParse(json).data;
 
 /** Topic of each kind of event. */
 export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>> = {

@@ -27,7 +27,7 @@ import type { GovernanceEvent, News, Reminder } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
 
-function links(id: string | null, mark: string): Link[] {
+function announcementLinks(id: string | null, mark: string): Link[] {
   const ownLine =
     id === null
       ? []
@@ -82,17 +82,17 @@ function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Mar
 }
 
 function changes(from: Terms, to: Terms): Markdown {
-  const line = (name: string, was: Markdown, is: Markdown) => md`${bold(name)}: ${was} → ${is}`;
+  const changeLine = (name: string, was: Markdown, is: Markdown) => md`${bold(name)}: ${was} → ${is}`;
   const text = (value: string | null) => md`${value ?? "none"}`;
   return join(
     [
-      from.title !== to.title && line("Title", text(toTitle(from.title)), text(toTitle(to.title))),
-      from.action !== to.action && line("Action", text(from.action), text(to.action)),
+      from.title !== to.title && changeLine("Title", text(toTitle(from.title)), text(toTitle(to.title))),
+      from.action !== to.action && changeLine("Action", text(from.action), text(to.action)),
       isDeepStrictEqual(from, to) && md`**Action:** its details have changed. “Details” below has all of it.`,
       from.voteBefore !== to.voteBefore &&
-        line("Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
+        changeLine("Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
       from.targetEffectiveAt !== to.targetEffectiveAt &&
-        line(
+        changeLine(
           "Decided on",
           decision(from.targetEffectiveAt, timestamp(from.targetEffectiveAt, "f")),
           decision(to.targetEffectiveAt, timestampWithAge(to.targetEffectiveAt)),
@@ -144,7 +144,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       rest: "“Details” below has all of it.",
     }),
     thumbnail: request.requesterImg,
-    links: links(request.identity, mark),
+    links: announcementLinks(request.identity, mark),
     ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
     readings: [],
   });
@@ -205,7 +205,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         ...tallyLines(request, needed, now()),
         ...(hasEnded || hasExpired ? [] : who.lines),
       ],
-      links: links(request.identity, mark),
+      links: announcementLinks(request.identity, mark),
       readings: [],
     };
   };
@@ -278,7 +278,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
             ),
           },
         ],
-        links: links(null, mark),
+        links: announcementLinks(null, mark),
       });
     },
 
@@ -292,7 +292,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     news(event: Exclude<News, Reminder>, { request, needed }: Snapshot, mark: string): MessagePayload {
       const tally = tallyLines(request, needed, now());
       const title = titleOf(request);
-      const sharedParts = { links: links(request.identity, mark) };
+      const sharedParts = { links: announcementLinks(request.identity, mark) };
       switch (event.kind) {
         case "changed":
           return message({

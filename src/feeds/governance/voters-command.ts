@@ -75,7 +75,7 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
 
 const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
 
-async function set(
+async function setRepresentative(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
@@ -112,7 +112,7 @@ async function set(
   return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`, PINGED]);
 }
 
-async function list(
+async function listRepresentatives(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
@@ -154,7 +154,7 @@ async function remove(
   return say(services, md`Removed`, [md`Nobody is pinged for **${cut(voter.name, 100)}** any more.`]);
 }
 
-const actions = new Map(Object.entries({ set, list, remove }));
+const actions = new Map(Object.entries({ set: setRepresentative, list: listRepresentatives, remove }));
 
 /** /voters: who is pinged while a super validator has not voted. */
 export const votersCommand: ActingCommand<FeedServices> = {

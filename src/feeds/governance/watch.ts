@@ -1,5 +1,5 @@
 import { progress } from "../../delivery/collections.js";
-import type { Audience, Findings, PollSteps } from "../../delivery/module.js";
+import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
@@ -205,7 +205,7 @@ export function createGovernanceWatch({
     return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
   };
 
-  return async function* (audience: Audience): PollSteps {
+  return async function* (subscribers: Subscribers): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
     const gap = lastRead ? ageOf(lastRead.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
@@ -232,7 +232,7 @@ export function createGovernanceWatch({
       yield* settle(await findVanished(rows));
       yield* settle(await findOld());
     }
-    const subscribedChannels = await audience.subscriptions();
+    const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
     yield* settle(await checkStages());
     yield* settle(await checkReminders(subscribedChannels, superValidators));

@@ -48,7 +48,7 @@ const definition: FeedDefinition = {
 };
 
 /** Several that joined between two readings are one event. */
-const event = z.object({ validators: z.array(validatorSummary) });
+const newcomersEventSchema = z.object({ validators: z.array(validatorSummary) });
 type NewcomersEvent = { readonly validators: readonly ValidatorSummary[] };
 
 /** Announces validators that join. */
@@ -61,7 +61,7 @@ export const newcomers: FeedModule = {
     const messages = createMessages(renderer);
     const feed: Feed<NewcomersEvent> = {
       definition,
-      readEvent: (json) => event.safeParse(json).data,
+      readEvent: (json) => newcomersEventSchema.safeParse(json).data,
       idOf: ({ validators }) => digest(validators.map(({ validator }) => validator).join()),
       topicOf: () => "joined",
       // No later event follows up on them.

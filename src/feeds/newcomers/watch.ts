@@ -1,5 +1,5 @@
 import { progress } from "../../delivery/collections.js";
-import type { Audience, PollSteps } from "../../delivery/module.js";
+import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
@@ -58,9 +58,9 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
       : { rows, known };
   };
 
-  return async function* (audience: Audience): PollSteps {
+  return async function* (subscribers: Subscribers): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
-    if ((await audience.subscriptions()).length === 0) {
+    if ((await subscribers.subscriptions()).length === 0) {
       if (lastRead) yield { writes: [readTimes.delete(PROGRESS)] };
       return "done";
     }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { channelHealths } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
-import type { Audience, FeedModule, PollSteps, SelfReport } from "../../delivery/module.js";
+import type { FeedModule, PollSteps, SelfReport, Subscribers } from "../../delivery/module.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
 import type { LeasedState } from "../../storage/lease.js";
@@ -43,8 +43,8 @@ const definition: FeedDefinition = {
   standing: async () => [md`OPERATOR_CHANNEL_ID makes it, and nobody else can subscribe to it.`],
 };
 
-const event = z.object({ id: z.string() });
-type OperatorEvent = z.infer<typeof event>;
+const troubleEventSchema = z.object({ id: z.string() });
+type OperatorEvent = z.infer<typeof troubleEventSchema>;
 
 /** Shown for a trouble that is forgotten. */
 const OVER: View = { title: md`This is over`, tone: "neutral", readings: [] };
@@ -57,7 +57,7 @@ function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent>
   };
   return {
     definition,
-    readEvent: (json) => event.safeParse(json).data,
+    readEvent: (json) => troubleEventSchema.safeParse(json).data,
     idOf: ({ id }) => id,
     topicOf: () => "troubles",
     subjectsOf: ({ id }) => [id],
@@ -119,14 +119,14 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
   const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
-  return async function* (audience: Audience): PollSteps {
-    const [subscription] = await audience.subscriptions();
+  return async function* (subscribers: Subscribers): PollSteps {
+    const [subscription] = await subscribers.subscriptions();
     if (!subscription) return "done";
     const { channelId } = subscription;
     const retry = await retryPaused(state, channelId, now());
     if (retry) yield { writes: [retry] };
     // A problem that cannot be reported now is reported once the channel accepts it.
-    if (!(await audience.isHeard(subscription))) return "partial";
+    if (!(await subscribers.isHeard(subscription))) return "partial";
     const waitingMs = await self.waitingMs(OPERATOR_FEED);
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
     const foundTroubles = findTroubles({

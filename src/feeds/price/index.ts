@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
-import type { Audience, FeedModule, PollSteps } from "../../delivery/module.js";
+import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -30,7 +30,7 @@ import {
 } from "./conditions.js";
 import { snoozePrice, snoozePriceButton } from "./snooze.js";
 
-const event = z.object({
+const priceEventSchema = z.object({
   channelId: z.string(),
   /** The condition, as it is named. */
   subject: z.string(),
@@ -40,7 +40,7 @@ const event = z.object({
   /** For a move, the time of the price that it is measured from, epoch ms. Missing in events of earlier versions. */
   since: z.number().optional(),
 });
-type PriceEvent = z.infer<typeof event>;
+type PriceEvent = z.infer<typeof priceEventSchema>;
 
 const subject: SubjectChoice = {
   of: subjectOf,
@@ -168,10 +168,10 @@ function medianPrice(samples: readonly PriceSample[], now: number): string | und
 function createPoll(explorer: Explorer, state: State, now: () => number) {
   /** Of the poll before, which says where a price came from. */
   let lastPrice: string | undefined;
-  return async function* (audience: Audience): PollSteps {
-    const priceSubscriptions = (await audience.subscriptions()).filter((each) => each.subject !== null);
+  return async function* (subscribers: Subscribers): PollSteps {
+    const priceSubscriptions = (await subscribers.subscriptions()).filter((each) => each.subject !== null);
     const memories = await state.open(priceWatches).list();
-    const heard = await Promise.all(priceSubscriptions.map((each) => audience.isHeard(each)));
+    const heard = await Promise.all(priceSubscriptions.map((each) => subscribers.isHeard(each)));
     const dueSubscriptions = priceSubscriptions.filter(
       ({ snoozedUntil = 0 }, index) => heard[index] && snoozedUntil <= now(),
     );
@@ -222,7 +222,7 @@ export const price: FeedModule = {
   create({ explorer, state, renderer, charts, now }) {
     const feed: Feed<PriceEvent> = {
       definition,
-      readEvent: (json) => event.safeParse(json).data,
+      readEvent: (json) => priceEventSchema.safeParse(json).data,
       idOf: ({ subject: of, at }) => `${of}:${at}`,
       topicOf: () => "price",
       channelOf: ({ channelId }) => channelId,

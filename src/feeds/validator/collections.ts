@@ -4,21 +4,21 @@ import { type DocumentOf, defineCollection, type Owner } from "../../storage/col
 /** The name of this feed. */
 export const VALIDATOR_FEED = "validator";
 
-const time = z.number();
+const timestampSchema = z.number();
 
 /** The state of a subscription to a validator. */
 const validatorWatch = z.object({
   /** A time last seen that one reading has found too old, and the next must confirm. */
-  unconfirmed: time.exactOptional(),
+  unconfirmed: timestampSchema.exactOptional(),
   /** The time last seen that the open alert began with. */
-  alert: time.exactOptional(),
+  alert: timestampSchema.exactOptional(),
   /** The version that most validators run and this one does not, and since when. */
-  behind: z.object({ target: z.string(), since: time }).exactOptional(),
+  behind: z.object({ target: z.string(), since: timestampSchema }).exactOptional(),
   /** The version that was told last. */
   toldVersion: z.string().exactOptional(),
   traffic: z
     .object({
-      readAt: time,
+      readAt: timestampSchema,
       /** The threshold in percent that was told last, and one that a reading must confirm. */
       told: z.number().exactOptional(),
       unconfirmed: z.number().exactOptional(),
@@ -27,23 +27,23 @@ const validatorWatch = z.object({
     })
     .exactOptional(),
   /** When the explorer first said that there is no such validator. */
-  missingSince: time.exactOptional(),
+  missingSince: timestampSchema.exactOptional(),
   /** When the explorer stopped listing it, epoch ms. It is no longer read. */
-  goneAt: time.exactOptional(),
+  goneAt: timestampSchema.exactOptional(),
 });
 
 const alertPlace = {
   channelId: z.string(),
   /** Names its messages. */
   subject: z.string(),
-  since: time,
-  endedAt: time.exactOptional(),
+  since: timestampSchema,
+  endedAt: timestampSchema.exactOptional(),
   /** Goes up with whatever its message shows. */
   revision: z.number(),
 };
 
 /** Something that is shown by one message in one channel, which is edited as it goes on. */
-const alert = z.discriminatedUnion("kind", [
+const alertSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("silent"),
     ...alertPlace,
@@ -55,7 +55,7 @@ const alert = z.discriminatedUnion("kind", [
     /** The subject of the alert that tells of it together with others. */
     within: z.string().exactOptional(),
     /** The end of a snooze after which it was told again. */
-    toldAgain: time.exactOptional(),
+    toldAgain: timestampSchema.exactOptional(),
     isGone: z.boolean().exactOptional(),
   }),
   z.object({
@@ -64,15 +64,15 @@ const alert = z.discriminatedUnion("kind", [
     silent: z.number(),
     total: z.number(),
     /** When it was told. */
-    toldAt: time,
+    toldAt: timestampSchema,
     /** The most limits that any of them has passed, as far as that was told; and the end of a snooze after which it was told again. */
     level: z.number().exactOptional(),
-    toldAgain: time.exactOptional(),
+    toldAgain: timestampSchema.exactOptional(),
     /** The channel's own validators, and when each came back or was delisted. */
     members: z.array(
       z.object({
         validator: z.string(),
-        backAt: time.exactOptional(),
+        backAt: timestampSchema.exactOptional(),
         /** True if it did not come back: the explorer no longer lists it since `backAt`. */
         isGone: z.boolean().exactOptional(),
       }),
@@ -81,7 +81,7 @@ const alert = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("hold"),
     ...alertPlace,
-    newestAt: time,
+    newestAt: timestampSchema,
     /** Set if the network's rhythm has changed: how often validators reported before, and report now, in ms. */
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
   }),
@@ -92,9 +92,11 @@ const response = z.object({
   /** Goes up with whatever an alert's message shows of it. */
   revision: z.number(),
   /** The person; null if they had it forgotten. */
-  acknowledged: z.object({ by: z.string().nullable(), at: time }).exactOptional(),
+  acknowledged: z.object({ by: z.string().nullable(), at: timestampSchema }).exactOptional(),
   /** End of the snooze, epoch ms; null until the validator is back. */
-  snoozed: z.object({ by: z.string().nullable(), at: time, until: time.nullable() }).exactOptional(),
+  snoozed: z
+    .object({ by: z.string().nullable(), at: timestampSchema, until: timestampSchema.nullable() })
+    .exactOptional(),
 });
 
 /** State of each subscription to a validator, by subscription. */
@@ -111,7 +113,7 @@ const ofAlert: Owner = { kind: "subject", subjectOf: (id) => id };
 /** Alerts, by channel and subject. */
 export const alerts = defineCollection({
   name: "alerts",
-  schema: alert,
+  schema: alertSchema,
   lifetime: "until 30 days after it is over",
   owners: [
     { kind: "subscription", patternOf: (_, { channelId }) => ({ channelId, feed: VALIDATOR_FEED }) },

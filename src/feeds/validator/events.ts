@@ -2,11 +2,11 @@ import * as z from "zod";
 import type { Loudness } from "../../delivery/feed.js";
 import type { ValidatorTopic } from "./topics.js";
 
-const time = z.number();
+const timestampSchema = z.number();
 const placeFields = { channelId: z.string() };
 const oneFields = { ...placeFields, validator: z.string() };
 /** An alert's: when the validator was last seen before it. */
-const alert = { ...oneFields, since: time };
+const alertSchema = { ...oneFields, since: timestampSchema };
 const laterFields = {
   /** True if it was acknowledged or snoozed, so that it does not ping. */
   isCalm: z.boolean().optional(),
@@ -14,16 +14,16 @@ const laterFields = {
   members: z.array(z.string()).optional(),
 };
 
-const event = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("silent"), ...alert }),
-  z.object({ kind: z.literal("worse"), ...alert, level: z.number(), ...laterFields }),
+const validatorEventSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("silent"), ...alertSchema }),
+  z.object({ kind: z.literal("worse"), ...alertSchema, level: z.number(), ...laterFields }),
   /** A snooze is over, and it is silent still. */
-  z.object({ kind: z.literal("again"), ...alert, until: time, ...laterFields }),
-  z.object({ kind: z.literal("back"), ...alert, at: time }),
+  z.object({ kind: z.literal("again"), ...alertSchema, until: timestampSchema, ...laterFields }),
+  z.object({ kind: z.literal("back"), ...alertSchema, at: timestampSchema }),
   /** The explorer no longer lists it. */
-  z.object({ kind: z.literal("gone"), ...alert }),
-  z.object({ kind: z.literal("many"), ...placeFields, since: time, members: z.array(z.string()) }),
-  z.object({ kind: z.literal("hold"), ...placeFields, since: time }),
+  z.object({ kind: z.literal("gone"), ...alertSchema }),
+  z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
+  z.object({ kind: z.literal("hold"), ...placeFields, since: timestampSchema }),
   z.object({
     kind: z.literal("version"),
     ...oneFields,
@@ -34,10 +34,11 @@ const event = z.discriminatedUnion("kind", [
 ]);
 
 /** Something to be told of a watched validator, or of all of a channel's, to one channel. */
-export type ValidatorEvent = z.infer<typeof event>;
+export type ValidatorEvent = z.infer<typeof validatorEventSchema>;
 
 /** An event from JSON; undefined if it is none. */
-export const readEvent = (json: unknown): ValidatorEvent | undefined => event.safeParse(json).data;
+export const readEvent = (json: unknown): ValidatorEvent | undefined =>
+  validatorEventSchema.safeParse(json).data;
 
 /** Used instead of a validator for alerts about many. */
 export const MANY = "many";

@@ -1,5 +1,5 @@
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
-import type { Audience } from "../../delivery/module.js";
+import type { Subscribers } from "../../delivery/module.js";
 import {
   type Activity,
   activities,
@@ -67,9 +67,9 @@ export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined 
   found.alerts.get(id) ?? loaded.alerts.get(id);
 
 /** Loads the memories, alerts and subscriptions of a poll. */
-export async function load(name: string, state: State, audience: Audience) {
+export async function load(name: string, state: State, subscribers: Subscribers) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
-    audience.subscriptions(),
+    subscribers.subscriptions(),
     state.open(validatorWatches).list(),
     state.open(alerts).list(),
     state.open(responses).list(),
@@ -83,7 +83,7 @@ export async function load(name: string, state: State, audience: Audience) {
       const id = subscriptionId(channelId, name, subject);
       const { goneAt, ...watch } = watches.get(id) ?? {};
       const isGone = goneAt !== undefined && goneAt >= savedAt;
-      const isHeard = await audience.isHeard(subscription);
+      const isHeard = await subscribers.isHeard(subscription);
       return [{ id, subscription, validator: subject, watch, isLive: isHeard && !isGone }];
     }),
   );

@@ -18,7 +18,7 @@ function createResponses({ state, subscriptions, renderer, names, rest }: FeedSe
   const knownAlerts = state.open(alerts);
   const answers = state.open(responses);
 
-  const find = async (click: Click, subject: string): Promise<Alert> => {
+  const findAlert = async (click: Click, subject: string): Promise<Alert> => {
     const { channelId } = click;
     const ownAlert = channelId && (await knownAlerts.get(alertId(channelId, subject)));
     if (ownAlert) return ownAlert;
@@ -59,7 +59,7 @@ function createResponses({ state, subscriptions, renderer, names, rest }: FeedSe
     change: (before: AlertResponse) => AlertResponse | undefined,
   ): Promise<MessagePayload> => {
     const subject = silenceOf(validator, since);
-    const alert = await find(click, subject);
+    const alert = await findAlert(click, subject);
     await check(click, alert, validator);
     const id = alertId(alert.channelId, subject);
     for (;;) {

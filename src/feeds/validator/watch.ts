@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Audience, PollSteps } from "../../delivery/module.js";
+import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
   type Activity,
@@ -133,8 +133,8 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
   const reports = createReportLog();
   const readExplorerTime = createExplorerTime(explorer);
 
-  return async function* (audience: Audience): PollSteps {
-    const loaded = await load(name, state, audience);
+  return async function* (subscribers: Subscribers): PollSteps {
+    const loaded = await load(name, state, subscribers);
     const oldWrites = unwatchedReports(state, loaded);
     const endedAlerts = finishedAlerts(name, loaded, now());
     const live = loaded.watched.filter(({ isLive }) => isLive);

@@ -8,7 +8,7 @@ import {
   optionOf,
   type SubjectChoice,
 } from "../../../src/delivery/feed.js";
-import type { Audience, FeedModule, FeedServices, PollSteps } from "../../../src/delivery/module.js";
+import type { FeedModule, FeedServices, PollSteps, Subscribers } from "../../../src/delivery/module.js";
 import { handlerOf } from "../../../src/discord/buttons.js";
 import type { Renderer } from "../../../src/discord/message.js";
 import { address, buttonAddress, defineButton, idParameter } from "../../../src/screens/addresses.js";
@@ -121,7 +121,7 @@ async function* pollFile(
   file: string,
   state: State,
   known: Map<string, Tide>,
-  audience: Audience,
+  subscribers: Subscribers,
 ): PollSteps {
   for (const each of z.array(tide).parse(JSON.parse(readFileSync(file, "utf8")))) {
     const last = await state.open(tideReadings).get(each.place);
@@ -130,7 +130,7 @@ async function* pollFile(
     if (last?.reading === each.reading) continue;
     const isSurge = before !== undefined && each.height > before.height + 1;
     const events = last ? (isSurge ? [{ kind: "surge", ...each }] : []) : [{ kind: "rise", ...each }];
-    const gauges = (await audience.subscriptions()).map(({ channelId, feed, subject }) =>
+    const gauges = (await subscribers.subscriptions()).map(({ channelId, feed, subject }) =>
       state.open(tideGauges).put(subscriptionId(channelId, feed, subject), { height: each.height }),
     );
     yield {
@@ -187,6 +187,6 @@ export const tidesFrom = (file: string): FeedModule => ({
         beginningOf: (place) => `${place}:rise`,
       },
     };
-    return { feed, poll: (audience) => pollFile(file, state, known, audience) };
+    return { feed, poll: (subscribers) => pollFile(file, state, known, subscribers) };
   },
 });
