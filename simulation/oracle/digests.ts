@@ -1,6 +1,6 @@
-import { DAY, MINUTE, SECOND } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { DigestWatch } from "../community.js";
-import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
+import { type Case, type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", {
   timeZone: "Europe/Berlin",
@@ -44,6 +44,7 @@ interface Digest {
   readonly since: number;
   readonly until: number;
   readonly isLate: boolean;
+  readonly text: string;
 }
 
 const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evidence): Digest[] =>
@@ -51,7 +52,7 @@ const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evi
     const [, since, until] = /(?:From|between) <t:(\d+):f> (?:to|and) <t:(\d+):f>/.exec(text) ?? [];
     if (title !== `📰 The ${every} on the ledger` || until === undefined) return [];
     const isLate = text.includes("This comes late");
-    return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate }];
+    return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate, text }];
   });
 
 /** A digest comes once for each of its days, at its hour or late, and begins at the end of the last one. */
@@ -81,5 +82,107 @@ export const judgeDigests: Judge = function* ({ history, community }, evidence) 
       if (own.length === 0 && evidence.isClean(slot, Math.min(next, endAt), 40 * MINUTE))
         yield `Not told: ${where}`;
     }
+  }
+};
+
+/** Returns a field of a digest, or one line of it; an empty text if it has none. */
+const fieldOf = ({ text }: Digest, name: string): string =>
+  new RegExp(`"name":"${name}","value":"(.*?)(?<!\\\\)"`).exec(text)?.[1] ?? "";
+const lineOf = (digest: Digest, words: string): string =>
+  fieldOf(digest, "Validators")
+    .split("\\n")
+    .find((line) => line.includes(words)) ?? "";
+
+/** Everything that is told of a thing over several digests. */
+interface DigestClaim {
+  readonly name: string;
+  readonly at: number;
+  readonly of: (digest: Digest) => string;
+}
+
+/** An event in the time that digests cover is told once; a list that names only a part of them decides nothing. */
+function* judgeClaim(
+  { name, at, of }: DigestClaim,
+  all: readonly Digest[],
+  evidence: Evidence,
+): Iterable<string> {
+  const word = new RegExp(`${name}(?!\\d)`);
+  const telling = all.filter((digest) => word.test(of(digest)));
+  if (telling.length > 1) yield `Told ${telling.length} times in digests: ${name}`;
+  const early = telling.find(({ until }) => until < at - JUMP_MS);
+  if (early) yield `Told in the digest up to ${iso(early.until)}, before it happened: ${name} at ${iso(at)}`;
+  const [first, last] = [all[0], all.at(-1)];
+  if (
+    telling.length > 0 ||
+    !first ||
+    !last ||
+    at < first.until ||
+    all.some((each) => / more(\\n|$)/.test(of(each)))
+  )
+    return;
+  if (at < last.until - 2 * HOUR && evidence.isClean(at, last.until))
+    yield `In no digest: ${name} at ${iso(at)}`;
+}
+
+/** Returns the silences that a digest must tell: longer than any rhythm allows, with time to notice them. */
+const outagesOf = function* ({ history }: Case, from: number, to: number) {
+  for (let validator = 0; validator < history.validatorCount; validator += 1)
+    for (let since = history.lastReport(validator, from); since < to; ) {
+      const next = history.nextReport(validator, since);
+      const { least, most } = history.bounds(validator, since);
+      yield {
+        validator,
+        since,
+        next,
+        isLong: next - since > 3 * most + HOUR,
+        isSilence: next - since > 2 * least,
+      };
+      since = next;
+    }
+};
+
+/** What a digest tells of votes and validators has happened, is told once, and "nothing" means nothing. */
+export const judgeDigestFacts: Judge = function* (of, evidence) {
+  const { history, community } = of;
+  for (const { channelId, every } of community.digests) {
+    const all = digestsIn(channelId, every, evidence);
+    const problems: string[] = [];
+    for (const { title, at, closesAt } of history.motions) {
+      problems.push(...judgeClaim({ name: title, at, of: (each) => fieldOf(each, "Opened") }, all, evidence));
+      problems.push(
+        ...judgeClaim({ name: title, at: closesAt, of: (each) => fieldOf(each, "Closed") }, all, evidence),
+      );
+    }
+    for (const { name, at } of history.joinings)
+      problems.push(...judgeClaim({ name, at, of: (each) => lineOf(each, "Joined") }, all, evidence));
+    for (const digest of all) {
+      const where = `in the digest up to ${iso(digest.until)}`;
+      if (/Node \d/.test(lineOf(digest, "Joined"))) problems.push(`An old validator "joined" ${where}`);
+      const outages = [...outagesOf(of, digest.since - DAY, digest.until)];
+      const isChanging = history.changeAt !== null && Math.abs(history.changeAt - digest.until) < 9 * DAY;
+      const silentLine = lineOf(digest, "Went silent");
+      for (const [, number] of silentLine.matchAll(/Node (\d+)/g))
+        if (!isChanging && !outages.some((each) => each.validator === Number(number) && each.isSilence))
+          problems.push(`Node ${number} was not silent ${where}`);
+      const missed = outages.find(
+        ({ validator, since, next, isLong }) =>
+          isLong &&
+          since > digest.since + HOUR &&
+          next < digest.until - HOUR &&
+          evidence.isClean(since + 3 * HOUR, next) &&
+          !new RegExp(`Node ${validator}(?!\\d)`).test(silentLine),
+      );
+      const isPartial = /more(\\n|$)|aren't included|are included|couldn't read/.test(digest.text);
+      if (missed && !isPartial && !isChanging)
+        problems.push(`Node ${missed.validator} was silent from ${iso(missed.since)}, which is not ${where}`);
+      if (!digest.text.includes("Nothing happened")) continue;
+      const motion = history.motions.find(
+        ({ at, closesAt }) =>
+          [at, closesAt].some((each) => each > digest.since + HOUR && each < digest.until - HOUR) &&
+          evidence.isClean(digest.since, digest.until),
+      );
+      if (motion) problems.push(`"Nothing happened", although there was ${motion.title} ${where}`);
+    }
+    yield* problems.map((each) => `${each} (${channelId})`);
   }
 };

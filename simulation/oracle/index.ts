@@ -1,6 +1,6 @@
 import { judgeAnswers } from "./answers.js";
 import { judgeCalendar } from "./calendar.js";
-import { judgeDigests } from "./digests.js";
+import { judgeDigestFacts, judgeDigests } from "./digests.js";
 import { type Case, createEvidence, type Judge } from "./evidence.js";
 import { judgeGovernance } from "./governance.js";
 import { judgeNewcomers } from "./newcomers.js";
@@ -44,6 +44,7 @@ const JUDGES: readonly Judge[] = [
   judgeMissingVotes,
   judgeCalendar,
   judgeDigests,
+  judgeDigestFacts,
 ];
 
 /** What is wrong with what was told. It knows the history and the messages, and none of the bot's code. */

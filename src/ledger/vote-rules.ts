@@ -99,3 +99,7 @@ export function decidedBy({ yes, no }: Tally, needed: number | undefined): "yes"
   if ((no ?? 0) >= needed) return "no";
   return (yes ?? 0) >= needed ? "yes" : undefined;
 }
+
+/** True if the status of an ended request says how it ended. */
+export const outcomeKnown = (status: string | null): boolean =>
+  status !== null && statusGroup(status) !== "open";

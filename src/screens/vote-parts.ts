@@ -26,6 +26,9 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ["VRO_AcceptedButActionFailed", "Accepted, but the action failed"],
 ]);
 
+/** The end of a request whose outcome is unknown. */
+export const ENDED_UNKNOWN = md`▫️ Ended, outcome unknown`;
+
 /** A status by sign and word. */
 export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
@@ -47,7 +50,7 @@ export function standingText(
     case "overdue":
       return md`⚠️ Overdue. ${overdueWords(since)}`;
     default:
-      return isGone ? md`▫️ Ended, outcome unknown` : statusText(status);
+      return isGone ? ENDED_UNKNOWN : statusText(status);
   }
 }
 

@@ -1,28 +1,63 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
 
-/** The last digest and the state of things at that time. */
-const digestMemory = z.object({
-  at: z.number(),
-  /** Validators by short digests of their ids; missing if they were not known. */
-  alive: z.array(z.string()).optional(),
-  silent: z.array(z.string()).optional(),
-  /** Validators of earlier digests that the explorer no longer listed. They have not joined when they are listed again. */
-  unlisted: z.array(z.string()).optional(),
-  /** The version that most validators run. */
-  version: z.string().nullable(),
-});
-
 /** The name of this feed. */
 export const DIGEST_FEED = "digest";
 
-/** The last digest of each channel, by channel id. */
+/** The end of the last digest of each channel, by channel id. */
 export const digests = defineCollection({
   name: "digests",
-  schema: digestMemory,
+  schema: z.object({
+    at: z.number(),
+    /** Version 0.2.0 needs it, in case an operator goes back to that. */
+    version: z.null().catch(null),
+  }),
   lifetime: "as long as its subscription",
   owners: [{ kind: "subscription", patternOf: (channelId) => ({ channelId, feed: DIGEST_FEED }) }],
 });
 
-/** The last digest and the state of things at that time. */
-export type DigestMemory = DocumentOf<typeof digests>;
+/** Activity of a validator; "unknown" if the explorer has never stated the time of its last report. */
+const activity = z.enum(["alive", "silent", "unknown"]);
+
+/** The network's validators at the last complete reading. */
+export const chronicles = defineCollection({
+  name: "digest-chronicle",
+  schema: z.object({
+    /** Time of the first reading, epoch ms. Earlier events are not known. */
+    startedAt: z.number(),
+    /** Time of the last reading, epoch ms. */
+    readAt: z.number(),
+    /** By short hash of the party. Validators that are no longer listed stay: they have not joined when they are listed again. */
+    activity: z.record(z.string(), activity),
+    /** The most common version, and its share of the active validators in percent. */
+    version: z.object({ name: z.string(), percent: z.number() }).nullable(),
+  }),
+  lifetime: "as long as a channel subscribes to the digest: one document",
+});
+
+/** The validators at the last complete reading. */
+export type Chronicle = DocumentOf<typeof chronicles>;
+
+const party = z.string();
+const happening = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.enum(["joined", "silent", "back"]),
+    at: z.number(),
+    party,
+    name: z.string().nullable(),
+  }),
+  /** The most common version has changed. */
+  z.object({ kind: z.literal("version"), at: z.number(), from: z.string() }),
+  /** The validators could not be read from one time to another. */
+  z.object({ kind: z.literal("unread"), at: z.number(), from: z.number() }),
+]);
+
+/** Events among the network's validators, each recorded once. Digests are made from them. */
+export const happenings = defineCollection({
+  name: "digest-happenings",
+  schema: happening,
+  lifetime: "15 days, and only while a channel subscribes to the digest",
+});
+
+/** An event among the validators. */
+export type Happening = DocumentOf<typeof happenings>;

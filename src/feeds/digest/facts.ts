@@ -1,24 +1,19 @@
 import * as z from "zod";
+import { progress } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
-import { ifAnswered } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
-import type { ValidatorSummary } from "../../explorer/schema/validators.js";
-import type { Explorer } from "../../explorer/service.js";
-import { readIntervals } from "../../ledger/network-rhythm.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { priceAt, sampleSince } from "../../ledger/prices.js";
-import { judgeReports } from "../../ledger/rhythm.js";
-import { surveyVersions } from "../../ledger/versions.js";
-import { standingOf } from "../../ledger/vote-phase.js";
-import { countSuperValidators, identityOf, tallyIn } from "../../ledger/vote-requests.js";
-import { castIn, isOpen, neededFor, type Tally } from "../../ledger/vote-rules.js";
+import { castIn, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
 import { cut } from "../../text/plain.js";
-import { digest } from "../../util/digest.js";
+import { ageOf } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import { trackedVoteRequests } from "../governance/collections.js";
-import type { DigestMemory } from "./collections.js";
+import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
+import { neededForTracked, toVoteRequest, trackedStanding } from "../governance/tracking.js";
+import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
+import { readChronicle, UNREAD_MS } from "./chronicle.js";
+import { type Happening, happenings } from "./collections.js";
 
 /** Things of a kind that a digest names; the others are counted. */
 const MAX_NAMED = 8;
@@ -30,14 +25,27 @@ const request = z.object({ id: z.string(), title: z.string() });
 /** The content of a digest: everything that happened in a period. */
 export const facts = z.object({
   opened: several(request),
+  /** The status is null if the outcome is unknown. */
   closed: several(request.extend({ status: z.string().nullable() })),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: z.number(), date: z.string().optional() })),
+  /** Time from which the ends of votes are known (epoch ms), if that is later than the start of the period. */
+  votesSince: z.number().optional(),
+  /** Time of the last complete read of the votes (epoch ms), if the end of the period was not read. */
+  votesReadAt: z.number().optional(),
   /** Votes cast on closed requests, and the possible votes. */
   participation: z.object({ cast: z.number(), all: z.number() }).nullable(),
-  /** null if the validators could not be read, or their earlier state is unknown. */
+  /** null if the validators have never been read. */
   validators: z
-    .object({ joined: several(z.string()), silent: several(z.string()), back: several(z.string()) })
+    .object({
+      joined: several(z.string()),
+      silent: several(z.string()),
+      back: several(z.string()),
+      /** Time from which they are known (epoch ms), if that is later than the start of the period. */
+      since: z.number().optional(),
+      /** Time within the period during which they could not be read, in ms. */
+      unreadMs: z.number().optional(),
+    })
     .nullable(),
   /** The most common version now and before. */
   version: z.object({ now: z.string(), percent: z.number(), before: z.string().nullable() }).nullable(),
@@ -47,52 +55,35 @@ export const facts = z.object({
 
 export type Facts = Readonly<z.infer<typeof facts>>;
 
+/** A period of time, epoch ms. An event at its start belongs to the period before. */
+export interface Span {
+  readonly since: number;
+  readonly until: number;
+}
+
+const isWithin = (at: number | undefined, { since, until }: Span): boolean =>
+  at !== undefined && at > since && at <= until;
+
 interface SourceDeps {
-  readonly explorer: Explorer;
   readonly state: State;
   readonly names: Names;
+  /** Returns the number of super validators; `undefined` if it cannot be read. */
+  readonly superValidators: () => Promise<number | undefined>;
   readonly now: number;
 }
 
-/** Pages of vote requests that a digest looks through. */
-const MAX_PAGES = 3;
-
 /** Creates the sources of digests. Each is read once for all digests that are due together. */
-export function createSources({ explorer, state, names, now }: SourceDeps) {
-  return {
-    names,
-    now,
-    /** @throws {ExplorerError} */
-    requests: lazy(async () => {
-      const listedRequests = await readPages(
-        "voteRequests",
-        (page) => explorer.voteRequests(page),
-        () => false,
-        MAX_PAGES,
-      );
-      const tracked = [...(await state.open(trackedVoteRequests).list()).values()];
-      // Requests that had ended before they were first seen have no known end.
-      const closedRequests = tracked.filter(({ phase }) => phase === "closed");
-      return {
-        rows: listedRequests.data,
-        closedAt: new Map(closedRequests.map((each) => [each.identity, each.closedAt])),
-      };
-    }),
-    validators: lazy(async () => {
-      const validatorPages = await ifAnswered(
-        readPages(
-          "validators",
-          (page) => explorer.validators(page),
-          () => false,
-        ),
-      );
-      return validatorPages?.complete ? validatorPages.data : undefined;
-    }),
-    samples: lazy(() => readSamples(state)),
-    superValidators: lazy(() => countSuperValidators(explorer)),
-    intervals: lazy(() => readIntervals(state)),
-  };
-}
+export const createSources = ({ state, names, superValidators, now }: SourceDeps) => ({
+  names,
+  now,
+  requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
+  /** When the vote requests were last read completely. */
+  votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),
+  chronicle: lazy(() => readChronicle(state)),
+  happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
+  samples: lazy(() => readSamples(state)),
+  superValidators: lazy(superValidators),
+});
 
 /** Sources of digests. */
 export type Sources = ReturnType<typeof createSources>;
@@ -101,6 +92,10 @@ const listOf = <T>(all: readonly T[]) => ({ count: all.length, named: all.slice(
 
 /** A deadline within this is near, in ms. */
 const SOON_MS = 7 * DAY;
+/** A read that is older than this at the end of a period does not cover it, in ms. */
+const UNREAD_VOTES_MS = 15 * MINUTE;
+/** Requests that were first seen within this time of the first one existed before the bot watched, in ms. */
+const BASELINE_MS = MINUTE;
 
 /** Returns the votes cast on requests and the possible votes; null if a tally does not say how many are missing. */
 export function participationIn(
@@ -116,108 +111,110 @@ export function participationIn(
   return possibleCount > 0 ? { cast: castCount, all: Math.max(castCount, possibleCount) } : null;
 }
 
-/** Reads the changes of vote requests. @throws {ExplorerError} */
-async function readRequests(sources: Sources, since: number) {
-  const { requests, names, now } = sources;
-  const { rows, closedAt } = await requests();
-  const superValidators = await sources.superValidators();
-  const toldRows = rows.flatMap((row) => {
-    const id = identityOf(row);
-    return id === null ? [] : [{ row, id, title: cut(names.voteRequest({ ...row, identity: id }), 120) }];
+/** Returns when the bot began to watch the votes; `undefined` if an earlier version began, or none was seen yet. */
+export function watchedSince(requests: readonly TrackedVoteRequest[]): number | undefined {
+  const firstSeenAt = requests.reduce(
+    (first, { seenAt }) => Math.min(first, seenAt ?? 0),
+    Number.POSITIVE_INFINITY,
+  );
+  return firstSeenAt > 0 && Number.isFinite(firstSeenAt) ? firstSeenAt : undefined;
+}
+
+/**
+ * Returns the time that decides which digest names a request as opened: when the explorer listed it. For requests that were there
+ * before the bot, it is the time at which they were opened.
+ */
+export function openingTime(
+  { openedAt, seenAt }: Pick<TrackedVoteRequest, "openedAt" | "seenAt">,
+  since: number | undefined,
+): number | undefined {
+  const isListedLater = seenAt !== undefined && seenAt > (since ?? 0) + BASELINE_MS;
+  return isListedLater ? seenAt : (openedAt ?? undefined);
+}
+
+/** Returns when the bot learned that a request had ended; `undefined` if it had ended before the bot watched. */
+const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
+  phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
+
+/** Collects the changes of vote requests. */
+async function collectRequests(sources: Sources, span: Span) {
+  const { names, now } = sources;
+  const tracked = await sources.requests();
+  const since = watchedSince(tracked);
+  const named = (each: TrackedVoteRequest) => ({
+    id: each.identity,
+    title: cut(names.voteRequest(toVoteRequest(each)), 120),
   });
-  const isWithin = (at: number | null | undefined) => at != null && at > since && at <= now;
-  const closedRows = toldRows.filter(({ row, id }) => !isOpen(row, now) && isWithin(closedAt.get(id)));
-  const soon = toldRows
-    .filter(({ row }) => isOpen(row, now))
-    .flatMap(({ row, id, title }) => {
-      const request = { ...row, ...tallyIn(row) };
-      const { next } = standingOf(request, neededFor(request, superValidators), now);
-      return next && next.at - now <= SOON_MS ? [{ id, title, until: next.at, date: next.name }] : [];
-    })
-    .sort((a, b) => a.until - b.until);
+  const newestFirst = (timeOf: (each: TrackedVoteRequest) => number | undefined) =>
+    tracked
+      .filter((each) => isWithin(timeOf(each), span))
+      .sort((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
+  const openRequests = tracked.filter(({ phase }) => phase === "open");
+  const closedRequests = newestFirst(endingTime);
+  const soon = await Promise.all(
+    openRequests.map(async (each) => {
+      const { next } = trackedStanding(each, await neededForTracked(each, sources.superValidators), now);
+      return next && next.at - now <= SOON_MS ? [{ ...named(each), until: next.at, date: next.name }] : [];
+    }),
+  );
+  const openedRequests = newestFirst((each) => openingTime(each, since));
+  const tallies = closedRequests.map(toVoteRequest);
+  const votesReadAt = await sources.votesReadAt();
+  const isUncounted = tallies.some(({ pending }) => pending === null);
   return {
-    opened: listOf(
-      toldRows.filter(({ row }) => isWithin(row.createdAt)).map(({ id, title }) => ({ id, title })),
+    opened: listOf(openedRequests.map(named)),
+    closed: listOf(
+      closedRequests.map((each) => ({
+        ...named(each),
+        status: !each.endUnconfirmed && outcomeKnown(each.status) ? each.status : null,
+      })),
     ),
-    closed: listOf(closedRows.map(({ row, id, title }) => ({ id, title, status: row.status }))),
-    soon: listOf(soon),
-    participation: participationIn(
-      closedRows.map(({ row }) => tallyIn(row)),
-      superValidators,
-    ),
+    soon: listOf(soon.flat().sort((a, b) => a.until - b.until)),
+    participation: participationIn(tallies, isUncounted ? await sources.superValidators() : undefined),
+    votesSince: since !== undefined && since > span.since ? since : undefined,
+    votesReadAt:
+      votesReadAt !== undefined && ageOf(votesReadAt, span.until) > UNREAD_VOTES_MS ? votesReadAt : undefined,
   };
 }
 
-/** If the newest report is older than this plus an interval, the explorer is behind and says nothing about silence, in ms. */
-const BEHIND_MS = 20 * MINUTE;
-
-const short = ({ validator }: ValidatorSummary): string => digest(validator ?? "");
-
-/** Returns the active and the silent validators; `undefined` if that is unknown now. */
-async function lookAtValidators({ validators, intervals, now }: Sources) {
-  const rows = (await validators())?.filter(({ validator }) => validator !== null);
-  if (!rows || rows.length === 0) return undefined;
-  const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
-  const intervalOf = await intervals();
-  if (now - newestReport > BEHIND_MS + intervalOf(null).ms) return undefined;
-  const standingOf = ({ validator, lastActiveAt }: ValidatorSummary) =>
-    judgeReports(lastActiveAt, intervalOf(validator).ms, newestReport).standing;
-  const { mostCommon, counts, active } = surveyVersions(rows);
-  const percent = mostCommon === null ? 0 : Math.round((100 * (counts.get(mostCommon) ?? 0)) / active);
-  return {
-    listed: rows,
-    // A validator whose last report is not known is neither.
-    alive: rows.filter((each) => ["reporting", "late"].includes(standingOf(each))),
-    silent: rows.filter((each) => standingOf(each) === "silent"),
-    version: mostCommon === null ? null : { now: cut(mostCommon, 40), percent },
-  };
-}
-
-/** Returns the validators' state for comparison with the next digest; the previous one if it is unknown now. */
-export async function remember(
-  sources: Sources,
-  before: DigestMemory | undefined,
-): Promise<Pick<DigestMemory, "alive" | "silent" | "unlisted" | "version">> {
-  const seenValidators = await lookAtValidators(sources);
-  const { alive = [], silent = [], unlisted = [] } = before ?? {};
-  if (!seenValidators)
-    return { alive: before?.alive, silent: before?.silent, unlisted, version: before?.version ?? null };
-  const listed = new Set(seenValidators.listed.map(short));
-  return {
-    alive: seenValidators.alive.map(short),
-    silent: seenValidators.silent.map(short),
-    unlisted: [...new Set([...unlisted, ...alive, ...silent])].filter((each) => !listed.has(each)),
-    version: seenValidators.version?.now ?? null,
-  };
-}
-
-/** Reads the changes of validators and their versions. */
-async function readValidators(
-  sources: Sources,
-  before: DigestMemory,
+/** Collects the recorded changes of validators and of their most common version. */
+async function collectValidators(
+  { names, chronicle, happenings: recorded }: Sources,
+  span: Span,
 ): Promise<Pick<Facts, "validators" | "version">> {
-  const seenValidators = await lookAtValidators(sources);
-  const version = seenValidators?.version ?? null;
-  const toldFacts = {
-    version: version && { ...version, before: before.version === version.now ? null : before.version },
-  };
-  const { alive, silent, unlisted = [] } = before;
-  if (!seenValidators || !alive || !silent) return { ...toldFacts, validators: null };
-  const [wasAlive, wasSilent] = [new Set(alive), new Set(silent)];
-  const namedRows = (rows: readonly ValidatorSummary[]) =>
-    listOf(
-      rows.map(({ validator, validatorName }) =>
-        cut(validatorName ?? sources.names.called(validator ?? ""), 60),
+  const known = await chronicle();
+  if (!known) return { validators: null, version: null };
+  const happened = (await recorded()).filter(({ at }) => isWithin(at, span)).sort((a, b) => a.at - b.at);
+  const namesOf = (kind: Happening["kind"]) => {
+    const parties = new Map(
+      happened.flatMap((each) =>
+        each.kind === kind && "party" in each ? [[each.party, each.name] as const] : [],
       ),
     );
-  const wasKnown = new Set([...alive, ...silent, ...unlisted]);
-  const isNew = (each: ValidatorSummary) => !wasKnown.has(short(each));
+    return listOf([...parties].map(([party, name]) => cut(name ?? names.called(party), 60)));
+  };
+  const gaps = happened.flatMap((each) =>
+    each.kind === "unread" ? [each.at - Math.max(each.from, span.since)] : [],
+  );
+  const sinceLastMs = span.until - Math.max(known.readAt, span.since);
+  const unreadMs = [...gaps, ...(sinceLastMs > UNREAD_MS ? [sinceLastMs] : [])].reduce(
+    (sum, each) => sum + each,
+    0,
+  );
+  const { version } = known;
+  const before = happened.find((each) => each.kind === "version")?.from ?? null;
   return {
-    ...toldFacts,
     validators: {
-      joined: namedRows([...seenValidators.alive, ...seenValidators.silent].filter(isNew)),
-      silent: namedRows(seenValidators.silent.filter((each) => wasAlive.has(short(each)))),
-      back: namedRows(seenValidators.alive.filter((each) => wasSilent.has(short(each)))),
+      joined: namesOf("joined"),
+      silent: namesOf("silent"),
+      back: namesOf("back"),
+      since: known.startedAt > span.since ? known.startedAt : undefined,
+      unreadMs: unreadMs > 0 ? unreadMs : undefined,
+    },
+    version: version && {
+      now: version.name,
+      percent: version.percent,
+      before: before === version.name ? null : before,
     },
   };
 }
@@ -225,19 +222,23 @@ async function readValidators(
 /** Maximum distance between a stored price and the start or the end of a period, in ms. */
 const NEAR_PRICE_MS = 3 * HOUR;
 
-/** Reads everything that happened since a time. @throws {ExplorerError} if the vote requests cannot be read */
-export async function readFacts(sources: Sources, before: DigestMemory): Promise<Facts> {
-  const samples = await sources.samples();
-  const { now } = sources;
-  const priceNow = priceAt(samples, now, NEAR_PRICE_MS);
-  const [pricedAt = now, priceBefore] = sampleSince(samples, before.at, NEAR_PRICE_MS, now) ?? [];
-  const isYoung = pricedAt > before.at + NEAR_PRICE_MS;
+async function collectPrice({ samples }: Sources, { since, until }: Span): Promise<Facts["price"]> {
+  const allSamples = await samples();
+  const priceNow = priceAt(allSamples, until, NEAR_PRICE_MS);
+  const [pricedAt, priceBefore] = sampleSince(allSamples, since, NEAR_PRICE_MS, until) ?? [];
+  if (pricedAt === undefined || priceBefore === undefined || priceNow === undefined) return null;
   return {
-    ...(await readRequests(sources, before.at)),
-    ...(await readValidators(sources, before)),
-    price:
-      priceBefore !== undefined && priceNow !== undefined
-        ? { from: priceBefore, to: priceNow, ...(isYoung ? { since: pricedAt } : {}) }
-        : null,
+    from: priceBefore,
+    to: priceNow,
+    since: pricedAt > since + NEAR_PRICE_MS ? pricedAt : undefined,
+  };
+}
+
+/** Collects everything that was recorded of a period. @throws {StateError} */
+export async function collectFacts(sources: Sources, span: Span): Promise<Facts> {
+  return {
+    ...(await collectRequests(sources, span)),
+    ...(await collectValidators(sources, span)),
+    price: await collectPrice(sources, span),
   };
 }

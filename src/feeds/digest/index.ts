@@ -3,19 +3,22 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
-import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
+import { countSuperValidators } from "../../ledger/vote-requests.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { DAY, MINUTE } from "../../util/units.js";
-import { DIGEST_FEED, type DigestMemory, digests } from "./collections.js";
-import { createSources, facts, readFacts, remember, type Sources } from "./facts.js";
+import { createRecorder, RECORD_MS } from "./chronicle.js";
+import { chronicles, DIGEST_FEED, digests, happenings } from "./collections.js";
+import { collectFacts, createSources, facts } from "./facts.js";
 import { digestView } from "./messages.js";
 import { createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
 
 /** A digest that comes so long after its hour is late, in ms. */
 const LATE_MS = 15 * MINUTE;
+/** A digest waits for a complete read of the votes this long, in ms. */
+const PATIENCE_MS = 10 * MINUTE;
 /** Maximum interval between checks for due digests, in ms. */
 const LOOK_MS = MINUTE;
 /** Maximum period of a first digest, in ms. */
@@ -53,11 +56,10 @@ const definition: FeedDefinition = {
   async sample({ explorer, state, names, now }, subscription, mark) {
     const { every } = scheduleOf(subscription);
     const sampleSince = now - (every === "week" ? 7 * DAY : DAY);
-    const sources = createSources({ explorer, state, names, now });
-    // Compared with the validators' present state, so that the drill reports no changes that did not happen.
-    const previousDigest = { at: sampleSince, ...(await remember(sources, undefined)) };
-    const foundFacts = await readFacts(sources, previousDigest);
-    return digestView(foundFacts, { since: sampleSince, until: now, every, isLate: false }, mark);
+    const superValidators = () => countSuperValidators(explorer);
+    const sources = createSources({ state, names, superValidators, now });
+    const span = { since: sampleSince, until: now };
+    return digestView(await collectFacts(sources, span), { ...span, every, isLate: false }, mark);
   },
 
   standing: async ({ now }, subscription) => [
@@ -70,78 +72,81 @@ const definition: FeedDefinition = {
   },
 };
 
-interface DigestDeps {
+interface DigestWatchDeps {
   readonly explorer: Explorer;
   readonly state: LeasedState;
   readonly names: Names;
   readonly now: () => number;
 }
 
-/** Looks whether a digest is due, and publishes it with what it tells. */
-function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
+/** Creates the poll that records what happens among the validators, and yields the digests that are due. */
+function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
   const memories = state.open(digests);
   const slotOf = createSlots();
+  const startedAt = now();
+  const recorder = createRecorder(explorer, state, now);
 
-  /** Returns a due digest and the memory to store. */
-  const settle = async (subscription: Subscription, known: DigestMemory | undefined, sources: Sources) => {
+  /** True once the votes have been read since a digest was due, or if they cannot be read for a while. */
+  const mayBeMade = (dueAt: number, votesReadAt = 0): boolean =>
+    votesReadAt >= dueAt || now() - Math.max(dueAt, startedAt) > PATIENCE_MS;
+
+  /** Returns the slot of a due digest and the end of the digest before it; `undefined` if none is due. */
+  const dueDigest = (subscription: Subscription, lastAt: number | undefined) => {
     const schedule = scheduleOf(subscription);
     const slot = slotOf(schedule, now());
-    const { channelId } = subscription;
-    const memory = async (at: number): Promise<DigestMemory> => ({
-      at,
-      ...(await remember(sources, known)),
-    });
-    // The stored time is from a clock that was ahead.
-    const isWrong = known !== undefined && known.at > now() + DAY;
     // Digests that were due before the subscription was set up are not sent.
     const setUpAt = subscription.savedAt ?? subscription.since;
-    if (isWrong || (!known && slot.at <= setUpAt))
-      return { memory: await memory(Math.max(slot.at, now() - FIRST_MS)) };
-    if (slot.at <= Math.max(known?.at ?? 0, setUpAt)) return undefined;
-    const previousDigest = known ?? { at: Math.max(now() - FIRST_MS, setUpAt), version: null };
-    const foundFacts = await readFacts(sources, previousDigest);
-    const digestEvent: DigestEvent = {
-      channelId,
-      dueAt: slot.at,
-      every: schedule.every,
-      since: previousDigest.at,
-      until: now(),
-      isLate: now() - slot.at > LATE_MS,
-      facts: foundFacts,
-    };
-    return { memory: await memory(now()), told: digestEvent };
+    // The stored time is from a clock that was ahead.
+    const isWrong = lastAt !== undefined && lastAt > now() + DAY;
+    if (isWrong || (lastAt === undefined && slot.at <= setUpAt))
+      return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
+    if (slot.at <= Math.max(lastAt ?? 0, setUpAt)) return undefined;
+    return { schedule, slot, since: lastAt ?? Math.max(now() - FIRST_MS, setUpAt) };
   };
 
-  /** The stored memories, while this process is the only writer. */
-  let heldMemories: Map<string, DigestMemory> | undefined;
+  /** The ends of the last digests by channel, while this process is the only writer. */
+  let heldEnds: Map<string, number> | undefined;
+  const loadEnds = async () => new Map([...(await memories.list())].map(([id, { at }]) => [id, at]));
 
   return async function* (subscribers: Subscribers): PollSteps {
     const subscribedChannels = await subscribers.subscriptions();
-    const knownMemories = heldMemories ?? new Map(await memories.list());
-    if (subscribedChannels.length === 0 && knownMemories.size === 0) return "done";
+    const writes = await (subscribedChannels.length === 0 ? recorder.forget() : recorder.record());
+    if (writes.length > 0) yield { writes };
+    const knownEnds = heldEnds ?? (await loadEnds());
+    if (subscribedChannels.length === 0 && knownEnds.size === 0) return "done";
     const channels = new Set(subscribedChannels.map(({ channelId }) => channelId));
-    const nextMemories = new Map([...knownMemories].filter(([id]) => channels.has(id)));
-    const writes: Write[] = [];
+    const nextEnds = new Map([...knownEnds].filter(([id]) => channels.has(id)));
+    const superValidators = () => countSuperValidators(explorer);
+    const sources = createSources({ state, names, superValidators, now: now() });
     const events: DigestEvent[] = [];
-    const sources = createSources({ explorer, state, names, now: now() });
+    const endWrites: Write[] = [];
     let isWhole = true;
     for (const subscription of subscribedChannels) {
-      try {
-        const dueDigest = await settle(subscription, knownMemories.get(subscription.channelId), sources);
-        if (!dueDigest) continue;
-        writes.push(memories.put(subscription.channelId, dueDigest.memory));
-        nextMemories.set(subscription.channelId, dueDigest.memory);
-        if (dueDigest.told) events.push(dueDigest.told);
-      } catch (error) {
-        // It comes late, and says so.
-        if (!(error instanceof ExplorerError)) throw error;
+      const { channelId } = subscription;
+      const due = dueDigest(subscription, knownEnds.get(channelId));
+      if (!due) continue;
+      if (due.schedule && !mayBeMade(due.slot.at, await sources.votesReadAt())) {
         isWhole = false;
+        continue;
       }
+      const at = due.baselineAt ?? sources.now;
+      endWrites.push(memories.put(channelId, { at, version: null }));
+      nextEnds.set(channelId, at);
+      if (!due.schedule) continue;
+      const span = { since: due.since, until: at };
+      events.push({
+        ...span,
+        channelId,
+        dueAt: due.slot.at,
+        every: due.schedule.every,
+        isLate: at - due.slot.at > LATE_MS,
+        facts: await collectFacts(sources, span),
+      });
     }
     // If the result of the commit is unknown, read it again.
-    heldMemories = undefined;
-    yield { events, writes };
-    heldMemories = nextMemories;
+    heldEnds = undefined;
+    yield { events, writes: endWrites };
+    heldEnds = nextEnds;
     return isWhole ? "done" : "partial";
   };
 }
@@ -149,7 +154,7 @@ function createDigestWatch({ explorer, state, names, now }: DigestDeps) {
 /** Sums up what happened, at a time of the week. */
 export const digest: FeedModule = {
   definition,
-  collections: [digests],
+  collections: [digests, chronicles, happenings],
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
   create({ explorer, state, renderer, names, now }) {
@@ -170,7 +175,7 @@ export const digest: FeedModule = {
       },
     };
     const poll = createDigestWatch({
-      explorer: explorer.for("background", { keep: false }),
+      explorer: explorer.for("background", { maxAgeMs: RECORD_MS }),
       state,
       names,
       now,

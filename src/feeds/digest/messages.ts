@@ -2,11 +2,11 @@ import { percentChange } from "../../ledger/prices.js";
 import { address } from "../../screens/addresses.js";
 import { usdText } from "../../screens/price.js";
 import type { Field, View } from "../../screens/view.js";
-import { statusText } from "../../screens/vote-parts.js";
+import { ENDED_UNKNOWN, statusText } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
 import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { HOUR } from "../../util/units.js";
+import { HOUR, MINUTE } from "../../util/units.js";
 import type { Facts } from "./facts.js";
 
 /** A time that a digest tells of, epoch ms. */
@@ -35,6 +35,10 @@ export const percentOf = (part: number, whole: number): number =>
     ? Math.round((100 * part) / whole)
     : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
 
+/** An outcome by sign and word. @param status null if it is unknown */
+const outcomeText = (status: string | null): Markdown =>
+  status === null ? ENDED_UNKNOWN : statusText(status);
+
 function requestFields({ opened, closed, soon, participation }: Facts): Field[] {
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
@@ -45,7 +49,7 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
     {
       name: "Closed",
       lines: [
-        ...linesOf(closed, (each) => md`${statusText(each.status)} · ${title(each)}`),
+        ...linesOf(closed, (each) => md`${outcomeText(each.status)} · ${title(each)}`),
         ...(took ? [took] : []),
       ],
     },
@@ -75,18 +79,36 @@ function validatorFields({ validators, version }: Facts): Field[] {
         ]
       : []),
     version?.before != null &&
-      md`Most now run ${code(version.now, 40)} (${version.percent} %); previously ${code(version.before, 40)}`,
+      md`${version.percent > 50 ? "Most now run" : "The most common version is now"} ${code(version.now, 40)} (${version.percent} %); previously ${code(version.before, 40)}`,
   ].filter((line) => line !== false && line !== undefined);
   return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
 
-/** True if there is no news but the price. */
+/** True if no news is known but the price. */
 const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
   [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
-  ) &&
-  validators !== null &&
-  version?.before == null;
+  ) && version?.before == null;
+
+/** A duration in hours, or in minutes if it is short. */
+const gapWords = (ms: number): string =>
+  ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} minutes` : `${Math.round(ms / HOUR)} hours`;
+
+/** Returns a sentence about each part of a period that the bot does not know. */
+function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[] {
+  const lines: Markdown[] = [];
+  if (votesSince !== undefined)
+    lines.push(md`Votes that ended before ${timestamp(votesSince, "f")} aren't included: I wasn't here yet.`);
+  if (votesReadAt !== undefined)
+    lines.push(md`Votes are included up to ${timestamp(votesReadAt, "f")}. Since then I couldn't read them.`);
+  if (!validators) return [...lines, md`The validators haven't been read yet.`];
+  const { since, unreadMs } = validators;
+  if (since !== undefined)
+    lines.push(md`Outages and new validators are included from ${timestamp(since, "f")} on.`);
+  if (unreadMs !== undefined)
+    lines.push(md`I couldn't read the validators for ${gapWords(unreadMs)}. Short outages may be missing.`);
+  return lines;
+}
 
 /** A change since a later time than this before the end of a period says nothing, in ms. */
 const SHORT_MS = HOUR;
@@ -106,14 +128,15 @@ export function digestView(of: Facts, { since, until, every, isLate }: Period, m
   const latenessLine = isLate
     ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
     : [];
+  const unknown = unknownLines(of).map((line) => md`-# ${line}`);
+  const isQuiet = isEmpty(of) && unknown.length === 0;
   const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
-  const unread = of.validators ? [] : [md`-# Validator activity could not be read.`];
   return {
     title: md`📰 The ${periodName} on the ledger`,
     tone: "neutral",
     notification: md`📰 The ${periodName} on the ledger`,
-    body: isEmpty(of)
+    body: isQuiet
       ? [
           join(
             [md`Nothing happened between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price],
@@ -121,8 +144,8 @@ export function digestView(of: Facts, { since, until, every, isLate }: Period, m
           ),
           ...latenessLine,
         ]
-      : [period, ...latenessLine, ...unread],
-    fields: isEmpty(of)
+      : [period, ...latenessLine, ...(isEmpty(of) ? [md`Nothing new is known.`] : []), ...unknown],
+    fields: isQuiet
       ? []
       : [...requestFields(of), ...validatorFields(of), ...(price ? [{ name: "Price", value: price }] : [])],
     menus: [

@@ -11,7 +11,7 @@ import {
   tallyIn,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
-import { isOpen, isOver, neededFor, votableUntil } from "../../ledger/vote-rules.js";
+import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../ledger/vote-rules.js";
 import { voterIn, voterSubject } from "../../ledger/votes.js";
 import { statusText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
@@ -20,7 +20,7 @@ import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
 import { trackedVoteRequests } from "./collections.js";
-import { createMessages, outcomeKnown } from "./messages.js";
+import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { formatBefore, options, remindersOf, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";

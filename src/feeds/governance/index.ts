@@ -2,6 +2,7 @@ import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
+import { outcomeKnown } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { createCalendar } from "./calendar.js";
@@ -16,7 +17,7 @@ import {
   reminderOf,
   TOPIC_OF,
 } from "./events.js";
-import { createMessages, outcomeKnown } from "./messages.js";
+import { createMessages } from "./messages.js";
 import { isFor } from "./recipients.js";
 import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";

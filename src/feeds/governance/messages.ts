@@ -5,7 +5,7 @@ import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toTitle } from "../../ledger/actions.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
-import { isOver, neededFor, statusGroup } from "../../ledger/vote-rules.js";
+import { isOver, neededFor, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
 import { brief } from "../../screens/parts.js";
 import type { Link, View } from "../../screens/view.js";
@@ -54,10 +54,6 @@ export interface Absence {
 }
 
 type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
-
-/** True if the status of an ended request says how it ended. */
-export const outcomeKnown = (status: string | null): boolean =>
-  status !== null && statusGroup(status) !== "open";
 
 const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
 const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];

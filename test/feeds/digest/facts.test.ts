@@ -1,20 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { type Facts, participationIn } from "../../../src/feeds/digest/facts.js";
+import { type Facts, openingTime, participationIn, watchedSince } from "../../../src/feeds/digest/facts.js";
 import { digestView, percentOf } from "../../../src/feeds/digest/messages.js";
 import { DEFAULT_COIN, withCoin } from "../../../src/text/coin.js";
-import { DAY, HOUR } from "../../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { tracked } from "../../spec/vote-requests.js";
+
+const UNTIL = Date.UTC(2026, 10, 22);
+const none = { count: 0, named: [] };
+const facts: Facts = {
+  opened: none,
+  closed: none,
+  soon: none,
+  participation: null,
+  validators: null,
+  version: null,
+  price: null,
+};
+const period = { since: UNTIL - DAY, until: UNTIL, every: "day", isLate: false } as const;
 
 describe("the price in a digest", () => {
-  const UNTIL = Date.UTC(2026, 10, 22);
-  const facts: Facts = {
-    opened: { count: 0, named: [] },
-    closed: { count: 0, named: [] },
-    soon: { count: 0, named: [] },
-    participation: null,
-    validators: null,
-    version: null,
-    price: null,
-  };
   it.each([
     ["its change over the period", {}, "0.1600 USD for one CC, +6.67 %"],
     [
@@ -25,11 +29,82 @@ describe("the price in a digest", () => {
     ["no change within the last hour", { since: UNTIL - HOUR + 1 }, "0.1600 USD for one CC"],
   ])("has %s", (_, since, expected) => {
     const price = { from: "0.15", to: "0.16", ...since };
-    const period = { since: UNTIL - DAY, until: UNTIL, every: "day", isLate: false } as const;
     const { fields = [] } = digestView({ ...facts, price }, period, "mark");
     const text = withCoin(fields.find(({ name }) => name === "Price")?.value.toString() ?? "", DEFAULT_COIN);
     if (typeof expected === "string") expect(text).toBe(expected);
     else expect(text).toMatch(expected);
+  });
+});
+
+describe("a digest without news", () => {
+  const validators = { joined: none, silent: none, back: none };
+  const noon = UNTIL - DAY / 2;
+  it.each([
+    [
+      "says so if everything is known",
+      { validators },
+      /^Nothing happened between <t:\d+:f> and <t:\d+:f>\.$/,
+    ],
+    [
+      "does not claim it before the validators were read",
+      {},
+      /Nothing new is known\.\n.*haven't been read yet/,
+    ],
+    [
+      "says from when the validators are known",
+      { validators: { ...validators, since: noon } },
+      /Nothing new is known\.\n-# Outages and new validators are included from <t:\d+:f> on/,
+    ],
+    [
+      "says for how long the validators were not read",
+      { validators: { ...validators, unreadMs: 10 * HOUR } },
+      /Nothing new is known\.\n.*couldn't read the validators for 10 hours/,
+    ],
+    ["says from when the votes are known", { validators, votesSince: noon }, /Votes that ended before/],
+    ["says up to when the votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],
+  ])("%s", (_, known, expected) => {
+    const { body = [] } = digestView({ ...facts, ...known }, period, "mark");
+    expect(body.join("\n")).toMatch(expected);
+  });
+
+  it("names an ending without an outcome", () => {
+    const closed = { count: 1, named: [{ id: "1", title: "A motion", status: null }] };
+    const { fields = [] } = digestView({ ...facts, closed, validators }, period, "mark");
+    expect(fields[0]?.value.toString()).toBe("• ▫️ Ended, outcome unknown · **A motion**");
+  });
+});
+
+describe("the digest that names a request as opened", () => {
+  const START = UNTIL - 30 * DAY;
+  it.each([
+    [
+      "is that of its opening, if it was there before the bot",
+      { openedAt: START - HOUR, seenAt: START },
+      START - HOUR,
+    ],
+    ["is that of its first reading after that", { openedAt: UNTIL - 2 * HOUR, seenAt: UNTIL }, UNTIL],
+    [
+      "is that of its first reading, however late it was listed",
+      { openedAt: START - HOUR, seenAt: UNTIL },
+      UNTIL,
+    ],
+    [
+      "is that of its opening, in documents without a first reading",
+      { openedAt: UNTIL - HOUR },
+      UNTIL - HOUR,
+    ],
+    ["is unknown if nobody says when it was opened", { openedAt: null, seenAt: START + MINUTE }, undefined],
+  ])("%s", (_, request, expected) => {
+    expect(openingTime(request, START)).toBe(expected);
+  });
+
+  it.each([
+    ["the first reading", [START + DAY, START], START],
+    ["unknown with documents of an earlier version", [START, undefined], undefined],
+    ["unknown without requests", [], undefined],
+  ])("counts from %s", (_, seenTimes, expected) => {
+    const requests = seenTimes.map((seenAt) => tracked(seenAt === undefined ? {} : { seenAt }));
+    expect(watchedSince(requests)).toBe(expected);
   });
 });
 

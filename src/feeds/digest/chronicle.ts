@@ -1,0 +1,142 @@
+import { ifAnswered } from "../../explorer/errors.js";
+import { readPages } from "../../explorer/paging.js";
+import type { ValidatorSummary } from "../../explorer/schema/validators.js";
+import type { Explorer } from "../../explorer/service.js";
+import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
+import { judgeReports, type ReportStanding } from "../../ledger/rhythm.js";
+import { surveyVersions } from "../../ledger/versions.js";
+import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
+import { cut } from "../../text/plain.js";
+import { ageOf } from "../../util/clock.js";
+import { digest } from "../../util/digest.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
+import { type Chronicle, chronicles, type Happening, happenings } from "./collections.js";
+
+/** Interval at which the validators are read for the digest, in ms. */
+export const RECORD_MS = 10 * MINUTE;
+/** Time without a reading after which an outage may have begun and ended unseen, in ms: less than any silence lasts. */
+export const UNREAD_MS = HOUR;
+/** An event is kept for this long, in ms: longer than the period of any digest, even a late one. */
+const KEPT_MS = 15 * DAY;
+/** If the newest report is older than this plus an interval, the explorer is behind and says nothing about silence, in ms. */
+const BEHIND_MS = 20 * MINUTE;
+/** Id of the chronicle. */
+const NETWORK = "network";
+
+/** A complete reading of the validators. */
+export interface ValidatorReading {
+  readonly rows: readonly ValidatorSummary[];
+  readonly standingOf: (row: ValidatorSummary) => ReportStanding["standing"];
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+const keyOf = ({ validator }: ValidatorSummary): string => digest(validator ?? "");
+
+const ACTIVITY_OF = { reporting: "alive", late: "alive", silent: "silent", unknown: undefined } as const;
+
+/** Returns the most common version and its share; null if the rows name none. */
+function commonVersion(rows: readonly ValidatorSummary[]): Chronicle["version"] {
+  const { mostCommon, counts, active } = surveyVersions(rows);
+  if (mostCommon === null) return null;
+  return { name: cut(mostCommon, 40), percent: Math.round((100 * (counts.get(mostCommon) ?? 0)) / active) };
+}
+
+/**
+ * Compares a reading with the chronicle. The first reading is the baseline: nothing has happened. A validator whose last report is
+ * unknown stays what it was, because missing data is no outage.
+ */
+export function compareReading(
+  known: Chronicle | undefined,
+  { rows, standingOf, at }: ValidatorReading,
+): { readonly next: Chronicle; readonly happened: readonly Happening[] } {
+  const happened: Happening[] = [];
+  const activity: Record<string, Chronicle["activity"][string]> = { ...known?.activity };
+  for (const row of rows) {
+    if (row.validator === null) continue;
+    const before = known?.activity[keyOf(row)];
+    const after = ACTIVITY_OF[standingOf(row)] ?? before ?? "unknown";
+    activity[keyOf(row)] = after;
+    if (!known) continue;
+    const event = { at, party: row.validator, name: row.validatorName };
+    if (before === undefined) happened.push({ kind: "joined", ...event });
+    else if (before === "alive" && after === "silent") happened.push({ kind: "silent", ...event });
+    else if (before === "silent" && after === "alive") happened.push({ kind: "back", ...event });
+  }
+  const version = commonVersion(rows) ?? known?.version ?? null;
+  const versionBefore = known?.version?.name;
+  if (versionBefore !== undefined && version?.name !== versionBefore)
+    happened.push({ kind: "version", at, from: versionBefore });
+  if (known && at - known.readAt > UNREAD_MS) happened.push({ kind: "unread", at, from: known.readAt });
+  return { next: { startedAt: known?.startedAt ?? at, readAt: at, activity, version }, happened };
+}
+
+/** Reads all validators; `undefined` if that is not possible, or if they say nothing about silence now. */
+async function readValidators(explorer: Explorer, state: State): Promise<ValidatorReading | undefined> {
+  const pages = await ifAnswered(
+    readPages(
+      "validators",
+      (page) => explorer.validators(page),
+      () => false,
+    ),
+  );
+  if (!pages?.complete || pages.problem) return undefined;
+  const rows = pages.data.filter(({ validator }) => validator !== null);
+  const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
+  const intervalOf = await readIntervals(state);
+  const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
+  const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
+  if (rows.length === 0 || isBehind || isChanging) return undefined;
+  return {
+    rows,
+    at: pages.fetchedAt,
+    standingOf: ({ validator, lastActiveAt }) =>
+      judgeReports(lastActiveAt, intervalOf(validator).ms, newestReport).standing,
+  };
+}
+
+/** Returns the chronicle; `undefined` before the first reading. */
+export const readChronicle = (state: State): Promise<Chronicle | undefined> =>
+  state.open(chronicles).get(NETWORK);
+
+/** Creates the recorder of the network's validators, so that a digest can tell what happened between two digests. */
+export function createRecorder(explorer: Explorer, state: State, now: () => number) {
+  const chronicle = state.open(chronicles);
+  const events = state.open(happenings);
+  let prunedAt = Number.NEGATIVE_INFINITY;
+
+  /** Returns the writes that delete old events, once a day. */
+  const prune = async (): Promise<Write[]> => {
+    if (ageOf(prunedAt, now()) < DAY) return [];
+    const allEvents = [...(await events.list())];
+    prunedAt = now();
+    return allEvents.flatMap(([id, { at }]) => (ageOf(at, now()) > KEPT_MS ? [events.delete(id)] : []));
+  };
+
+  return {
+    /** Returns the writes of a reading; none if it is too early, or if the validators cannot be read. @throws {StateError} */
+    async record(): Promise<readonly Write[]> {
+      const known = await readChronicle(state);
+      if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
+      const reading = await readValidators(explorer, state);
+      if (!reading || reading.at <= (known?.readAt ?? 0)) return [];
+      const { next, happened } = compareReading(known, reading);
+      const ids = happened.map(
+        (each) => `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`,
+      );
+      return [
+        ...(await prune()),
+        chronicle.put(NETWORK, next),
+        ...happened.map((each, index) => events.put(ids[index] ?? "", each)),
+      ];
+    },
+
+    /** Returns the writes that delete the record; none if there is no record. */
+    async forget(): Promise<readonly Write[]> {
+      if (!(await readChronicle(state))) return [];
+      const ids = [...(await events.list()).keys()];
+      return [chronicle.delete(NETWORK), ...ids.map((id) => events.delete(id))];
+    },
+  };
+}
