@@ -2,6 +2,7 @@ import type { REST } from "discord.js";
 import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
 import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
+import { createFarewells } from "./delivery/farewells.js";
 import { createJanitor } from "./delivery/janitor.js";
 import { collectionsOf, type FeedModule, type PollOutcome, type SelfReport } from "./delivery/module.js";
 import { createOutbox } from "./delivery/outbox.js";
@@ -234,6 +235,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     ...runningFeeds.flatMap(feedJobs),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
+    job(createFarewells(context), UPKEEP_MS, "closing of messages"),
     job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
     job(fillDirectory, DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),

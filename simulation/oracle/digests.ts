@@ -124,6 +124,9 @@ function* judgeClaim(
     yield `In no digest: ${name} at ${iso(at)}`;
 }
 
+/** A validator that reports more often than hourly is not called silent sooner in a digest, in ms. */
+const HOURLY_MS = 65 * MINUTE;
+
 /** Returns the silences that a digest must tell: longer than any rhythm allows, with time to notice them. */
 const outagesOf = function* ({ history }: Case, from: number, to: number) {
   for (let validator = 0; validator < history.validatorCount; validator += 1)
@@ -134,7 +137,7 @@ const outagesOf = function* ({ history }: Case, from: number, to: number) {
         validator,
         since,
         next,
-        isLong: next - since > 3 * most + HOUR,
+        isLong: next - since > 3 * Math.max(most, HOURLY_MS),
         isSilence: next - since > 2 * least,
       };
       since = next;

@@ -92,6 +92,8 @@ const announcedSchema = z.object({
   /** True if a person deleted it. Later news then stands alone. */
   gone: z.boolean().exactOptional(),
   editedAt: timestampSchema.exactOptional(),
+  /** True once it shows the end of its subject. */
+  isOver: z.boolean().exactOptional(),
   notBefore: timestampSchema.exactOptional(),
   /** Steps that remain after sending. */
   todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
@@ -160,6 +162,13 @@ export const announcements = defineCollection({
   owners: [{ kind: "subscription", patternOf: (_, { channelId, feed }) => ({ channelId, feed }) }],
 });
 
+/** Open messages of subscriptions that were removed. They are closed with a last edit. */
+export const farewells = defineCollection({
+  name: "farewells",
+  schema: announcedSchema,
+  lifetime: "until its last edit, a second later",
+});
+
 /** People with watches, by user id. */
 export const watchers = defineCollection({
   name: "people",
@@ -197,6 +206,7 @@ export const deliveryCollections = [
   pendingDeliveries,
   requestedDrills,
   announcements,
+  farewells,
   watchers,
   progress,
   ownerRevisions,

@@ -1,7 +1,14 @@
 import type { CollectionDefinition, SubscriptionPattern } from "../storage/collection.js";
 import type { Collection, State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
-import { deliveryCollections, type Subscription, subscriptionDocuments, watchers } from "./collections.js";
+import {
+  announcements,
+  deliveryCollections,
+  farewells,
+  type Subscription,
+  subscriptionDocuments,
+  watchers,
+} from "./collections.js";
 import { idOf, type SubscriptionKey, type Subscriptions } from "./subscriptions.js";
 
 /** Deletes documents together with their owner. No other code deletes documents that have another owner. */
@@ -55,14 +62,30 @@ export function createJanitor(
     return writes;
   };
 
+  /** Returns the writes after which the open messages of removed subscriptions are closed. */
+  const farewellsTo = async (isRemoved: (pattern: SubscriptionPattern) => boolean): Promise<Write[]> => {
+    const writes: Write[] = [];
+    for await (const [id, document] of state.open(announcements).entries()) {
+      const { channelId, feed, revision, isOver } = document;
+      const isOpen = revision !== undefined && !isOver;
+      if (isOpen && isRemoved({ channelId, feed })) writes.push(state.open(farewells).put(id, document));
+    }
+    return writes;
+  };
+
   /** Deletes subscriptions and what belongs to them, in one commit. */
   const remove = async (
     removed: readonly Subscription[],
     isRemoved: (pattern: SubscriptionPattern) => boolean,
+    closesMessages = false,
   ): Promise<void> => {
-    await state.commit(await deletionsOf(removed, isRemoved));
+    const writesFor = async (each: readonly Subscription[]) => [
+      ...(closesMessages ? await farewellsTo(isRemoved) : []),
+      ...(await deletionsOf(each, isRemoved)),
+    ];
+    await state.commit(await writesFor(removed));
     // A delivery may have been recorded between the reading and the commit. From now on none is.
-    const lateWrites = await deletionsOf([], isRemoved);
+    const lateWrites = await writesFor([]);
     if (lateWrites.length > 0) await state.commit(lateWrites);
   };
 
@@ -89,11 +112,9 @@ export function createJanitor(
       );
       const removed = channelSubscriptions.filter(isRemoved);
       const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
-      await remove(
-        removed,
-        (pattern) =>
-          fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each)),
-      );
+      const isAlone = (pattern: SubscriptionPattern) =>
+        fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each));
+      await remove(removed, isAlone, true);
     },
 
     async removeChannel(channelId) {

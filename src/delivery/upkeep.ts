@@ -1,13 +1,13 @@
 import { DiscordAPIError } from "discord.js";
-import { DISCORD, hasCode } from "../discord/errors.js";
-import type { MessagePayload } from "../discord/message.js";
-import { crosspost, editMessage, openThread, setArchived } from "../discord/post.js";
+import { DISCORD } from "../discord/errors.js";
+import { crosspost, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId, type Subscription } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { nextStep } from "./decisions.js";
+import { editAnnounced } from "./farewells.js";
 import type { LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
@@ -87,18 +87,6 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     return problem === "deleted-by-somebody" ? { ...left, gone: true } : left;
   };
 
-  /** A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
-  const editWhereItStands = async (document: Announced, payload: MessagePayload) => {
-    try {
-      await editMessage(rest, document.in, document.messageId, payload);
-    } catch (error) {
-      if (!hasCode(error, DISCORD.threadArchived)) throw error;
-      await setArchived(rest, document.in, false);
-      await editMessage(rest, document.in, document.messageId, payload);
-      await setArchived(rest, document.in, true);
-    }
-  };
-
   /** Returns the current content of a message. */
   const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
@@ -118,10 +106,11 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const payload = await currentOf(document, feed);
     await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
-    let nextDocument: Announced = { ...document, revision, editedAt: now() };
+    const isOver = endedAt !== null;
+    let nextDocument: Announced = { ...document, revision, editedAt: now(), ...(isOver && { isOver }) };
     try {
-      await editWhereItStands(document, payload);
-      if (endedAt !== null && document.threadId) await setArchived(rest, document.threadId, true);
+      await editAnnounced(rest, document, payload);
+      if (isOver && document.threadId) await setArchived(rest, document.threadId, true);
     } catch (error) {
       nextDocument = afterFailure(document, error);
       log.debug(
@@ -138,7 +127,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const { channelId } = document;
     const payload = await currentOf(document, lasting);
     await pacer.turn(channelId, "edit");
-    await editWhereItStands(document, payload).catch((err: unknown) =>
+    await editAnnounced(rest, document, payload).catch((err: unknown) =>
       log.debug(
         { err, channel: channelId, message: document.messageId },
         "An announcement could not be edited",

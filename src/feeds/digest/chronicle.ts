@@ -3,7 +3,7 @@ import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
-import { judgeReports, type ReportStanding } from "../../ledger/rhythm.js";
+import { judgeReports, type ReportStanding, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -91,8 +91,10 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   return {
     rows,
     at: pages.fetchedAt,
+    // Not by a shorter rhythm, which is a guess until reports have shown it: a digest has time.
     standingOf: ({ validator, lastActiveAt }) =>
-      judgeReports(lastActiveAt, intervalOf(validator).ms, newestReport).standing,
+      judgeReports(lastActiveAt, Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS), newestReport)
+        .standing,
   };
 }
 

@@ -126,10 +126,15 @@ const definition: FeedDefinition = {
 
 function createFeed(state: State, renderer: Renderer, names: Names, now: () => number): Feed<ValidatorEvent> {
   const views = createAlertViews(state, names, now);
-  /** Shown for an alert that is forgotten. */
-  const nothing: View = { title: md`This alert is over`, tone: "neutral", readings: [] };
+  /** Shown for an alert whose subscription was removed. */
+  const closedView: View = {
+    title: md`⚪ Closed: no longer watched`,
+    tone: "neutral",
+    body: [md`The subscription to this alert was removed, so it is no longer updated.`],
+    readings: [],
+  };
   const currentMessage = async (subject: string, mark: string, channelId: string) =>
-    renderer.message((await views.of(subject, channelId, mark)) ?? nothing);
+    renderer.message((await views.of(subject, channelId, mark)) ?? closedView);
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
     const alert = await state.open(alerts).get(alertId(channelId, subject));
     if (alert?.kind === "silent") return `Silent: ${names.called(alert.validator)}`;

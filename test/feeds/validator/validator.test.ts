@@ -259,7 +259,7 @@ describe("a validator that a channel watches", () => {
     const other = harness.explorer.ledger.validators.find((each) => each !== watched && each.party.name);
     await ask("/subscribe validator", { validator: other?.party.id ?? "", channel: channel.id });
     await ask("/subscribe remove", { channel: channel.id, subject: watched.party.id });
-    await world().until(() => textOf(card).includes("This alert is over"), "its last edit");
+    await world().until(() => textOf(card).includes("Closed: no longer watched"), "its last edit");
     // Discord gives the earlier message for a nonce that is younger than some minutes.
     pass(6 * MINUTE);
     await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, role });
@@ -268,6 +268,21 @@ describe("a validator that a channel watches", () => {
     quiet.delete(watched);
     report();
     await until(/Seen again/, before);
+  });
+
+  it("is closed in words when the channel's only subscription is removed", { timeout: 60_000 }, async () => {
+    const before = told().length;
+    quiet.add(watched);
+    pass(50 * MINUTE);
+    const card = await until(/🔴 Silent: /, before);
+    await ask("/subscribe remove", { channel: channel.id });
+    await world().until(() => textOf(card).includes("Closed: no longer watched"), "its last edit");
+    expect(card.components).toEqual([]);
+    quiet.delete(watched);
+    report();
+    await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, role });
+    await polls(2);
+    expect(textOf(card)).toContain("Closed: no longer watched");
   });
 
   it("sends a drill the way it would tell of a silence, and leaves the state as it was", async () => {

@@ -1,0 +1,42 @@
+import type { REST } from "discord.js";
+import { DISCORD, hasCode } from "../discord/errors.js";
+import type { MessagePayload } from "../discord/message.js";
+import { editMessage, setArchived } from "../discord/post.js";
+import { type Announced, deliveryId, farewells } from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+
+/** Edits a delivered message. A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
+export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
+  try {
+    await editMessage(rest, document.in, document.messageId, payload);
+  } catch (error) {
+    if (!hasCode(error, DISCORD.threadArchived)) throw error;
+    await setArchived(rest, document.in, false);
+    await editMessage(rest, document.in, document.messageId, payload);
+    await setArchived(rest, document.in, true);
+  }
+}
+
+/**
+ * Creates the job that closes the messages of removed subscriptions. A message whose subject is gone with its subscription, such as
+ * an alert, is edited once, so that it does not stay open forever. Others stay as they are.
+ */
+export function createFarewells({ state, rest, renderer, pacer, feeds, log }: DeliveryContext) {
+  const collection = state.open(farewells);
+  return async (): Promise<void> => {
+    for (const [id, document] of await collection.list()) {
+      const { feed, subject, channelId, messageId } = document;
+      const lasting = feeds.get(feed)?.lasting;
+      if (lasting && (await lasting.stateOf(subject, channelId)) === undefined) {
+        const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
+        const payload = await lasting.current(subject, mark, channelId, []);
+        await pacer.turn(channelId, "edit");
+        // Tried once: the channel may be closed to the bot by now, which is often why it was removed.
+        await editAnnounced(rest, document, payload).catch((err: unknown) =>
+          log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed"),
+        );
+      }
+      await state.commit([collection.delete(id)]);
+    }
+  };
+}
