@@ -28,9 +28,9 @@ export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHand
 ];
 
 /**
- * Every slash command. Registration, dispatch and help all read this list.
- * @param feeds what can be subscribed to
- * @param networks those that the bot serves; if there are several, each command can name one
+ * Creates all slash commands. Registration, dispatch and help use this list.
+ * @param feeds the feeds that channels and people can subscribe to
+ * @param networks the networks that the bot serves. If there are several, commands get a network option
  */
 export function createCommands(
   feeds: readonly FeedModule[],

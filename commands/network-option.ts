@@ -5,20 +5,23 @@ import {
 } from "discord-api-types/v10";
 import { type Command, type CommandDefinition, NETWORK_OPTION } from "../src/discord/command.js";
 
-/** A network as commands offer it; several of them have ids. */
+/** A network as offered in command options. `id` is undefined if the only network has no name. */
 export interface NetworkName {
   readonly id: string | undefined;
   readonly name: string;
 }
 
-/** Networks as the choices of an option. */
+/** Returns the networks as option choices, without those that have no id. */
 export const choicesOf = (networks: readonly NetworkName[]) =>
   networks.flatMap(({ id, name }) => (id === undefined ? [] : [{ name, value: id }]));
 
 const isSubcommand = (option: APIApplicationCommandOption): option is APIApplicationCommandSubcommandOption =>
   option.type === ApplicationCommandOptionType.Subcommand;
 
-/** A command, each of whose subcommands can name a network, except for those that are about all of them. */
+/**
+ * Returns a command's definition with a network option on each subcommand, or on the command itself. Subcommands in
+ * `ofAllNetworks` do not get one. For those in `ofPastNetworks`, the option autocompletes instead of listing choices.
+ */
 export function withNetwork(
   { definition, ...command }: Command<never>,
   networks: readonly NetworkName[],

@@ -7,7 +7,7 @@ import { ApplicationIntegrationType, InteractionContextType } from "discord-api-
 import { PRIVATE_OPTION, type ReadingCommand } from "../src/discord/command.js";
 import type { ScreenName } from "../src/screens/addresses.js";
 
-/** A command that reads: it works in servers, in direct messages, and as an app that a person installs for themselves. */
+/** Creates the builder of a read-only command. It works in servers, in direct messages and as a user-installed app. */
 export const readingCommand = (name: string, description: string): SlashCommandBuilder =>
   new SlashCommandBuilder()
     .setName(name)
@@ -24,10 +24,13 @@ export const subcommand = (name: string, description: string): SlashCommandSubco
 
 type Optionable = SlashCommandBuilder | SlashCommandSubcommandBuilder | SlashCommandOptionsOnlyBuilder;
 
-/** The longest text that an id may be pasted in, with a link around it. */
+/** Maximum length of a pasted id, including a link around it */
 const MAX_PASTE = 600;
 
-/** Adds the option that holds an id, completed while it is typed if there is something to complete it with. */
+/**
+ * Adds a required option for an id.
+ * @param completed true if the option autocompletes
+ */
 export function withId<Builder extends Optionable>(
   builder: Builder,
   name: string,
@@ -45,7 +48,7 @@ export function withId<Builder extends Optionable>(
   return builder;
 }
 
-/** Adds a choice of which end of a list comes first. */
+/** Adds the `order` option: which end of a list comes first. */
 export function withOrder<Builder extends Optionable>(
   builder: Builder,
   latest = "newest first",
@@ -77,7 +80,7 @@ interface ListAndShow {
   readonly opens: { readonly list: ScreenName; readonly show: ScreenName };
 }
 
-/** A command for things that are listed by age, and shown one by one. */
+/** Creates a command with two subcommands: `list` shows things by age, `show` shows one of them. */
 export const listAndShow = (
   name: string,
   { description, list, show, id, opens }: ListAndShow,

@@ -14,7 +14,7 @@ import { choicesOf, type NetworkName } from "./network-option.js";
 
 const CHANNEL = "channel";
 
-/** /settings: the network that a server's, or a channel's, commands are about where they name none. */
+/** Creates /settings, which sets the default network of a server or a channel. */
 export function createSettings(
   networks: readonly NetworkName[],
   choices: NetworkChoices,

@@ -4,7 +4,7 @@ import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from ".
 import { type NameServices, readThing } from "../../src/discord/named-things.js";
 import { PersonError } from "../../src/util/person-error.js";
 
-/** The options that say which of a channel's subscriptions is meant. */
+/** Options that select one of a channel's subscriptions. */
 export const FEED_OPTION = "feed";
 export const SUBJECT_OPTION = "subject";
 
@@ -25,7 +25,7 @@ export async function chosenSubject(
 export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"] =>
   Object.fromEntries(Object.entries(topics).filter(([, { isFixed }]) => !isFixed));
 
-/** The options that not every feed's subscriptions have. */
+/** Returns a feed's options that not every feed has. */
 const ownOptionsOf = (feed: FeedDefinition): readonly string[] => [
   ...(feed.isQuiet ? [] : ["role"]),
   ...(feed.threads ? ["thread"] : []),
@@ -33,7 +33,7 @@ const ownOptionsOf = (feed: FeedDefinition): readonly string[] => [
   ...Object.keys(feed.options),
 ];
 
-/** @throws {PersonError} for an option that belongs to other feeds alone */
+/** Checks that all given options apply to a feed. @throws {PersonError} if one applies only to other feeds */
 export function checkOptions(
   { options }: ChatInputCommandInteraction,
   feed: FeedDefinition,
@@ -47,7 +47,7 @@ export function checkOptions(
     throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
 }
 
-/** Returns a subscription's settings with the options that a person typed. @throws {PersonError} if an option cannot be read */
+/** Returns a subscription's settings, updated with the given options. @throws {PersonError} if an option cannot be parsed */
 export function chosenSettings(
   { options }: ChatInputCommandInteraction,
   feed: FeedDefinition,

@@ -20,7 +20,7 @@ import { bold, channelMention, join, type Markdown, md, roleMention } from "../.
 import { PersonError } from "../../src/util/person-error.js";
 import { checkOptions, chosenSettings, chosenSubject, FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 
-/** The most subscriptions of one feed that a channel may have. */
+/** Maximum number of subscriptions to one feed per channel. */
 const MAX_PER_CHANNEL = 25;
 
 /** A network with the feeds that channels can subscribe to. */
@@ -36,7 +36,10 @@ const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): P
 
 const REQUIRE_TAG = 1 << 4;
 
-/** The tag that a forum demands: one that suits the feed, else its first. @throws {PersonError} if it has none */
+/**
+ * Returns a tag for posts if the forum requires one: a tag that matches the feed, or else the first.
+ * @throws {PersonError} if the forum has no tags
+ */
 function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
   if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
   const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
@@ -128,7 +131,7 @@ async function save(
     savedAt: Date.now(),
   };
   const health = { ...(await subscriptions.health(channel.id)), paused: false };
-  // A condition is what a subscription is about: another one takes its place.
+  // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
     replaced: before,
     more: [subscriptions.healthWrite(channel.id, health)],
@@ -153,7 +156,7 @@ async function save(
   ]);
 }
 
-/** A subscription in a few words: its channel, and what it is about. */
+/** Summarizes a subscription in one line: its channel, feed and subject. */
 export async function headline(
   { channelId, subject }: Subscription,
   feed: FeedDefinition,
@@ -169,7 +172,7 @@ export async function headline(
   );
 }
 
-/** Subscribes a channel to a feed; one that is subscribed already is edited. */
+/** Subscribes a channel to a feed, or edits the existing subscription. */
 export async function subscribe(
   interaction: ChatInputCommandInteraction,
   services: Network,
@@ -182,13 +185,13 @@ export async function subscribe(
   return save(interaction, services, place, feed, await services.subscriptions.get(key));
 }
 
-/** A channel's subscriptions to whichever network, with their feeds. */
+/** Returns a channel's subscriptions on all networks, with their feeds. */
 export async function subscriptionsIn(
   channelId: string,
   guildId: string | null,
   { networks, feeds }: Pick<SubscribeServices, "networks" | "feeds">,
 ): Promise<readonly OwnedSubscription[]> {
-  // A subscription from the environment names no server. A person's watch belongs to no channel.
+  // Subscriptions from the environment have no server. Subscriptions with a user id are private watches.
   const isOurs = (each: Subscription) =>
     each.channelId === channelId &&
     each.userId === null &&
@@ -196,7 +199,7 @@ export async function subscriptionsIn(
   return findSubscriptions(networks, feeds, isOurs);
 }
 
-/** The network of a subscription. @throws {PersonError} if it is no longer served */
+/** Returns the network of a subscription. @throws {PersonError} if the bot no longer serves it */
 function servedOf({ network, of }: OwnedSubscription): Network {
   if (!network)
     throw new PersonError(
@@ -206,8 +209,8 @@ function servedOf({ network, of }: OwnedSubscription): Network {
 }
 
 /**
- * The subscription of a channel that a command is about.
- * @throws {PersonError} if there is none, or if there are several and none is named
+ * Returns the channel's subscription that a command refers to.
+ * @throws {PersonError} if the options match no subscription, or more than one
  */
 async function chosenIn(
   { options, guildId }: ChatInputCommandInteraction,
@@ -232,7 +235,7 @@ async function chosenIn(
     )
     .map(async (each) => ((await isAbout(each)) ? [each] : []));
   const candidates = (await Promise.all(fitting)).flat();
-  // One to a network that is no longer served is meant if there is no other.
+  // Prefer subscriptions on networks that are still served.
   const servedOnes = candidates.filter(({ network }) => network);
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
@@ -247,7 +250,7 @@ async function chosenIn(
   return only;
 }
 
-/** `/subscribe edit`: the options given, and the rest as it was. */
+/** Handles `/subscribe edit`: changes the given options and keeps the others. */
 export async function edit(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
@@ -259,14 +262,14 @@ export async function edit(
   return save(interaction, servedOf(chosenOne), place, feed, subscription);
 }
 
-/** `/subscribe remove`. A channel that is gone can still be unsubscribed. */
+/** Handles `/subscribe remove`. It also works for deleted channels. */
 export async function remove(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
 ): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
   const channelId = channelIdOf(interaction);
-  // The channel itself may be gone: what counts is whose subscription it is.
+  // The channel may have been deleted, so check the server of the subscription instead.
   const { subscription, feed, of, network: own } = await chosenIn(interaction, services, channelId);
   const isServed = own !== undefined;
   const network = own ?? services.networks.served[0];
@@ -282,7 +285,7 @@ export async function remove(
   return say(network, md`Subscription ended`, [await headline(subscription, feed, network, label)]);
 }
 
-/** `/subscribe resume`: checks the channel again, and clears what paused it. */
+/** Handles `/subscribe resume`: checks the permissions again, then clears the pause and the last error. */
 export async function resume(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
@@ -302,7 +305,7 @@ export async function resume(
   ]);
 }
 
-/** Has a drill sent, the way an announcement is. */
+/** Handles `/subscribe test`: requests a drill, which is delivered like an announcement. */
 export async function test(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,

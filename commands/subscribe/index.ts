@@ -37,7 +37,7 @@ const CHANNELS = [
   ChannelType.GuildForum,
 ] as const;
 
-/** Switches that every feed's subscriptions have. */
+/** On/off options that do not depend on a feed's topics. `thread` is offered only if a feed opens threads. */
 const DELIVERY_FLAGS = {
   thread: "Open a thread under each announcement",
   publish: "Publish in announcement channels",
@@ -56,7 +56,7 @@ const withChannel = (builder: SlashCommandSubcommandBuilder) =>
 
 const ofChannel = (name: string, description: string) => withChannel(subcommand(name, description));
 
-/** Adds what a subscription to these feeds can be set to. */
+/** Adds the options for the settings of these feeds. */
 function withSettings(
   builder: SlashCommandSubcommandBuilder,
   feeds: readonly FeedDefinition[],
@@ -73,7 +73,7 @@ function withSettings(
   return builder;
 }
 
-/** The subcommand that subscribes a channel to a feed. */
+/** Creates the subcommand that subscribes a channel to a feed. */
 const ofFeed = (feed: FeedDefinition) =>
   withSettings(
     withChannel(addRequired(subcommand(feed.name, feed.description), feed.subject, feed.options)),
@@ -81,7 +81,7 @@ const ofFeed = (feed: FeedDefinition) =>
     true,
   );
 
-/** Adds the options that choose between several subscriptions of a channel. */
+/** Adds the options that select one of a channel's subscriptions. */
 function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly FeedDefinition[]) {
   if (feeds.length > 1)
     builder.addStringOption((option) =>
@@ -125,7 +125,7 @@ async function completeSubject(
   return matchingChoices((await Promise.all(choices)).flat(), options.getFocused());
 }
 
-/** All networks that anything is kept of, as far as they fit what is typed. */
+/** Returns the networks with stored data whose names match the typed text. */
 async function completeNetwork(
   interaction: AutocompleteInteraction,
   { networks }: Network,
@@ -136,7 +136,7 @@ async function completeNetwork(
   return matchingChoices(choices, interaction.options.getFocused());
 }
 
-/** Returns the kinds of things that each option is completed with. */
+/** Returns the kinds of things to autocomplete, by option name. */
 export const suggestionsOf = (
   choices: readonly (SubjectChoice | undefined)[],
 ): Readonly<Record<string, readonly Kind[]>> =>
@@ -144,7 +144,7 @@ export const suggestionsOf = (
     choices.flatMap((each) => (each?.option ? [[each.option.name, each.option.kinds]] : [])),
   );
 
-/** /subscribe, with a subcommand for each feed. */
+/** Creates /subscribe, with a subcommand for each feed. */
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<Network> {
   const builder = new SlashCommandBuilder()
     .setName("subscribe")

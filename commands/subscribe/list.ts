@@ -11,9 +11,9 @@ import { countedWords, join, type Markdown, md, timestamp } from "../../src/text
 import { PersonError } from "../../src/util/person-error.js";
 import { described, headline, type SubscribeServices } from "./handlers.js";
 
-/** Subscriptions on one page of the list: each takes up to eight lines. */
+/** Number of subscriptions on a page. Each takes up to eight lines. */
 const PER_PAGE = 8;
-/** The option that says which page. */
+/** Name of the option for the page number. */
 export const PAGE_OPTION = "page";
 
 function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdown[] {
@@ -24,7 +24,7 @@ function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdow
   ];
 }
 
-/** A subscription as the list shows it. */
+/** Returns the lines about one subscription in the list. */
 async function entryOf(
   { subscription, feed, of, network }: OwnedSubscription,
   services: SubscribeServices,
@@ -52,11 +52,11 @@ async function entryOf(
   ];
 }
 
-/** A network's name, if the message itself does not say it. */
+/** Returns a network's label, unless the message already shows it (`said`). */
 const unlessSaid = (label: string | undefined, said: string | undefined): string | undefined =>
   label === said ? undefined : label;
 
-/** When what is announced was last read, network by network. */
+/** Returns lines that say when the data of each feed was last read, by network. */
 async function readLines(
   networks: readonly Network[],
   feeds: readonly FeedDefinition[],
@@ -72,7 +72,7 @@ async function readLines(
   return (await Promise.all(readingLines)).flat();
 }
 
-/** The subscriptions of the server with their state, a page of them. */
+/** Handles `/subscribe list`: shows one page of the server's subscriptions and their health. */
 export async function listSubscriptions(
   interaction: ChatInputCommandInteraction,
   services: SubscribeServices,
@@ -81,7 +81,7 @@ export async function listSubscriptions(
   const wantedNetwork = interaction.options.getString(NETWORK_OPTION);
   const listedOnes = await subscriptionsIn(serverOf(interaction), services);
   const ownSubscriptions = listedOnes.filter(({ of }) => wantedNetwork === null || of.id === wantedNetwork);
-  // Of all networks, unless one is named.
+  // Without a network option, the list covers all networks.
   const shownBy = wantedNetwork === null ? networks.served[0] : services;
   const readTimes = await readLines(
     wantedNetwork === null ? networks.served : [services],
@@ -113,7 +113,7 @@ export async function listSubscriptions(
   return say(shownBy, md`Subscriptions`, [...entries.flat(), ...readTimes, ...extent], "neutral");
 }
 
-/** Returns a server's subscriptions, and those of the environment in its channels. */
+/** Returns a server's subscriptions, including environment subscriptions for its channels. */
 async function subscriptionsIn(
   guildId: string,
   services: SubscribeServices,
@@ -130,7 +130,7 @@ async function subscriptionsIn(
   return (await Promise.all(checked)).flat();
 }
 
-/** True if the environment's channel is in this server. */
+/** True if the channel of an environment subscription is in this server. */
 async function isHere({ rest }: Network, channelId: string, guildId: string): Promise<boolean> {
   return readPlace(rest, guildId, channelId).then(
     ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,

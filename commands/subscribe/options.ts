@@ -2,7 +2,7 @@ import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { FeedDefinition, FeedOption, SubjectChoice } from "../../src/delivery/feed.js";
 import { switchesOf } from "./choice.js";
 
-/** The longest text that an id may be pasted in. */
+/** Maximum length of a pasted id or link. */
 const MAX_PASTE = 600;
 
 function addOption(
@@ -19,7 +19,9 @@ function addOption(
   });
 }
 
-/** Adds the required options of a new subscription or watch first (Discord: required options come first). */
+/**
+ * Adds the required options of a new subscription or watch. Call it before `addSettings`: Discord wants required options first.
+ */
 export function addRequired(
   builder: SlashCommandSubcommandBuilder,
   subject: SubjectChoice | undefined,

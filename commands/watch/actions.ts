@@ -36,7 +36,7 @@ interface Offer {
   readonly set: string;
 }
 
-/** The buttons about people's watches. */
+/** Creates the handlers of all buttons about watches. */
 export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] {
   const allWatchables = watchables(feeds);
 
@@ -46,7 +46,10 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     return foundWatchable;
   };
 
-  /** Returns a watch's settings: its defaults, then the settings that its subject or the menu implies. */
+  /**
+   * Returns a watch's settings: the defaults, then the existing watch's settings, then those that the subject or the menu
+   * implies.
+   */
   const settingsIn = (watchable: Watchable, { id, set }: Offer, existing?: Subscription) => {
     const { feed, watch } = watchable;
     const [name, option] = Object.entries(feed.options)[0] ?? [];
@@ -64,7 +67,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     };
   };
 
-  /** A menu of other values, if the watch offers some. */
+  /** Returns a menu of other subjects or values, if the watch offers any. */
   const menuOf = ({ watch, feed }: Watchable, { id, set }: Offer): Menu[] => {
     const offered = watch.offered?.(id) ?? [];
     if (offered.length === 0) return [];
@@ -144,7 +147,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     }
     if (to === "pause") await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
     else {
-      // Discord may have refused the last message, so a new one is tried first.
+      // Discord may have refused the last message, so check with a new message before resuming.
       const againMessage = say(services, md`🔔 You hear of this again`, [md`${title}`], "neutral");
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
       await of.subscriptions.change(subscription, ({ isPaused: _, ...others }) => others);

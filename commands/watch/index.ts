@@ -28,7 +28,7 @@ import {
   watchesOf,
 } from "./watches.js";
 
-/** The option that says which watch is meant. */
+/** Name of the option that selects a watch. */
 const WATCH_OPTION = "watch";
 
 function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder {
@@ -37,7 +37,7 @@ function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder
   return watch.settings ? builder : addSettings(builder, [feed], true);
 }
 
-/** A watch by what it is of, unique among a person's. */
+/** Returns a key that is unique among a person's watches. */
 const keyOf = ({ feed, subscription: { subject }, network }: Watch): string =>
   [...(network?.label ? [network.id] : []), feed.name, subject].join("/");
 
@@ -85,7 +85,7 @@ export function createWatch(
     const existingWatch = ownWatches.find(
       (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
     );
-    // Settings that the command does not name stay as they are.
+    // Settings without an option in the command stay as they are.
     const settings =
       existingWatch && !watch.settings
         ? chosenSettings(interaction, feed, existingWatch.subscription)
@@ -93,7 +93,7 @@ export function createWatch(
     return startWatch(interaction, services, allWatchables, watchable, settings, subject);
   };
 
-  /** Returns the person's watches on served networks, or on the one that they name. */
+  /** Returns the person's watches on all served networks, or on the one in the network option. */
   const servedWatches = async (
     interaction: ChatInputCommandInteraction | AutocompleteInteraction,
     { networks }: Network,

@@ -11,9 +11,9 @@ import { MAX_WATCHES, titleOfWatch, toldOf, type Watch, type Watchable, watchesO
 interface Shown {
   readonly feed?: string | undefined;
   readonly id?: string | undefined;
-  /** As NETWORKS names it; undefined for the one that it is shown by. */
+  /** Id of the watch's network (NETWORKS). Defaults to the network of the interaction. */
   readonly network?: string | undefined;
-  /** The one network whose watches are wanted. */
+  /** Id of the only network whose watches are listed. Missing for all networks. */
   readonly only?: string | undefined;
   /** Result of the last change. */
   readonly note?: Markdown;
@@ -29,7 +29,7 @@ async function refusedOn(userId: string, networks: readonly Network[]): Promise<
   return (await Promise.all(refusals)).flat();
 }
 
-/** With the network's name, if the message itself does not say it. */
+/** Appends the network's label to a text, unless the message already shows it (`said`). */
 const labelled = (text: string, { network, of }: Watch, said: string | undefined): string => {
   const label = network ? network.label : of.name;
   return label === undefined || label === said ? text : `${text} · ${label}`;
@@ -78,7 +78,7 @@ export async function watchList(
   const chosenWatch = ownWatches.find(
     (each) => each.of.id === network && each.feed.name === feed && each.subscription.subject === id,
   );
-  // A change applies to the watch's own network.
+  // Render with the watch's own network, so that the buttons change the watch there.
   const shownBy = chosenWatch?.network ?? (only === undefined ? networks.served[0] : services);
   const refusedNetworks = await refusedOn(
     userId,

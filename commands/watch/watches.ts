@@ -20,16 +20,16 @@ import {
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 
-/** The most things that a person may watch. */
+/** Maximum number of watches per person. */
 export const MAX_WATCHES = 20;
 
-/** Something that people can watch: a feed, and how. */
+/** A kind of watch that people can create, with its feed. */
 export interface Watchable {
   readonly feed: FeedDefinition;
   readonly watch: WatchChoice;
 }
 
-/** Returns everything that people can watch in these feeds. */
+/** Returns the kinds of watches that these feeds offer. */
 export const watchables = (feeds: readonly FeedDefinition[]): readonly Watchable[] =>
   feeds.flatMap((feed) => (feed.watches ?? []).map((watch) => ({ feed, watch })));
 
@@ -45,7 +45,7 @@ export type Watch = OwnedSubscription & Watchable;
 
 interface Person {
   readonly user: { readonly id: string };
-  /** Of the interaction. */
+  /** Id of the interaction. It is the nonce of the direct message. */
   readonly id: string;
 }
 
@@ -75,20 +75,20 @@ export async function titleOf(
   return `${watch.name}: ${subject === null ? "" : await watch.subject.nameOf(subject, named)}`;
 }
 
-/** Names a person's watch. One on a network that is no longer served is named with the help of another. */
+/** Names a person's watch. If its network is no longer served, another network's names and directory are used. */
 export const titleOfWatch = (watch: Watch, { names, directory }: NameSources): Promise<string> =>
   titleOf(watch, watch.network ?? { names, directory, state: watch.of.state });
 
 /** Describes the topics of a watch. */
 export const toldOf = ({ feed, subscription }: WatchedThing): string => toldBy(subscription, feed).join(", ");
 
-/** Returns the settings of a watch for which nothing was chosen. */
+/** Returns the default settings of a watch. */
 export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed), ...watch.settings });
 
 /**
- * Has a person told of something in private. Their direct messages are opened now, with a message that says what will be told:
- * not at the moment of the alarm.
- * @throws {PersonError} if they watch as much as they may, or take no direct messages
+ * Starts a watch. It opens the person's direct messages and sends a confirmation, so that a refusal shows up now and not with the
+ * first alert.
+ * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
 export async function startWatch(
   person: Person,
@@ -157,7 +157,7 @@ export async function startWatch(
 const REFUSED =
   "Discord did not let me write to you, so what you watch is paused. Allow direct messages from a server that we share, and resume it in `/watch list`.";
 
-/** Tells a person once that Discord refused a message for them, if it did. */
+/** Tells a person that Discord refused a message to them. Each refusal is reported once. */
 export async function tellRefusal(
   userId: string,
   say: (word: string) => Promise<void>,

@@ -5,21 +5,24 @@ import type { Log } from "../log.js";
 import { singleFlight } from "../util/single-flight.js";
 import type { Bar } from "./draw.js";
 
-/** Charts as PNG files; undefined if one could not be drawn, which costs no answer the rest. */
+/** Draws charts as PNG files. If drawing fails, the result is `undefined`, and the answer is sent without a chart. */
 export interface Charts {
-  /** Prices over a span that ends now (epoch ms, taken to the next sample's time). */
+  /** Draws the prices over a span that ends now. `now` is epoch ms and is rounded up to the next sample. */
   price(samples: readonly PriceSample[], span: Span, now: number): Promise<Buffer | undefined>;
-  /** @param key names what is shown: the same key gives the same picture again */
+  /** Draws a bar chart. @param key cache key: the same key returns the same picture */
   bars(key: string, bars: readonly Bar[]): Promise<Buffer | undefined>;
 }
 
-/** Pictures kept: of each kind of chart the latest, and a few from before a sample. */
+/** Maximum number of cached pictures: the latest of each kind of chart, and a few older ones. */
 const MAX_KEPT = 12;
 
-/** Has one thing drawn after another. What it is given never fails. */
+/** Runs drawing tasks one at a time. A task must not reject. */
 export type DrawingQueue = <T>(draw: () => Promise<T>) => Promise<T>;
 
-/** One drawing at a time, with turns of the event loop between: the memory of a canvas is only given back then. */
+/**
+ * Creates a queue that runs one drawing at a time. It yields to the event loop before each drawing, because the memory of a
+ * canvas is only freed then.
+ */
 export function createDrawingQueue(): DrawingQueue {
   let lastDrawing: Promise<unknown> = Promise.resolve();
   return (draw) => {
@@ -32,7 +35,7 @@ export function createDrawingQueue(): DrawingQueue {
   };
 }
 
-/** Draws charts, of one network alone, and keeps the latest. The canvas is loaded with the first one. */
+/** Creates the charts of one network, with a cache of the latest pictures. The canvas is loaded when the first chart is drawn. */
 export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = createDrawingQueue()): Charts {
   const keptPictures = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
   const drawOnce = (key: string, draw: () => Promise<Buffer>) => {

@@ -35,12 +35,12 @@ Chart.register(
   Filler,
 );
 
-// With no font registered every label would be missing, without an error.
+// Without a registered font, all labels would be missing, with no error.
 const FONT = "DejaVu Sans";
 const fontFile = createRequire(import.meta.url).resolve("#assets/fonts/DejaVuSans.ttf");
 if (!GlobalFonts.registerFromPath(fontFile, FONT)) throw new Error(`The font ${fontFile} cannot be read`);
 
-/** In pixels; Discord shows a picture about half as wide, and on a phone a third: the labels are large for that. */
+/** Sizes in pixels. Labels are large because Discord shows a picture at about half its width, and at a third on phones. */
 const WIDTH = 800;
 const HEIGHT = 400;
 const BAR_HEIGHT = 54;
@@ -75,7 +75,7 @@ async function draw<Type extends ChartType>(
   config: ChartConfiguration<Type, { x: number; y: number }[] | number[], string>,
 ): Promise<Buffer> {
   const canvas = createCanvas(WIDTH, height);
-  // chart.js asks for the browser's canvas; this one has what it uses of it.
+  // The types of chart.js require a browser canvas. This canvas has everything that chart.js uses.
   const chart = new Chart(
     canvas as unknown as ChartItem,
     {
@@ -120,7 +120,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
           backgroundColor: COLOURS.area,
           borderWidth: 4,
           fill: "start",
-          // A sample alone between two gaps would not be seen as a line.
+          // A single sample between two gaps forms no line, so draw it as a point.
           pointRadius: samples.map((_, index) => (isAlone(samples, index, gapOf(span)) ? 4 : 0)),
           pointBackgroundColor: COLOURS.line,
           spanGaps: gapOf(span) / ms,
@@ -175,7 +175,7 @@ const numbers: Plugin<"bar"> = {
   },
 };
 
-/** Counts as bars lying one below another, each with its number. */
+/** Draws counts as horizontal bars, each with its number. */
 export function drawBars(bars: readonly Bar[]): Promise<Buffer> {
   return draw<"bar">(bars.length * BAR_HEIGHT + 60, {
     type: "bar",

@@ -9,7 +9,7 @@ import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
 
-/** A choice that completion offers. */
+/** An autocomplete choice. */
 export interface OfferedChoice {
   readonly name: string;
   readonly value: string;
@@ -22,7 +22,7 @@ const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => 
   voter: () => "🗳️",
 };
 
-/** The network whose things are offered. */
+/** The parts of a network that its choices are made from. */
 interface Offering {
   readonly directory: Directory;
   readonly links: Links;
@@ -32,7 +32,7 @@ interface Offering {
   readonly intervals: (party: string) => Pick<Interval, "ms">;
 }
 
-/** The same sign as on a validator's screen, as of its last reading. */
+/** Returns the sign on a validator's screen, as of the directory's last reading. */
 function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }: Offering): string {
   const { standing } = judgeReports(seenAt, intervals(id).ms, directory.asOf("validator", id) ?? 0);
   return STANDING_SIGNS[standing];
@@ -41,15 +41,16 @@ function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }:
 function toChoice({ kind, entry }: Match, offering: Offering): OfferedChoice {
   const { links, renderer } = offering;
   const kindSign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
-  // The part that distinguishes namesakes comes last, followed by the network's name.
+  // Reserve room for the sign and the network's name, so that the label's end, which distinguishes namesakes, is not cut.
   const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
   const label = clean(entryLabel(entry, room)).replace(/\s+/g, " ");
   return { name: renderer.title(`${kindSign} ${label}`), value: links.choiceValue(entry.id) };
 }
 
 /**
- * The best matches for what has been typed, from memory alone: no keystroke causes a request. Where there is
- * none, one choice says so and holds what was typed, if that fits whole: a part of an id would be no id.
+ * Returns the best matches for the typed text. It reads only from memory, so that keystrokes cause no requests. Without a match,
+ * it returns one choice that says so. That choice's value is the typed text, and it is left out if the text is too long, because
+ * a cut id would be invalid.
  */
 export function toChoices(kinds: readonly Kind[], typed: string, offering: Offering): OfferedChoice[] {
   const { directory } = offering;

@@ -11,7 +11,7 @@ import type { AnswerTarget } from "./reply.js";
  */
 export type Audience = "everyone" | "owner" | "person";
 
-/** A button and the code behind it. */
+/** A button with its handler. */
 export interface ButtonHandler<Services, Parameters = unknown> {
   readonly button: ButtonDefinition<Parameters>;
   /** Known before the work is done, because Discord wants a first answer within 3 s. */
@@ -31,7 +31,7 @@ const TARGETS = {
   person: () => "private",
 } as const satisfies Record<Audience, (isOwn: boolean) => AnswerTarget>;
 
-/** Returns if the answer to a press goes. @param isOwn true if the message belongs to the person who clicked */
+/** Returns the target of the answer to a press. @param isOwn true if the message belongs to the person who clicked */
 export const targetOf = (
   { audience }: Pick<ButtonHandler<never>, "audience">,
   press: Press,

@@ -24,10 +24,10 @@ const JUMP_INPUT = "page";
 /** Maximum wait for the state before a dialog opens, in ms. A dialog cannot be deferred (Discord: 3 s). */
 const DIALOG_MS = 2_000;
 
-/** Something that was clicked, chosen or filled in, and that follows a link. */
+/** An interaction that follows a link: a button, a menu choice or a submitted dialog. */
 export type Click = ButtonInteraction | StringSelectMenuInteraction | ModalSubmitInteraction;
 
-/** A link as a click follows it. */
+/** A click, resolved to its destination. */
 export interface Followed {
   readonly to: Address;
   /** Destination of its back button. */
@@ -35,14 +35,14 @@ export interface Followed {
   readonly refresh: boolean;
 }
 
-/** A click on a button, as far as its audience depends on it. */
+/** The parts of a click that decide the audience of its answer. */
 export interface Press {
   readonly isMenu: boolean;
   /** The parameters of the link as text, such as `since=5&on=news`. */
   readonly query: string;
 }
 
-/** A click, taken apart. */
+/** A parsed click. */
 export interface ReadClick extends Press {
   readonly slot: string;
   readonly parts: LinkParts;
@@ -54,7 +54,7 @@ function textOf(click: Click): string {
   return click.isStringSelectMenu() ? (click.values[0] ?? "") : click.customId.slice(1);
 }
 
-/** Returns a click's parts. They are read once for each click. */
+/** Parses a click. The result is cached for each click. */
 export const readClick = perObject((click: Click): ReadClick => {
   const linkParts = partsOf(textOf(click));
   const press = { parts: linkParts, query: linkParts.query, isMenu: click.isStringSelectMenu() };
@@ -71,7 +71,7 @@ export const opensDialog = (click: Click): click is ButtonInteraction =>
 export const mayUpdate = (message: Message, userId: string): boolean =>
   message.flags.has(MessageFlags.Ephemeral) || message.interactionMetadata?.user.id === userId;
 
-/** True if a person may answer for an alert: as a holder of its role, or with Manage Server. */
+/** True if a person may respond to an alert: as a member of its role, or with Manage Server. */
 export function mayAnswer({ member, memberPermissions }: Click, roleId: string | null): boolean {
   if (memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   if (!member || roleId === null) return false;
@@ -105,7 +105,10 @@ function isSameThing(a: Address, b: Address): boolean {
   return wireIn(a) === wireIn(b) && idOf(a) === idOf(b);
 }
 
-/** Back leads to the message that was clicked; within one screen's pages it stays what it was. */
+/**
+ * Returns the destination of the new message's back button: the screen that was clicked. If only the page or the order changes,
+ * the back button stays the same.
+ */
 async function backFrom(
   message: Message,
   slot: string,
@@ -138,8 +141,8 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
 }
 
 /**
- * Opens the dialog for a page number. It can only be the first answer: there is no deferring it.
- * @throws {PersonError} if the link no longer opens
+ * Opens the dialog for a page number. It must be the first response, because Discord cannot defer a dialog.
+ * @throws {PersonError} if the link is no longer valid
  * @throws {StateError} if the state does not answer in time
  */
 export async function showPageDialog(

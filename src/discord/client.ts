@@ -34,11 +34,11 @@ export function createDiscordClient(
         },
       },
     }),
-    // All that is sent is in Discord's own spelling already.
+    // Request bodies already use Discord's names (snake_case).
     jsonTransformer: (sent) => sent,
-    // Caches are empty, so there is nothing to sweep.
+    // No sweepers: the caches are empty.
     sweepers: {},
-    // discord.js looks them up by their classes' names, which a bundler may change.
+    // discord.js looks up limits by class name, and a bundler may rename classes.
     makeCache: Options.cacheWithLimits({
       [MessageManager.name]: 0,
       [GuildMemberManager.name]: {
@@ -48,7 +48,7 @@ export function createDiscordClient(
       [UserManager.name]: { maxSize: 0, keepOverLimit: (user: User) => user.id === user.client.user?.id },
     }),
   });
-  // READY leaves a stub of every server, whatever the intents. Interactions bring all that is needed of theirs.
+  // READY caches a stub of every server, even without intents. It is not needed, because interactions contain the server's data.
   client.on(Events.ShardReady, () => client.guilds.cache.clear());
   return client;
 }
@@ -62,7 +62,7 @@ const PERMISSIONS =
   PermissionFlagsBits.AttachFiles |
   PermissionFlagsBits.ReadMessageHistory;
 
-/** The link by which an administrator adds the bot to a server, with the least permissions it works with. */
+/** Returns the link that adds the bot to a server, with the minimum permissions that it needs. */
 export function inviteLink(applicationId: string): string {
   const query = new URLSearchParams({
     client_id: applicationId,

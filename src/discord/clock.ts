@@ -1,8 +1,8 @@
 import { type REST, RESTEvents } from "discord.js";
 
 /**
- * Returns Discord's time, epoch ms, to the second. Discord's message ids contain its time, and this machine's clock may be wrong.
- * It is taken from the Date header of answers, and from this machine until the first answer.
+ * Creates a function that returns Discord's time in epoch ms, accurate to a second. It uses the Date header of responses, and
+ * this machine's clock until the first response. Discord's message ids contain its time, and this machine's clock may be wrong.
  */
 export function createDiscordTime(rests: readonly REST[], now = Date.now): () => number {
   let lastDate: { readonly at: number; readonly steady: number } | undefined;
@@ -17,7 +17,7 @@ export function createDiscordTime(rests: readonly REST[], now = Date.now): () =>
 
 /** Maximum drift between two clocks, as a fraction of the elapsed time. It is generous. */
 const DRIFT = 0.001;
-/** Arrivals that are remembered. */
+/** Number of recent arrivals to keep. */
 const MAX_ARRIVALS = 30;
 /** Use the third-smallest offset, so that up to two interactions with a wrong timestamp are ignored. */
 const REFERENCE = 2;

@@ -8,7 +8,7 @@ import type { ScreenName } from "../screens/addresses.js";
 import type { OfferedChoice } from "./autocomplete.js";
 import type { MessagePayload } from "./message.js";
 
-/** A command as it is registered. */
+/** The body that registers a command. */
 export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
 /** Groups of commands in /help, in its order. */
@@ -22,31 +22,34 @@ export const COMMAND_GROUPS = [
 ] as const;
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
-/** A slash command that reads: its definition, and the screen that each of its subcommands opens. */
+/** A read-only slash command: its definition, and the screen that each of its subcommands opens. */
 export interface ReadingCommand {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
-  /** By subcommand; under "" for a command without any. Options are named as the screen's parameters, or mapped. */
+  /**
+   * Screens by subcommand, or under "" for a command without subcommands. Options have the names of the screen's parameters,
+   * except for `idOption`.
+   */
   readonly opens: Readonly<Record<string, ScreenName>>;
-  /** Screens for a subcommand without options. */
+  /** Screens by subcommand, for use without options. `private` and `network` do not count as options. */
   readonly bare?: Readonly<Record<string, ScreenName>>;
-  /** The option that holds the screen's id, if it has a name that says more. */
+  /** Name of the option for the screen's `id` parameter, if it has a more specific name. */
   readonly idOption?: string;
-  /** Kinds of things that this option is completed with and can be named by. */
+  /** Kinds of things that the option autocompletes and accepts by name. */
   readonly suggests?: readonly Kind[];
 }
 
-/** A slash command that changes something, with what it needs; its answers are private. */
+/** A slash command that changes something. Its answers are private. */
 export interface ActingCommand<Services> {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
-  /** The subcommands that are about all networks at once. */
+  /** Subcommands that apply to all networks. They have no network option. */
   readonly ofAllNetworks?: readonly string[];
-  /** The subcommands that can also name a network which is no longer served. */
+  /** Subcommands whose network option also accepts networks that are no longer served. */
   readonly ofPastNetworks?: readonly string[];
-  /** By option, what it is completed with. */
+  /** Kinds of things to autocomplete, by option. */
   readonly suggests?: Readonly<Record<string, readonly Kind[]>>;
-  /** Returns the choices of its other completed options. */
+  /** Returns autocomplete choices for all other options. */
   complete?(interaction: AutocompleteInteraction, services: Services): Promise<readonly OfferedChoice[]>;
   /** @throws {PersonError} with a sentence for the person */
   run(interaction: ChatInputCommandInteraction, services: Services): Promise<MessagePayload>;

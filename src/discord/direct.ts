@@ -4,7 +4,7 @@ import { DISCORD, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 import { postMessage } from "./post.js";
 
-/** Discord takes a message within this, or it is given up, in ms. */
+/** Timeout for sending a message, in ms. */
 const SEND_MS = 8_000;
 
 const REFUSED =
@@ -14,7 +14,7 @@ const REFUSED =
 const isUnwilling = (error: unknown): boolean =>
   hasCode(error, DISCORD.cannotWriteToPerson) || hasCode(error, DISCORD.noMutualServer);
 
-/** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} if Discord does not let the bot */
+/** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} if Discord refuses */
 export async function openDirectMessages(rest: REST, userId: string): Promise<string> {
   try {
     const channel = (await rest.post(Routes.userChannels(), {
@@ -31,7 +31,7 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
   }
 }
 
-/** Writes to a person. @throws {PersonError} if they take no direct messages */
+/** Sends a direct message. @throws {PersonError} if the person does not accept direct messages */
 export async function writeDirectly(
   rest: REST,
   channelId: string,

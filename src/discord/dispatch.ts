@@ -38,7 +38,7 @@ import { withMentions } from "./mentions.js";
 import type { MessagePayload, Renderer } from "./message.js";
 import { type Answerable, type AnswerTarget, answerInteraction } from "./reply.js";
 
-/** Called with each interaction: its name (few, for the metrics), how it went, and how long that took, in ms. */
+/** Called after each interaction with its name, its outcome and its duration in ms. There are few names, for the metrics. */
 export type OnInteraction = (name: string, outcome: string, ms: number) => void;
 
 /** The parts of a network that answers need. */
@@ -47,7 +47,7 @@ interface AnswerServices {
   readonly screens: ScreenServices;
   readonly links: Links;
   readonly renderer: Renderer;
-  /** The network's name, if that is to be said. */
+  /** The network's name if messages show it. `undefined` for the default network. */
   readonly label: string | undefined;
 }
 
@@ -62,15 +62,15 @@ interface DispatchDeps<Services extends AnswerServices> {
   readonly networkOf: (interaction: Interaction, isSure?: boolean) => Promise<Services>;
   /** All buttons that do something other than opening a screen. */
   readonly buttons: readonly ButtonHandler<Services>[];
-  /** Says what a person is to be told beside the answer to their command, if there is something. */
+  /** Tells a person anything else they need to know, after the answer to their command. */
   readonly afterword: (userId: string, say: (word: string) => Promise<void>) => Promise<void>;
-  /** Discord's id of each command by how it is called, once they are registered. */
+  /** Discord's ids by command path, such as "validator list". Empty until the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly onInteraction: OnInteraction;
   readonly log: Log;
 }
 
-/** Discord wants an answer within 3 s: what is older than this when it comes in is not begun, in ms. */
+/** Interactions older than this on arrival are dropped, in ms. Discord wants an answer within 3 s. */
 const STALE_MS = 2_500;
 
 /** Returns the typed options by the names of the screen's parameters. */
@@ -84,7 +84,10 @@ function givenIn(
   );
 }
 
-/** Takes each interaction to the screen it wants, and the screen back to the person. The one error boundary. */
+/**
+ * Creates the handler of all interactions. It opens a screen or runs a command or button, then sends the answer. It is the only
+ * error boundary.
+ */
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
   const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
@@ -107,7 +110,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return renderer.screen(view, address, from?.back);
   };
 
-  /** @returns how it went, in a word */
+  /** Sends the answer, or an error message if the work fails. @returns the outcome, for the metrics */
   const reply = async (
     interaction: Answerable,
     target: AnswerTarget,
@@ -128,7 +131,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return outcome;
   };
 
-  /** The screen that a reading command opens. @throws {PersonError} if there is none for what was typed */
+  /** Returns the screen that a reading command opens. @throws {PersonError} if the subcommand is unknown or the id is invalid */
   const addressOf = async (
     interaction: ChatInputCommandInteraction,
     links: Links,
@@ -149,7 +152,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
     const outcome = await runCommand(interaction);
-    // It is no part of the answer, and costs none.
+    // Sent separately, so that a failure does not affect the answer.
     const sayPrivately = async (word: string) => {
       const content = withMentions(word, commandPaths());
       const flags = MessageFlags.Ephemeral;
@@ -188,7 +191,10 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return handler.handle(parameters, click, services);
   };
 
-  /** Opens a screen in the person's own message, or in a copy of another message. Or runs a button's handler. */
+  /**
+   * Follows a link: runs a button's handler, or opens a screen. A screen replaces the clicked message if it belongs to the
+   * person. Otherwise, they get a private copy.
+   */
   const follow = async (click: Click): Promise<string> => {
     const clicked = readClick(click);
     const handler = handlers.get(clicked.parts.wire);
@@ -240,7 +246,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return "unknown";
   };
 
-  /** Names of which there are few, for the metrics. */
+  /** Returns a name for the metrics. There are few names. */
   const nameOf = (interaction: Interaction): string => {
     if (interaction.isAutocomplete()) return "complete";
     if (!interaction.isChatInputCommand()) return "link";
@@ -250,7 +256,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const ageOf = createAge();
 
-  /** @returns what came of it, or what went wrong */
+  /** Handles an interaction and logs errors. @returns the outcome, for the metrics */
   const attempt = async (interaction: Interaction): Promise<string> => {
     const { id } = interaction;
     if (ageOf(interaction.createdTimestamp) > STALE_MS) {
@@ -261,7 +267,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       return await handle(interaction);
     } catch (error) {
       if (hasCode(error, DISCORD.alreadyAcknowledged)) {
-        // Two processes on one shard, while one takes over from the other.
+        // During a handover, two processes run the same shard.
         log.debug({ interaction: id }, "Another process answered first");
         return "duplicate";
       }

@@ -20,8 +20,8 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
 };
 
 /**
- * One helpful sentence for the person. What was not expected is logged whole, with the interaction's id, which the
- * person gets.
+ * Returns an error message for the person. Unexpected errors are logged in full, with the interaction's id, which the message
+ * contains too.
  */
 export function explain(error: unknown, log: Pick<Log, "error">, interaction: string): string {
   if (error instanceof PersonError) return error.message;
@@ -39,12 +39,12 @@ export function kindOf(error: unknown): string {
   return error instanceof StateError ? "storage" : "error";
 }
 
-/** Discord's error codes that this bot knows what to do about, in short. */
+/** Error codes of Discord that the bot handles, under shorter names. */
 export const DISCORD = {
   unknownChannel: RESTJSONErrorCodes.UnknownChannel,
   unknownMessage: RESTJSONErrorCodes.UnknownMessage,
   unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
-  /** Of an interaction whose token has expired: it can be answered for 15 minutes. */
+  /** The interaction's token has expired. It is valid for 15 minutes. */
   unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,
   unknownScheduledEvent: RESTJSONErrorCodes.UnknownGuildScheduledEvent,
   missingAccess: RESTJSONErrorCodes.MissingAccess,

@@ -3,13 +3,13 @@ import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Sta
 import { ConfigError } from "../config.js";
 import type { Log } from "../log.js";
 
-/** The shards that this process runs, and how many of them are connected. */
+/** Returns the number of shards that this process runs, and how many of them are connected. */
 export function gatewayOf(client: Client): { ready: number; all: number } {
   const shards = [...client.ws.shards.values()];
   return { ready: shards.filter(({ status }) => status === Status.Ready).length, all: shards.length };
 }
 
-/** Tells the log how the connections to the gateway are doing. */
+/** Logs errors and state changes of the gateway connections. */
 export function watchGateway(client: Client, log: Log): void {
   client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));
   client.on(Events.Warn, (reason) => log.warn({ reason }, "The Discord client warned"));
@@ -20,7 +20,7 @@ export function watchGateway(client: Client, log: Log): void {
   client.on(Events.ShardResume, connected);
 }
 
-/** Why Discord closed a connection to the gateway for good (Discord: Gateway Close Event Codes), and what to do. */
+/** Explains why Discord closed a gateway connection for good, and what to do (Discord: Gateway Close Event Codes). */
 export function explainClose(code: number): string {
   if (code === GatewayCloseCodes.AuthenticationFailed)
     return "DISCORD_TOKEN is refused by Discord's gateway: was it reset? It wants the bot's token, from the application's Bot page";
@@ -29,12 +29,12 @@ export function explainClose(code: number): string {
   return `Discord closed the connection for good (${code}, ${GatewayCloseCodes[code] ?? "unknown"}): is there a newer version of the bot?`;
 }
 
-/** Delay after the gateway closed for good, in ms. Each attempt counts, and Discord resets the token at 1,000 a day. */
+/** Retry delay after the gateway closed for good, in ms. Each attempt counts: after 1,000 a day, Discord resets the token. */
 const AFTER_CLOSE_MS = 10 * 60_000;
 
 /**
- * Logs in, however long Discord cannot be reached, or does not want the shards.
- * @throws {ConfigError} if it refuses the token
+ * Logs in. Retries while Discord cannot be reached, or closes the connections for good.
+ * @throws {ConfigError} if Discord refuses the token, or closes a connection for good although the login succeeded
  */
 export async function logIn(client: Client, token: string, log: Log, stopped: AbortSignal): Promise<void> {
   let closedWith: number | undefined;
@@ -45,7 +45,8 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
   for (let attempt = 0; ; attempt += 1) {
     try {
       closedWith = undefined;
-      // Set by a login that failed, and never reset by discord.js: the next one's shards would go on identifying.
+      // A failed login sets this flag, and discord.js never resets it. If the next login failed too, discord.js would then skip
+      // its cleanup, and the shards would keep identifying.
       Reflect.set(client.ws, "destroyed", false);
       await client.login(token);
       client.off(Events.ShardDisconnect, noteClose);

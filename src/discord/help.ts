@@ -3,7 +3,7 @@ import type { CommandHelp } from "../screens/view.js";
 import { commandMention, md } from "../text/markdown.js";
 import { COMMAND_GROUPS, type CommandDefinition, type CommandGroup } from "./command.js";
 
-/** A command, as far as help needs it. */
+/** The parts of a command that help shows. */
 interface DescribedCommand {
   readonly definition: CommandDefinition;
   readonly group: CommandGroup;
@@ -16,8 +16,8 @@ function pathsOf({ name, options = [] }: CommandDefinition): string[] {
 }
 
 /**
- * Discord's id of each command by how it is called.
- * @param ids Discord's ids by the commands' names
+ * Returns Discord's ids by command path.
+ * @param ids Discord's ids by command name
  */
 export const commandPaths = (
   definitions: readonly CommandDefinition[],

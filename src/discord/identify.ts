@@ -3,7 +3,7 @@ import { type IIdentifyThrottler, SimpleIdentifyThrottler } from "discord.js";
 import type { Redis } from "../storage/redis.js";
 import { withTimeout } from "../util/timeouts.js";
 
-/** Discord: one identify in 5 s for each of `max_concurrency` buckets. A little more, for clocks that differ. */
+/** Discord allows one identify in 5 s for each of `max_concurrency` buckets. Slightly longer, to allow for clock differences. */
 const SLOT_MS = 5_250;
 const RETRY_EVERY_MS = 250;
 /** Time for Redis to connect and to answer, in ms. An identify is not urgent. */
@@ -11,8 +11,8 @@ const CONNECT_MS = 5_000;
 const ANSWER_MS = 2_000;
 
 /**
- * Leases the slots of Discord's identify limit in Redis: two processes that identify in one bucket at once would
- * invalidate each other's sessions. While Redis is not usable, each process keeps to the limit by itself.
+ * Leases the slots of Discord's identify limit in Redis, because two processes that identify in one bucket at once would
+ * invalidate each other's sessions. While Redis is unavailable, each process keeps to the limit by itself.
  */
 export function createIdentifyThrottler(
   redis: Pick<Redis, "client" | "connected">,

@@ -1,4 +1,4 @@
-/** Discord's documented limits. Lengths are counted in UTF-16 units, which never allows too much. */
+/** Discord's documented limits. Lengths are in UTF-16 units. Discord may count fewer, never more. */
 export const LIMITS = {
   content: 2_000,
   title: 256,
@@ -8,7 +8,7 @@ export const LIMITS = {
   fieldValue: 1_024,
   footer: 2_048,
   author: 256,
-  /** Over all embeds of a message. */
+  /** Total of all embeds of a message. */
   embedTotal: 6_000,
   rows: 5,
   buttonsPerRow: 5,

@@ -4,8 +4,8 @@ import { KEY_MARK, packId, WHOLE_MARK } from "../text/ids.js";
 import { LIMITS } from "./limits.js";
 
 /**
- * The first character of a custom_id. It keeps two buttons apart that lead to the same page, and tells what the link
- * is to the message it is on.
+ * First character of a custom_id. It says what the link does on its message, and keeps custom_ids unique if two buttons lead to
+ * the same page.
  */
 export const SLOT = { refresh: "r", back: "b", jump: "j" } as const;
 /** Slots of a pager's buttons, of menus, and of other links. */
@@ -13,28 +13,29 @@ export const PAGER_SLOTS = ["0", "1", "2", "3"] as const;
 export const MENU_SLOTS = ["w", "x", "y", "z"] as const;
 export const LINK_SLOTS = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] as const;
 
-/** Addresses as text, and back. */
+/** Converts addresses to text and back. */
 export interface Links {
   /**
-   * An address as text, written like a URL: `validators?status=ACTIVE&page=3`. An id that does not fit travels as its key.
-   * @param max how many characters it may take
+   * Returns an address as text, written like a URL: `validators?status=ACTIVE&page=3`. An id that does not fit is replaced by its
+   * key.
+   * @param max maximum length in characters
    */
   encode(address: Address, max: number): string;
   /** Parses an address of any network. Returns `undefined` if it is invalid or contains an unknown key. */
   decode(text: string): Promise<Address | undefined>;
-  /** The same for text that was taken apart already. */
+  /** Like `decode`, for text that is already parsed. */
   resolve(parts: LinkParts): Promise<Address | undefined>;
   /** Returns a link's custom_id. A mark comes last, as a parameter that screens ignore. */
   customId(slot: string, address: Address, mark?: string): string;
-  /** An id as a choice's value: packed as in an address, or its key if it does not fit. */
+  /** Returns an id as the value of an autocomplete choice: packed as in an address, or its key if it does not fit. */
   choiceValue(id: string): string;
   /** Returns the id of a choice's value, or `undefined` if its key is unknown. */
   readChoice(value: string): Promise<string | undefined>;
-  /** The same for ids that the explorer does not know. Their keys are not stored. */
+  /** Creates links with ids that the explorer does not know. Their keys are kept only in memory. */
   readonly unkept: Pick<Links, "encode" | "customId">;
 }
 
-/** Only what separates is escaped, so an address stays readable and short. */
+/** Escapes only separators, so that an address stays short and readable. */
 const escapeValue = (text: string) => text.replace(/[%&=]/g, encodeURIComponent);
 /** Escapes an id that is written before the query. */
 const escapePlaced = (text: string) => text.replace(/[%&=?]/g, encodeURIComponent);
@@ -47,19 +48,19 @@ function unescapeValue(value: string): string | undefined {
   }
 }
 
-/** A link's text, taken apart. */
+/** The parsed text of a link. */
 export interface LinkParts {
   /** The code of the link's network; `undefined` for the oldest one. */
   readonly network: string | undefined;
   readonly wire: string;
-  /** An id before the query, as it is written. */
+  /** The id in front of the query, still escaped. */
   readonly id: string | undefined;
   readonly query: string;
 }
 
 /**
- * An address that names its network is written `te~validator/<id>?page=2`: its id needs no name, and so it is no longer than one
- * that names none, `validator?id=<id>&page=2`.
+ * Parses the text of a link. If it begins with a network code, the id comes before the query, without a name:
+ * `te~validator/<id>?page=2`. It is therefore no longer than a link without a code: `validator?id=<id>&page=2`.
  */
 export function partsOf(text: string): LinkParts {
   const [, network, named] = /^([a-z][a-z\d])~(.*)$/s.exec(text) ?? [];
@@ -78,7 +79,7 @@ export function createLinks(keys: IdKeys, network: () => string | undefined = ()
 }
 
 function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "unkept"> {
-  /** Addresses of rows that are shown again and again. */
+  /** Cache of encoded addresses, for rows that are shown repeatedly. */
   const encoded = new WeakMap<Address, string>();
 
   const packed = (id: string, fits: (text: string) => boolean): string => {

@@ -2,7 +2,7 @@ import { commandMention } from "../text/markdown.js";
 
 const COMMAND = /`\/([a-z]+(?: [a-z-]+)?)`/g;
 
-/** A text with our commands in it, such as `/price` in a code span, as mentions that can be clicked if that is possible. */
+/** Replaces the bot's commands in code spans, such as `/price`, with clickable mentions if Discord's id is known. */
 export const withMentions = (text: string, paths: ReadonlyMap<string, string>): string =>
   text.replace(COMMAND, (span, path: string) => {
     const id = paths.get(path);

@@ -31,7 +31,10 @@ const COLOURS: Readonly<Record<Tone, number>> = {
   warning: 0xe0a021,
 };
 
-/** The content of a message, for a reply, an edit or a post. It pings no one. `attachments` lists its own files only. */
+/**
+ * The content of a message, for a reply, an edit or a post. It pings no one. `attachments` is empty, so that an edit removes the
+ * previous files.
+ */
 export interface MessagePayload {
   /** The text of the notification on a phone, which does not show embeds. */
   readonly content?: string;
@@ -42,11 +45,11 @@ export interface MessagePayload {
   readonly allowedMentions: { readonly parse: [] };
 }
 
-/** Views as messages within Discord's limits, whatever the explorer returned. */
+/** Renders views as messages within Discord's limits, even if the explorer returns unexpected data. */
 export interface Renderer {
-  /** A screen at its address: with a way to refresh it, to turn its pages, and back. */
+  /** Renders a screen, with buttons to refresh it, to turn its pages and to go back. */
   screen(view: View, here: ScreenAddress, back: ScreenAddress | undefined): MessagePayload;
-  /** A message that is no screen: it only has links. */
+  /** Renders a message that is not a screen, without refresh and page buttons. */
   message(view: View): MessagePayload;
   /** Returns the title for use outside of messages: in threads, calendar events and choices. */
   title(text: string): string;
@@ -56,15 +59,15 @@ export interface Renderer {
 
 /** Options of a renderer. */
 interface RendererOptions {
-  /** Discord's id of each command by how it is called, once they are registered. */
+  /** Discord's ids by command path. Empty until the commands are registered. */
   readonly commands?: () => ReadonlyMap<string, string>;
-  /** The address of a thing's page in the web explorer, if one is set. */
+  /** Returns the URL of a thing's page in the web explorer, if one is set. */
   readonly pageOf?: (thing: ExplorerPage) => string | undefined;
-  /** The network's name, if that is to be said. */
+  /** The network's name if messages show it. */
   readonly label?: string | undefined;
   /** Name of the coin's unit. */
   readonly coin?: string | undefined;
-  /** Tells one network's messages from another's in the same channel. */
+  /** Added to marks, so that messages of different networks in one channel have different marks. */
   readonly salt?: () => string | undefined;
 }
 
@@ -108,7 +111,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
 const fileName = (name: string, label: string | undefined): string =>
   label === undefined ? name : `${label.replace(/[^\w-]+/g, "-")}-${name}`;
 
-/** A title with the network's name, which is never what is cut. */
+/** Appends the network's name to a title. If the result is too long, only the title is cut. */
 function withLabel(title: string, label: string | undefined, most: number, shorten = cutEscaped): string {
   const labelSuffix = label === undefined ? "" : ` · ${label}`;
   return `${shorten(title, most - labelSuffix.length)}${labelSuffix}`;
@@ -141,19 +144,19 @@ function toMessage(view: View, components: ButtonRow[], words: MessageWords): Me
   };
 }
 
-/** The same message without its pictures: one that Discord does not like never costs a whole reply. */
+/** Returns a message without its pictures, for a retry if Discord rejects it because of one. */
 export function withoutPictures(payload: MessagePayload): MessagePayload {
   const embeds = payload.embeds.map(({ thumbnail, image, ...rest }) => rest);
   const files = payload.files.filter(({ name }) => !name.endsWith(".png"));
   return { ...payload, embeds, files };
 }
 
-/** Text that Discord does not format, such as a label: cleaned, on one line, cut; never empty. */
+/** Prepares text that Discord does not format, such as a label: clean, on one line, cut, and never empty. */
 function plain(text: string, most: number): string {
   return cut(clean(text).replace(/\s+/g, " ").trim(), most).trim() || "—";
 }
 
-/** Whole lines, as many as fit, and "…" for the rest. A single line that does not fit is cut. */
+/** Joins as many whole lines as fit, with "…" in place of the rest. If the first line does not fit, it is cut. */
 function fitLines(lines: readonly string[], most: number): string {
   let text = "";
   for (const line of lines) {
@@ -164,7 +167,7 @@ function fitLines(lines: readonly string[], most: number): string {
   return text;
 }
 
-/** Why the newest data could not be had, in few words. */
+/** Short reasons why the newest data is not available. */
 const WHY: Partial<Record<ExplorerProblem, string>> = {
   busy: "a lot of people are asking",
   spent: "you sent a lot of requests in the last minute",
@@ -174,14 +177,14 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   withheld: "the explorer does not give it to this bot",
 };
 
-/** Returns the age of the data as one line of small print, which Discord keeps up to date. */
+/** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */
 function ageOf(view: View): Markdown | undefined {
   if (view.readings.length === 0) return undefined;
   const oldestReading = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
   const problem = view.readings.find((reading) => reading.problem)?.problem;
   if (problem)
     return md`-# ⚠️ Not the newest data, from ${oldestReading}: ${WHY[problem] ?? "the explorer is not answering"}`;
-  // A newer one is on its way already, but not to this message.
+  // Newer data is being fetched, but this message does not change by itself.
   const isStale = view.readings.some((reading) => reading.stale);
   return isStale
     ? md`-# Explorer data from ${oldestReading}; press Refresh for newer data`
@@ -191,8 +194,8 @@ function ageOf(view: View): Markdown | undefined {
 /** Space reserved for the age, so that it is never cut off. */
 const AGE_ROOM = 200;
 
-// Discord's own JSON, and not the builders: those check once more, at several times the cost of all else
-// (docs/benchmarks.md), what is brought within the limits here. The sandbox checks every message of every test.
+// Builds raw JSON instead of using discord.js's builders. They would validate text again that is already within the limits, at
+// several times the cost of everything else (docs/benchmarks.md). The sandbox validates every message of every test.
 function toEmbed(view: View, words: MessageWords): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
@@ -223,7 +226,7 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
   };
 }
 
-/** A text's lines, as they are to be read. */
+/** Returns a text's lines, with command mentions and the coin's unit filled in. */
 const linesOf = (text: Markdown, { commands, coin }: MessageWords): string[] =>
   withCoin(withMentions(text.toString(), commands), coin).split("\n");
 
@@ -235,10 +238,10 @@ function fitField({ name, value, inline = false }: Field, words: MessageWords) {
   };
 }
 
-/** Writes addresses. */
+/** Encodes addresses. Either `Links` or its `unkept`. */
 type Writer = Links["unkept"];
 type ButtonRow = APIActionRowComponent<APIComponentInMessageActionRow>;
-/** A choice as a menu shows it; undefined if its address is too long. */
+/** Returns a choice as a menu option, or `undefined` if its address is too long. */
 type ToOption = (choice: Choice) => APISelectMenuOption | undefined;
 
 const rowOf = (components: APIComponentInMessageActionRow[]): ButtonRow => ({
@@ -320,7 +323,7 @@ function pagerRow(
       disabled: to < 1 || to > pages || to === page,
     } satisfies APIButtonComponentWithCustomId;
   });
-  // The dialog it opens takes its address from here, without the page.
+  // The dialog takes its address from this button. Page 1 is the default and is left out.
   const jump: APIButtonComponentWithCustomId = {
     type: ComponentType.Button,
     style: ButtonStyle.Primary,

@@ -11,8 +11,8 @@ export interface NameServices {
 }
 
 /**
- * The id of what a person named: as it was completed, as an id, or by a name that fits one thing alone.
- * @throws {PersonError} if it fits none, or several
+ * Returns the id for a person's input: an autocomplete choice, an id, or a name that matches exactly one thing.
+ * @throws {PersonError} if the name matches no thing, or several
  */
 export async function readThing(
   typed: string,

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createTurns } from "../util/turns.js";
 
-/** Discord allows a bot 50 requests a second: one each 21 ms stays just under it in any second. */
+/** Interval between requests, in ms. It is slightly longer than Discord's limit of 50 requests a second requires. */
 const EVERY_MS = 21;
 
-/** Spaces requests out, the urgent ones first; servers take turns, however many channels one of them has. */
+/** Spaces out requests. New messages go before edits, and servers take turns, regardless of their number of channels. */
 export interface Pacer {
   /**
-   * Resolves when a request may be sent; edits give way to new messages.
-   * @param line whom it is for: a server's id, or a channel's if the server is not known
+   * Resolves when a request may be sent. Edits wait for new messages.
+   * @param line the queue: a server's id, or a channel's id if the server is unknown
    */
   turn(line: string, urgency?: "message" | "edit"): Promise<void>;
 }
 
-/** @param everyMs the time between two requests */
+/** Creates a pacer. @param everyMs interval between requests, in ms */
 export function createPacer(everyMs = EVERY_MS): Pacer {
   const waitingTurns = { message: createTurns<() => void>(), edit: createTurns<() => void>() };
   let isRunning = false;

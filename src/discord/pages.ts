@@ -1,10 +1,10 @@
 import type { ExplorerPage } from "../screens/view.js";
 
-/** The longest address that a button takes (Discord: 512 characters). */
+/** Maximum length of a link button's URL (Discord: 512 characters). */
 const MAX_URL = 512;
 
 /**
- * Returns the addresses of the web explorer's pages.
+ * Creates a function that returns the URL of a thing's page in the web explorer.
  * @param patterns by kind, with `{id}` as a placeholder; `undefined` if none is set
  */
 export const createPages =

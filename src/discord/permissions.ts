@@ -7,11 +7,11 @@ import {
   PermissionFlagsBits,
 } from "discord-api-types/v10";
 
-/** A channel with everything that decides a member's permissions. It is read over REST, because the bot caches no servers. */
+/** A channel with all data that determines a member's permissions. It is read over REST, because the bot caches no servers. */
 export interface ChannelPlace {
   readonly channel: APIChannel;
   readonly guild: APIGuild;
-  /** Its own overwrites, or those of the channel that a thread is in. */
+  /** Overwrites of the channel, or for a thread, of its parent channel. */
   readonly overwrites: readonly APIOverwrite[];
 }
 
@@ -51,17 +51,17 @@ export function permissionsIn(
   return steps.reduce(applyOverwrites, base);
 }
 
-/** Every permission there is, or will be. */
+/** All permissions, including future ones. */
 export const ALL = ~0n;
 
-/** Overwrites of one kind count together: what any of them denies goes, and then what any of them allows comes. */
+/** Applies the overwrites of one kind together: first everything that any of them denies, then everything that any allows. */
 function applyOverwrites(held: bigint, overwrites: readonly APIOverwrite[]): bigint {
   const deny = overwrites.reduce((bits, each) => bits | BigInt(each.deny), 0n);
   const allow = overwrites.reduce((bits, each) => bits | BigInt(each.allow), 0n);
   return (held & ~deny) | allow;
 }
 
-/** Permissions by the names that Discord's settings give them. */
+/** Permission names, as in Discord's settings. */
 export const NAMES = {
   ViewChannel: "View Channel",
   SendMessages: "Send Messages",
@@ -75,7 +75,7 @@ export const NAMES = {
   CreateEvents: "Create Events",
 } as const satisfies Partial<Record<keyof typeof PermissionFlagsBits, string>>;
 
-/** A permission that this bot has a word for. */
+/** A permission with a name in `NAMES`. */
 export type PermissionName = keyof typeof NAMES;
 
 /** Returns the missing permissions by the names in Discord's settings. */

@@ -20,7 +20,7 @@ import {
   writeIn,
 } from "./permissions.js";
 
-/** @throws {PersonError} if the bot cannot see the channel */
+/** Reads a channel with its server and overwrites. @throws {PersonError} if the bot cannot see it, or it is in another server */
 export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {
     const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
@@ -42,7 +42,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
-/** A channel, and the one whose thread or forum's post it is, if it is one. */
+/** Returns a channel's id and its parent's: the channel of a thread or forum post, or else the category. */
 export async function withParent(rest: REST, channelId: string | null): Promise<readonly string[]> {
   if (channelId === null) return [];
   const channel = (await rest.get(Routes.channel(channelId)).catch(() => undefined)) as
@@ -66,7 +66,7 @@ interface Wants {
   readonly needs: readonly PermissionName[];
 }
 
-/** The names of the permissions that the bot lacks for a subscription in a place; none if all is well. */
+/** Returns the names of the permissions that the bot lacks for a subscription. Empty if it has all of them. */
 export async function lackedIn(
   rest: REST,
   botId: string,
@@ -82,7 +82,7 @@ export async function lackedIn(
   ];
 }
 
-/** The same for what belongs to the server, if a channel's own settings do not count. */
+/** Returns the same for server-wide permissions, for which a channel's overwrites do not count. */
 const lackedInServer = async (
   rest: REST,
   botId: string,
@@ -100,8 +100,8 @@ interface SubscriptionCheck extends Wants {
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
 
 /**
- * Checks that the bot can do in a channel what a subscription wants, and that the person may set it up there.
- * @throws {PersonError} naming what is missing, and how to grant it
+ * Checks that the bot has the permissions for a subscription in a channel, and that the person may set it up there.
+ * @throws {PersonError} that names the missing permissions, and how to grant them
  */
 export async function checkSubscription(
   rest: REST,
@@ -138,7 +138,7 @@ export async function checkSubscription(
 
 /**
  * Checks that the bot can ping a role anywhere in a server.
- * @throws {PersonError} naming what is missing, and how to grant it
+ * @throws {PersonError} that says how to allow it
  */
 export async function checkPingable(
   rest: REST,
@@ -157,7 +157,7 @@ export async function checkPingable(
     );
 }
 
-/** @throws {PersonError} for @everyone, and for a role that is not there */
+/** Returns a role of a server. @throws {PersonError} if it is @everyone or does not exist */
 function roleOf(guild: APIGuild, roleId: string): APIRole {
   if (roleId === guild.id)
     throw new PersonError(

@@ -9,17 +9,17 @@ import {
 import { DISCORD, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 
-/** A message for a channel, with what makes it arrive once. */
+/** A message for a channel, with a nonce that prevents duplicates. */
 export interface Post {
   readonly payload: MessagePayload;
-  /** A second message with the same one within minutes is not created (Discord: 25 characters). */
+  /** Discord does not create a second message with the same nonce within minutes (Discord: 25 characters). */
   readonly nonce: string;
-  /** The roles and the people that it notifies. */
+  /** Roles and people that it notifies. */
   readonly roleIds?: readonly string[];
   readonly userIds?: readonly string[];
-  /** True if it makes no sound. */
+  /** True if it is sent without a notification sound. */
   readonly isSilent?: boolean;
-  /** The message it replies to, if that is still there. */
+  /** Id of the message it replies to. Ignored if that message is gone. */
   readonly replyTo?: string | undefined;
 }
 
@@ -48,7 +48,10 @@ const filesOf = ({ payload }: Post) =>
 /** Time until Discord archives a thread under an announcement, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
 
-/** Posts to a channel or thread: one request, and another only if Discord said that the first was not done. */
+/**
+ * Posts to a channel or thread, and returns the message's id. It retries only after an error that says that no message was
+ * created.
+ */
 export async function postMessage(
   rest: REST,
   channelId: string,
@@ -76,7 +79,10 @@ export async function postMessage(
   }
 }
 
-/** Opens a forum's post. It takes no nonce. @returns the post's id, which is its thread's and its first message's */
+/**
+ * Creates a forum post. Discord accepts no nonce for it.
+ * @returns the post's id, which is also the id of its thread and first message
+ */
 export async function postToForum(
   rest: REST,
   channelId: string,
@@ -99,7 +105,7 @@ export async function postToForum(
   return thread.id;
 }
 
-/** Opens a thread under a message; it has the message's id. */
+/** Opens a thread under a message. The thread's id is the message's id. An existing thread is not an error. */
 export async function openThread(
   rest: REST,
   channelId: string,
@@ -115,7 +121,7 @@ export async function openThread(
   }
 }
 
-/** Archives a thread, or opens it again. */
+/** Archives or unarchives a thread. */
 export async function setArchived(
   rest: REST,
   threadId: string,
@@ -125,7 +131,7 @@ export async function setArchived(
   await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) });
 }
 
-/** Sends an announcement channel's message on to the channels that follow it. */
+/** Publishes a message of an announcement channel to the channels that follow it. */
 export async function crosspost(rest: REST, channelId: string, messageId: string): Promise<void> {
   try {
     await rest.post(Routes.channelMessageCrosspost(channelId, messageId));
@@ -134,7 +140,7 @@ export async function crosspost(rest: REST, channelId: string, messageId: string
   }
 }
 
-/** Replaces a message's embeds, buttons and files; its text and its pings stay. */
+/** Replaces a message's embeds and buttons, and removes its files. Its text and pings stay. */
 export async function editMessage(
   rest: REST,
   channelId: string,
@@ -148,7 +154,7 @@ export async function editMessage(
 }
 
 const DISCORD_EPOCH = 1_420_070_400_000n;
-/** The id that a message of that moment would have at the least. */
+/** Returns the smallest id that a message of this time can have. */
 const snowflakeAt = (ms: number): string =>
   String((BigInt(Math.max(0, Math.floor(ms))) - DISCORD_EPOCH) << 22n);
 const PAGE = 100;
@@ -157,7 +163,7 @@ const MAX_PAGES = 5;
 const holdsMark = (message: { components?: unknown }, mark: string): boolean =>
   JSON.stringify(message.components ?? []).includes(mark);
 
-/** Looks for a message by a mark in one of its buttons, among those since a moment. @returns its id */
+/** Finds a message by the mark in one of its buttons, among messages since this time (epoch ms). @returns the message's id */
 export async function findByMark(
   rest: REST,
   channelId: string,
@@ -177,8 +183,8 @@ export async function findByMark(
 }
 
 /**
- * The same in a forum, whose posts are threads, active or archived.
- * @param turn resolves when one more request may be sent: there is one for each post
+ * Like `findByMark`, for a forum. Its posts are threads, active or archived.
+ * @param turn resolves when the next request may be sent. Each post takes one request
  */
 export async function findPostByMark(
   rest: REST,
@@ -201,7 +207,7 @@ export async function findPostByMark(
   for (const { id } of posts) {
     await turn();
     const firstMessage = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
-      // The message was deleted, so it is not the one. Other errors say nothing.
+      // A deleted message is not a match. After any other error the result is unknown.
       if (hasCode(error, DISCORD.unknownMessage) || hasCode(error, DISCORD.unknownChannel)) return undefined;
       throw error;
     });

@@ -3,17 +3,17 @@ import { DISCORD } from "./errors.js";
 
 /** Kind of a failed request to a channel. */
 export type PostProblem =
-  /** Gone for good. */
+  /** The channel no longer exists. */
   | "channel-deleted"
-  /** The bot cannot see it: taken from it, or the bot has left the server. */
+  /** The bot cannot see the channel: it lost access, or has left the server. */
   | "no-access"
   /** A person must change something first. */
   | "permanent"
-  /** Discord will never take this message, whatever anybody changes. */
+  /** Discord will never accept this message. */
   | "invalid"
   /** An earlier message with this nonce was delivered and then deleted. */
   | "deleted-by-somebody"
-  /** Discord did not take it; the same may be sent again. */
+  /** Discord did not accept the message. It can be sent again. */
   | "refused-for-now"
   /** It is not known if the message arrived. */
   | "unknown";
@@ -32,7 +32,7 @@ export function problemOf(error: unknown): PostProblem {
       return "invalid";
     default:
       if (error.status >= 500) return "unknown";
-      // Without a code of Discord's own it speaks for the whole bot (a token reset, a ban of its address), not for a channel.
+      // An error without a Discord code concerns the whole bot (a token reset, an IP ban), not this channel.
       if (
         error.status === 429 ||
         error.status === 401 ||

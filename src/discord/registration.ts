@@ -30,7 +30,7 @@ function withoutDefaults(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The keys of a command that we state; what else Discord answers (ids, versions, localized names) is its own. */
+/** Keys of a command that are compared. Discord adds others to its answer (ids, versions, localized names). */
 const STATED = [
   "name",
   "description",
@@ -69,11 +69,11 @@ export function isRegistered(ours: readonly CommandDefinition[], theirs: readonl
   );
 }
 
-/** Contexts and integration types apply to global commands only. */
+/** Removes contexts and integration types, which apply to global commands only. */
 export const forGuild = ({ contexts, integration_types, ...rest }: CommandDefinition): CommandDefinition =>
   rest;
 
-/** Maximum number of servers that are searched for commands of an earlier setting. */
+/** Bots in more servers than this do not check them for commands of an earlier setting. */
 const MAX_OTHER_GUILDS = 25;
 
 interface RegistrationDeps {
@@ -89,7 +89,7 @@ interface RegistrationDeps {
   readonly log: Log;
 }
 
-/** Discord's ids of the commands, by name. */
+/** Returns Discord's ids of the commands, by name. */
 function idsOf(registered: unknown): Map<string, string> {
   const rows: unknown[] = Array.isArray(registered) ? registered : [];
   return new Map(
@@ -121,7 +121,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
 
   const settings = state.open(registrations);
   const lastRegistration = await settings.get("registration").catch(() => undefined);
-  // A small bot's servers are looked at too: the state may be another than when they were registered.
+  // For a small bot, check its servers too. The state may not be the one that recorded the last registration.
   const inspectedGuilds = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
   const otherGuilds = new Set([
     ...(lastRegistration?.guildId ? [lastRegistration.guildId] : []),
@@ -141,31 +141,36 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
       ),
     ),
   );
-  // Without it, a later change of scope looks at the servers instead.
+  // If this fails, a later change of scope checks the servers instead.
   await state
     .commit([settings.put("registration", { guildId: guildId ?? null })])
     .catch((err: unknown) => log.debug({ err }, "The commands' scope could not be kept"));
   return ids;
 }
 
-/** Discord answers a refused or a malformed request the same way each time: never retry a 403. */
+/**
+ * True if a retry may succeed. Discord always answers forbidden and malformed requests the same way, so these are not retried.
+ */
 const mayPass = (error: unknown): boolean =>
   !(error instanceof DiscordAPIError) || error.status === 429 || error.status >= 500;
 
-/** Pauses between two tries, in ms: each is twice as long as the last, up to the longest. */
+/** Backoff between attempts, in ms. It doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 2 * SECOND;
 const MAX_PAUSE_MS = 5 * MINUTE;
 
-/** The registration of the commands, which goes on until Discord has them. */
+/** The registration of the commands, which is retried until Discord has accepted or refused them. */
 export interface Registration {
-  /** Resolves after the first try, whether or not it succeeded. */
+  /** Resolves after the first attempt, successful or not. */
   readonly tried: Promise<void>;
   /** True once Discord has the commands, or has refused them for good. */
   isSettled(): boolean;
   stop(): void;
 }
 
-/** Registers the commands, again with backoff while Discord does not answer. @param onDone gets Discord's ids of the commands */
+/**
+ * Registers the commands. Retries with backoff while Discord does not answer.
+ * @param onDone receives Discord's ids of the commands
+ */
 export function keepRegistering(
   options: RegistrationDeps,
   onDone: (ids: ReadonlyMap<string, string>) => void,

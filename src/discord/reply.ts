@@ -10,7 +10,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { DISCORD, hasCode, isTooLate } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 
-/** An interaction that wants an answer. */
+/** An interaction that can be answered. */
 export type Answerable =
   | ChatInputCommandInteraction
   | ButtonInteraction
@@ -20,7 +20,7 @@ export type Answerable =
 /** Destination of an answer: a new public or private message, or the message that was clicked. */
 export type AnswerTarget = "public" | "private" | "update";
 
-/** Discord wants the first response within 3 s; what is not ready after this many ms is deferred. */
+/** Time after which an unfinished answer is deferred, in ms. Discord wants the first response within 3 s. */
 const DEFER_AFTER_MS = 1_500;
 
 type Settled<T> = { readonly value: T } | { readonly error: unknown };
@@ -31,7 +31,7 @@ const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
     (error: unknown) => ({ error }),
   );
 
-/** The message can only be updated if the interaction came from one. */
+/** Returns the interaction if it came from a message, which it can then update. */
 function updatable(interaction: Answerable) {
   if (interaction.isMessageComponent()) return interaction;
   return interaction.isModalSubmit() && interaction.isFromMessage() ? interaction : undefined;
@@ -48,7 +48,7 @@ async function sendReply(
   target: AnswerTarget,
   message: MessagePayload,
 ): Promise<void> {
-  // discord.js adds the files to the list it is given.
+  // discord.js adds the files to this array, so it needs a new one.
   const payload = { ...message, attachments: [] };
   if (interaction.deferred) {
     await interaction.editReply(payload);
@@ -59,12 +59,12 @@ async function sendReply(
     await clicked.update(payload);
     return;
   }
-  // A first response keeps no attachments, so it may not name any.
+  // A first response has no earlier attachments to keep, so the list must be missing.
   const { attachments, ...first } = payload;
   await interaction.reply(target === "private" ? { ...first, flags: MessageFlags.Ephemeral } : first);
 }
 
-/** Says one sentence to the person alone; a message that was clicked stays as it was. */
+/** Sends one sentence to the person in private. A clicked message stays unchanged. */
 async function sayPrivately(interaction: Answerable, target: AnswerTarget, content: string): Promise<void> {
   const sentence = { content, allowedMentions: { parse: [] } };
   if (!interaction.deferred) {
@@ -79,7 +79,7 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, conte
 }
 
 /**
- * Answers: in one response if the work is done in time, else by deferring and editing. An error becomes a private
+ * Sends an answer. If the work is not done in time, the response is deferred and edited later. An error becomes a private
  * sentence.
  */
 export async function answerInteraction(
@@ -98,14 +98,14 @@ export async function answerInteraction(
     await sayPrivately(interaction, target, explain(result.error));
     return;
   }
-  // Files are read whole as they are sent: not in the same turn in which they were made.
+  // Sending reads the files in full. Yield first, because creating them has already used this turn of the event loop.
   await yieldFor(result.value.files.reduce((sum, { attachment }) => sum + attachment.length, 0));
   try {
     await sendReply(interaction, target, result.value);
   } catch (error) {
     if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
     try {
-      // Discord is stricter with pictures' addresses than anything it says of them.
+      // Discord rejects more picture URLs than it documents, so try again without pictures.
       await sendReply(interaction, target, withoutPictures(result.value));
     } catch {
       await sayPrivately(interaction, target, explain(error));

@@ -11,10 +11,10 @@ import { jsonFile } from "./json-file.js";
 import { namedLine, partyMenu, rowMenu } from "./parts.js";
 import type { Attachment, Choice, Field, Menu } from "./view.js";
 
-/** Lines of a configuration's changes; the rest is in the file. */
+/** Maximum number of configuration changes to list. The rest is in the file. */
 const MAX_CHANGES = 12;
 
-/** A value of an action: parties by name, times in each reader's zone. */
+/** Formats a value of an action. Parties are shown by name, times in each reader's time zone. */
 function shownValue(value: Value, names: Names): Markdown {
   if ("party" in value) return namedLine(names.party(value.party), value.party);
   if ("id" in value) return idCode(value.id);
@@ -52,7 +52,7 @@ function changesField({ changes, gap }: Action, names: Names, rest: string): Fie
 /**
  * Returns the fields of an action, or the changes of a configuration.
  * @param title the request's name, which is not repeated
- * @param rest if the rest of a long value can be found
+ * @param rest a sentence that says where to find the rest of a long value
  */
 export function actionFields(action: Action, title: string, names: Names, rest: string): Field[] {
   const { words, facts } = action;
@@ -91,10 +91,10 @@ export async function actionFile(
   );
 }
 
-/** A contract's id: long hex. */
+/** Matches a contract id. */
 const CONTRACT_ID = /^[0-9a-f]{100,}$/i;
 
-/** A menu that opens the parties and contracts that an action names, after those given. */
+/** Returns a menu that opens the parties in `more`, then the parties and contracts that an action names. */
 export function actionMenu(
   { facts }: Action,
   names: Names,

@@ -33,10 +33,10 @@ const screens = {
     status: z.enum(["ALL", "ACTIVE", "INACTIVE", "BEHIND"]).default("ALL"),
     order,
     page,
-    /** Only those that run it; "": any. */
+    /** Only validators on this version. "" means any version. */
     version: z.string().max(60).default(""),
   }),
-  /** All of them, the recently silent ones first. */
+  /** All validators, the recently silent ones first. */
   overview: screen("overview", "validators", { page }),
   newcomers: screen("newcomers", "the newest validators", { page }),
   versions: screen("versions", "versions", {}),
@@ -51,7 +51,7 @@ const screens = {
   rewards: screen("rewards", "the rewards", { id, page }),
   proposals: screen("proposals", "vote requests", {
     page,
-    /** "first": the open ones by their deadlines, and the others behind them. */
+    /** "first": open requests by deadline, followed by the others. */
     status: z.enum(["first", "open", "all", "accepted", "rejected", "expired"]).default("first"),
     kind: z.enum(["any", "apps", "configuration", "rewards", "validators", "other"]).default("any"),
   }),
@@ -61,9 +61,9 @@ const screens = {
   voters: screen("voters", "super validators", { page }),
   voter: screen("voter", "the super validator", { id, page }),
   transfers: screen("transfers", "transfers", { order, page }),
-  /** By its event's id, with its position in the list. */
+  /** `id` is the event's id. `order` and `page` are its position in the list. */
   transfer: screen("transfer", "the transfer", { id, order, page }),
-  /** By the id of the contract that describes it. */
+  /** `id` is the id of the contract that describes the token. */
   token: screen("t", "the token", { id }),
   contracts: screen("contracts", "contracts", { order, page }),
   contract: screen("c", "the contract", { id }),
@@ -71,7 +71,7 @@ const screens = {
   event: screen("event", "the event", { id }),
   updates: screen("updates", "updates", { order, page }),
   update: screen("update", "the update", { id }),
-  /** Whatever a person pasted or typed: it leads on to what it turns out to be, or to the screen that was wanted. */
+  /** Opens the thing that a person pasted or typed. `of` is the screen that the person asked for. */
   lookup: screen("lookup", "the matches", {
     id,
     of: z
@@ -108,7 +108,7 @@ export interface ButtonAddress {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** The place that a link leads to. */
+/** The destination of a link. */
 export type Address = ScreenAddress | ButtonAddress;
 
 /** True if an address is a screen's. */
@@ -177,7 +177,7 @@ export function parseAddress(
   return result.success ? ({ screen, parameters: result.data } as ScreenAddress) : undefined;
 }
 
-/** Parses an address as it travels. Returns `undefined` if the name is unknown or the parameters are not valid. */
+/** Parses an address by its name in custom ids. Returns `undefined` if the name is unknown or the parameters are not valid. */
 export function addressAt(wire: string, given: Readonly<Record<string, string>>): Address | undefined {
   const button = buttons.get(wire);
   if (!button) return parseAddress(screenByWire.get(wire) ?? "", given);
@@ -192,13 +192,12 @@ export const namedAddress = (screen: ScreenName, name: string): ScreenAddress | 
 /** Returns a screen's name for people, as in "Back to validators". */
 export const wordsOf = (screen: ScreenName): string => screens[screen].words;
 
-/** Returns the name by which a screen's addresses travel. */
+/** Returns a screen's name in custom ids. */
 export const wireOf = (screen: ScreenName): string => screens[screen].wire;
 
-/** Returns the name by which an address travels. */
+/** Returns the name of an address in custom ids. */
 export const wireIn = (to: Address): string => (isScreen(to) ? wireOf(to.screen) : to.button.wire);
 
-/** All screens' names. */
 export const screenNames = Object.keys(screens).filter(isScreenName);
 
 const screenByWire = new Map(screenNames.map((screen) => [wireOf(screen), screen]));
@@ -212,7 +211,6 @@ export const screenAt = (wire: string): ScreenName | undefined => screenByWire.g
 /** True if a screen shows one thing, by its id. */
 export const takesId = (screen: ScreenName): boolean => "id" in screens[screen].parameters.shape;
 
-/** True if there is a screen of that name. */
 export function isScreenName(name: string): name is ScreenName {
   return Object.hasOwn(screens, name);
 }

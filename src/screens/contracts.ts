@@ -28,7 +28,7 @@ import {
 } from "./parts.js";
 import type { Field, Link, Screen } from "./view.js";
 
-/** The contracts by age. */
+/** Lists contracts by age. */
 export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.contracts({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
@@ -55,10 +55,10 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
   });
 };
 
-/** Templates whose contracts describe a token, as far as their name says so. */
+/** Matches the names of templates whose contracts probably describe a token. */
 const TOKEN_TEMPLATE = /instrument|token/i;
 
-/** One contract: what it is, who signed it, and what made it. */
+/** Shows a contract: its template, its signatories and its origin. */
 export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
   const reading = await explorer.contract({ contractId: id });
   const detail = reading.data;
@@ -122,7 +122,7 @@ function rolesField(
   return partiesField(name, single === null ? [] : [single], names);
 }
 
-/** One token, by the contract that describes it. */
+/** Shows a token, by the contract that describes it. */
 export const token: Screen<"token"> = async ({ id }, { explorer, directory, names }) => {
   const reading = await explorer.token({ contractId: id });
   const detail = reading.data;

@@ -33,7 +33,7 @@ function whatOf({ eventType, choice }: DescribedEvent): string {
 const templateOf = (event: DescribedEvent): string =>
   brief(event.templateName ?? entityOf(event.templateId) ?? "unknown template");
 
-/** The events by age. */
+/** Lists events by age. */
 export const events: Screen<"events"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.events({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
@@ -62,11 +62,11 @@ export const events: Screen<"events"> = async ({ order, page }, { explorer }) =>
 
 const EVENT_ID = /^(.+):\d+$/;
 
-/** The update that an event belongs to: an event's id is its update's, and a number (docs/ledger.md). */
+/** Returns the id of the update that an event belongs to. An event's id is its update's id with a number (docs/ledger.md). */
 const updateOf = (event: EventDetail, id: string): string | null =>
   event.transactionId ?? EVENT_ID.exec(event.eventId ?? id)?.[1] ?? null;
 
-/** One event: what was done to which contract, by whom, and what came of it. */
+/** Shows an event: its contract, the parties involved, its arguments and its result. */
 export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
   const reading = await explorer.event({ eventId: id });
   const detail = reading.data;

@@ -50,7 +50,10 @@ const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   help,
 };
 
-/** A screen and its real address: a detour may lead elsewhere, and a list may have become shorter. */
+/**
+ * A screen and its final address, which may differ from the requested one: a detour leads elsewhere, or a list has become
+ * shorter.
+ */
 export interface OpenedScreen {
   readonly view: View;
   readonly address: ScreenAddress;
@@ -76,9 +79,9 @@ const MISSING: Partial<Record<ScreenName, string>> = {
     "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",
 };
 
-/** Loads the view at an address, and wherever it leads on to. */
+/** Loads the view at an address, and follows detours. */
 async function loadScreen(to: ScreenAddress, context: ScreenContext): Promise<OpenedScreen> {
-  // An address's name and parameters belong together (Address); the lookup loses that.
+  // The type of the lookup does not link a screen's name to its parameters, as ScreenAddress does.
   const openOne = screens[to.screen] as Screen<ScreenName>;
   const view = await openOne(to.parameters as never, context);
   if (!("to" in view))
@@ -95,7 +98,7 @@ async function loadScreen(to: ScreenAddress, context: ScreenContext): Promise<Op
 
 /**
  * Loads and renders the screen at an address.
- * @throws {PersonError} if there is no such thing
+ * @throws {PersonError} if the requested thing does not exist
  * @throws {ExplorerError}
  */
 export async function openScreen(to: ScreenAddress, context: ScreenContext): Promise<OpenedScreen> {

@@ -3,7 +3,7 @@ import { yieldFor } from "../util/event-loop.js";
 import { MINUTE } from "../util/units.js";
 import type { Attachment } from "./view.js";
 
-/** Files larger than this are not attached, in bytes (Discord: 10 MiB, and its answer has others). */
+/** Files larger than this are not attached, in bytes (Discord: 10 MiB, and a message may have several files). */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Maximum size of indented JSON, in characters. Larger JSON stays compact. */
 const MAX_INDENTED = 2 * 1024 * 1024;
@@ -15,13 +15,13 @@ interface Made {
   readonly content: Promise<Buffer | undefined>;
 }
 
-/** Files of late by the values they were made of: of forty who ask for the same, one has it made. */
+/** Cache of recent files, so that a file is created only once if many people request it at the same time. */
 const madeFiles = new LRUCache<object, Made>({ max: 16, ttl: MINUTE, ttlAutopurge: true });
 
 /**
  * Returns a JSON value as a file, indented if that does not make it too large; `undefined` if it is too large or too deep.
- * Numbers that a float cannot hold are text.
- * @param source the object that stays the same between requests, as a cache key
+ * Numbers that do not fit a float are strings.
+ * @param source cache key: an object that stays the same between requests
  */
 export async function jsonFile(
   title: string,
@@ -49,7 +49,7 @@ async function contentOf(value: object): Promise<Buffer | undefined> {
   return fileContent.length > MAX_BYTES ? undefined : fileContent;
 }
 
-/** Undefined if it is nested deeper than can be written. */
+/** Returns compact JSON, or `undefined` if the value is nested too deeply. */
 function toCompact(value: object): string | undefined {
   try {
     return JSON.stringify(value);

@@ -7,7 +7,7 @@ import { PersonError } from "../util/person-error.js";
 import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
 import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
 
-/** A screen that takes a name in place of an id. */
+/** A screen that accepts a name instead of an id. */
 type LookupTarget = Exclude<ParametersOf<"lookup">["of"], "lookup">;
 
 /** Names of the kinds of things. */
@@ -19,10 +19,13 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   voter: "super validator",
 };
 
-/** The kinds that are looked up: a super validator is a party, and a validator, by the same name. */
+/**
+ * Kinds of things that can be looked up. Super validators are left out, because they are also parties and validators of the same
+ * name.
+ */
 export const LOOKED_UP: readonly Kind[] = KINDS.filter((kind) => kind !== "voter");
 
-/** The screen of each kind of thing. */
+/** Returns the screen of a match. */
 export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
   switch (kind) {
     case "validator":
@@ -38,7 +41,7 @@ export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
   }
 };
 
-/** One thing that an id may be: its screen, and a request that fails if there is no such thing. */
+/** A possible meaning of an id: its screen, and a request that fails if it does not exist. */
 interface Guess {
   readonly what: string;
   readonly to: ScreenAddress;
@@ -50,7 +53,7 @@ const foundDetour = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({
   note: md`-# That is a ${what}.`,
 });
 
-/** An update's id, and a party's fingerprint, are both 68 hex digits; a contract's id is longer (docs/ledger.md). */
+/** Matches ids by shape. Update ids and party fingerprints have 68 hex digits, contract ids have more (docs/ledger.md). */
 const SHAPES = { event: /^[0-9a-f]{64,}:\d+$/i, hex: /^[0-9a-f]{64,}$/i };
 
 /** Returns the things that an id of this shape may be, most specific first. */
@@ -83,7 +86,7 @@ function guesses(id: string): Guess[] {
   ];
 }
 
-/** The first guess that is so. @throws {ExplorerError} if none is and one could not be checked */
+/** Returns the first guess that exists. @throws {ExplorerError} if none exists and one could not be checked */
 async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
   const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
   const index = answers.findIndex(({ status }) => status === "fulfilled");
@@ -105,7 +108,7 @@ const toChoice = (match: Match): Choice => ({
 
 const MAX_CHOICES = 25;
 
-/** The kinds of things that a screen opens, and what one is called. */
+/** The name and the kinds of the things that each screen opens. */
 const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readonly Kind[]]>> = {
   validator: ["validator", ["validator"]],
   party: ["party", ["party", "validator"]],
@@ -122,7 +125,7 @@ function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) 
   return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches) };
 }
 
-/** One of several is wanted: a menu opens each. */
+/** Returns a view that asks which match is meant, with a menu that opens each. */
 const whichOne = (
   text: string,
   matches: readonly Match[],
@@ -143,7 +146,7 @@ const whichOne = (
   parent: address("help", {}),
 });
 
-/** A name that was typed for a screen: it opens the one thing that it fits. */
+/** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
 function byName(text: string, of: LookupTarget, directory: Directory): View | Detour {
   const [what, kinds] = NAMED[of];
   const { exact, matches } = matchesFor(directory, kinds, text);
@@ -160,15 +163,16 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
       `The names are still being read. Try again in a minute, or type the whole id of the ${what}.`,
       "missing",
     );
-  // It is not a name, but perhaps an id of an unknown shape.
+  // It matches no name, but may be an id of an unknown shape.
   return { to: address(of, { id: text }) };
 }
 
-/** Whatever was pasted: it opens what that turns out to be, or offers what it may be. */
+/** Opens the thing that a pasted id or name refers to, or offers the possible matches. */
 export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
   if (of !== "lookup") return byName(id, of, directory);
-  // A vote request goes by its first contract id, whatever its last is; a validator is a party too.
+  // The directory knows a vote request by its first contract id, even if that is no longer its current one. Parties are skipped,
+  // because a party may also be a validator.
   const [known] = directory
     .named(LOOKED_UP, id)
     .filter(({ entry, kind }) => entry.id === id && kind !== "party");
@@ -183,7 +187,7 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   return whichOne(id, matches, screenOf);
 };
 
-/** A validator is a party too: it is offered once, as what says more. */
+/** Removes parties that also match as something more specific, such as a validator. */
 function oncePerThing(matches: readonly Match[]): readonly Match[] {
   const particular = new Set(matches.filter(({ kind }) => kind !== "party").map(({ entry }) => entry.id));
   return matches.filter(({ kind, entry }) => kind !== "party" || !particular.has(entry.id));

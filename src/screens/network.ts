@@ -4,15 +4,15 @@ import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import type { Field, Link, Menu, Screen } from "./view.js";
 
-/** Digits that say something of a rate: more of them the smaller it is. */
+/** Formats a rate. Small rates have more digits. */
 const rate = (value: string | null): string =>
   value === null ? "not known" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
 
-/** A rate's change. Neither its unit nor since when is documented: it is shown as reported. */
+/** Formats the change of a rate as reported, because its unit and its period are not documented. */
 const change = (value: string | null): Markdown =>
   value === null ? md`` : md` (${changeWords(value, 4)}, as the explorer reports it)`;
 
-/** A number, or that it is not known. */
+/** Formats a number, or says that it is not known. */
 const knownText = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
 
 const count = (name: string, value: string | number | null): Field => ({
@@ -21,7 +21,7 @@ const count = (name: string, value: string | number | null): Field => ({
   inline: true,
 });
 
-/** Formats an approved share. An unknown count is not a number. */
+/** Formats the number of approved requests out of the total. Either may be unknown. */
 function approved(count: number | null, total: number | null): Markdown {
   if (count === null) return total === null ? md`not known` : md`${grouped(total)}; approved: not known`;
   return total === null
@@ -50,7 +50,7 @@ const LINKS: readonly Link[] = [
   { label: "Help", emoji: "❔", to: address("help", {}) },
 ];
 
-/** The screen's content, made once for each reading. */
+/** The screen's content, cached for each reading. */
 const contents = perObject((it: Dashboard) => ({
   body: [
     it.totalActiveValidators === null || it.totalValidators === null
@@ -86,7 +86,7 @@ const contents = perObject((it: Dashboard) => ({
   ],
 }));
 
-/** The network at a glance. */
+/** Shows the network at a glance. */
 export const network: Screen<"network"> = async (_, { explorer }) => {
   const reading = await explorer.dashboard({});
   return {

@@ -36,7 +36,7 @@ const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
   ];
 });
 
-/** Returns the fields about the most common version. */
+/** Returns a field that lists the versions in use, newest first. */
 const versionFields = perObject((survey: VersionSurvey): Field[] => {
   const { counts, active, mostCommon, newest } = survey;
   const lists = versionLists(survey).slice(0, MAX_VERSIONS);
@@ -67,10 +67,12 @@ const LINKS: readonly Link[] = [
   { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
 ];
 
-/** Pages of the explorer's inactive validators that are read, the most recently active first. */
+/** Maximum number of pages of inactive validators to read. The most recently active come first. */
 const MAX_PAGES = 3;
 const PAGE = { page: 0, size: 100 };
-/** An explorer whose newest report is older than this, in ms and more than an interval, is behind. */
+/**
+ * Maximum age of the explorer's newest report, in ms, on top of one reporting interval. If it is older, the explorer is behind.
+ */
 const BEHIND_MS = 20 * MINUTE;
 
 interface SilentSummary {
@@ -78,15 +80,15 @@ interface SilentSummary {
   /** Number of silent and active validators; null if the explorer does not say. */
   readonly silent: number | null;
   readonly reporting: number | null;
-  /** The newest report if the explorer is behind, epoch ms. */
+  /** Time of the newest report, epoch ms; null unless the explorer is behind. */
   readonly behindSince: number | null;
   readonly standings: Standings;
   readonly reading: Reading<unknown>;
 }
 
 /**
- * Reads the validators that are silent by their own rhythm, the latest first. What the explorer calls active is not documented: its
- * inactive validators may report, and its active ones may be silent.
+ * Reads the validators that are silent by their own reporting interval, most recently seen first. The explorer's status is not
+ * enough, because its meaning is not documented: inactive validators may still report, and active ones may be silent.
  */
 async function readSilent(
   { explorer }: ScreenContext,
@@ -130,7 +132,7 @@ async function readSilent(
   };
 }
 
-/** One screen of all validators: the silent ones, and then the active ones, the oldest report first. */
+/** Returns one page of all validators: the silent ones, then the active ones by age of their last report, oldest first. */
 async function worstFirst(
   { explorer }: ScreenContext,
   { rows, standings, reading }: SilentSummary,
@@ -157,7 +159,7 @@ async function worstFirst(
   };
 }
 
-/** Shows what a moderator wants to know first of the validators: which are silent, which are behind, and what they run. */
+/** Shows an overview for moderators: silent validators, outdated validators, and the versions in use. */
 export const overview: Screen<"overview"> = async ({ page }, context) => {
   const { directory, rhythms } = context;
   const survey = directory.versions();

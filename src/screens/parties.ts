@@ -40,7 +40,7 @@ const openMenu = (rows: readonly PartyListItem[]): Menu => rowMenu(rows, "Open a
 const SORTS = { LAST_ACTIVITY_AT: "last active", FIRST_SEEN_AT: "first seen" } as const;
 const ORDERS = { DESC: "latest first", ASC: "earliest first" } as const;
 
-/** The parties by activity or age. */
+/** Lists parties by activity or age. */
 export const parties: Screen<"parties"> = async ({ sort, order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.parties({ ...at, sortBy: sort, orderBy: order }), page);
   const sorts = ["LAST_ACTIVITY_AT", "FIRST_SEEN_AT"] as const;
@@ -72,7 +72,7 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
   };
 };
 
-/** The parties with the largest balances. */
+/** Lists the parties with the largest balances. */
 export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   const [reading, price] = await Promise.all([
     openSlice((at) => explorer.topParties({ ...at, orderBy: "DESC" }), page),
@@ -102,7 +102,10 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   };
 };
 
-/** Splits a balance. The available coin and the holding fees have no meaning since Splice 0.6.3 (docs/ledger.md). */
+/**
+ * Returns fields for the unlocked and the locked part of a balance. The available coin and the holding fees have no meaning since
+ * Splice 0.6.3 (docs/ledger.md).
+ */
 function balanceFields({
   total_unlocked_coin: unlocked,
   total_locked_coin: locked,
@@ -116,7 +119,7 @@ function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: 
   return summaries.find((summary) => summary.party_id === id);
 }
 
-/** One party: what it is and what it holds. */
+/** Shows a party: its kind, its balance and its activity. */
 export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const [reading, types, price] = await Promise.all([
     explorer.party({ partyId: id }),

@@ -24,16 +24,16 @@ import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import type { Attachment, Choice, Field, Menu, View } from "./view.js";
 
-/** A stranger's word in a row: as much of it as leaves room for the other rows. */
+/** Shortens untrusted text for a row, to leave room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
 
-/** A thing with its name and the ends of its fingerprint, or its id alone. */
+/** Formats a thing as its name and short fingerprint, or as its id if it has no name. */
 export const namedLine = (name: string | null, id: string | null): Markdown =>
   name === null ? idCode(id) : id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
 
 export const partyName = (party: PartyRef): Markdown => namedLine(party.accountName, party.partyId);
 
-/** Active or not, by sign and word; null is neither. */
+/** Formats activity as a sign and a word. null means unknown. */
 export function activity(active: boolean | null): Markdown {
   return active === null ? md`⚪ not known` : active ? md`🟢 active` : md`🔴 inactive`;
 }
@@ -49,7 +49,7 @@ export const STANDINGS = {
   unknown: md`⚪ not known`,
 } as const;
 
-/** Below a list: how much of it there is, and how much can be reached. */
+/** Returns the line below a list: its size, and how much of it can be reached. */
 export function extent(slice: Slice<unknown>, one: string, several = `${one}s`): Markdown {
   if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
   const total = countedWords(slice.total, one, several);
@@ -57,10 +57,10 @@ export function extent(slice: Slice<unknown>, one: string, several = `${one}s`):
   return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
 }
 
-/** Choices that a menu is made of at the most: it shows 25 of them (Discord), each once. */
+/** Maximum number of choices to create for a menu. Discord shows 25, and duplicates are removed later. */
 const MAX_CHOICES = 50;
 
-/** A menu that opens a row's own screen. A stranger's list may hold thousands: no more of it is worked on than is shown. */
+/** Returns a menu with a choice for each row. It stops at the maximum, because an untrusted list may have thousands of rows. */
 export function rowMenu<T>(
   rows: readonly T[],
   placeholder: string,
@@ -79,21 +79,24 @@ export function rowMenu<T>(
 export const orNothing = (lines: readonly Markdown[], things: string): readonly Markdown[] =>
   lines.length > 0 ? lines : [md`The explorer lists no ${things}.`];
 
-/** A row's first line, and a second one below it. */
+/** Joins the two lines of a row. */
 export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\n${second}`;
 
-/** A version as its own text, in a span. */
+/** Formats a version as code. */
 export const version = (text: string | null): Markdown =>
   text === null ? md`version unknown` : code(text, 40);
 
 /** A time further in the future than this is from a wrong clock, in ms. */
 const CLOCK_ERROR_MS = 5 * MINUTE;
 
-/** Returns a time of something that has happened, epoch ms. It is null if it lies in the future, since no one knows it then. */
+/**
+ * Returns the time of a past event, epoch ms. A time in the future cannot be right: it becomes null, or `now` if it is only
+ * slightly ahead.
+ */
 export const pastTime = (at: number | null, now: number): number | null =>
   at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now);
 
-/** When a validator last reported, as Discord's relative time. A report in the future has no known time. */
+/** Describes when a validator last reported, as a relative time. A time in the future is unknown. */
 export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {
   const at = pastTime(reportedAt, now);
   return at === null ? md`last report not known` : md`last report ${timestamp(at)}`;
@@ -103,7 +106,7 @@ export function seenWords(reportedAt: number | null, now = Date.now()): Markdown
 export const rhythmWords = ({ ms, isOwn }: Interval): Markdown =>
   isOwn ? md`reports about every ${roughly(ms)}` : md`validators here report about every ${roughly(ms)}`;
 
-/** One screen's rows of a list that is there as a whole; a page past its end is the last. */
+/** Returns one page of a list that is completely loaded. A page past the end becomes the last page. */
 export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_SCREEN));
   const pageNumber = Math.min(page, pages);
@@ -124,11 +127,11 @@ interface AgedList<T> {
   readonly order: ScreenOrder;
   readonly toRow: (each: T) => Markdown;
   readonly menus: readonly Menu[];
-  /** The same list with the other end first. */
+  /** Returns the address of this list in the given order. */
   readonly turned: (order: ScreenOrder) => Address;
 }
 
-/** A list by age, one page of it. */
+/** Renders one page of a list by age. */
 export function agedList<T>(
   reading: Reading<Slice<T>>,
   { thing, order, toRow, menus, turned }: AgedList<T>,
@@ -156,7 +159,7 @@ export function agedList<T>(
   };
 }
 
-/** A menu that opens parties, each once, with the part it plays. */
+/** Returns a menu that opens parties, with the role of each. */
 export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role?: string })[]): Menu {
   return rowMenu(parties, "Open a party…", ({ partyId = null, accountName, role }) => {
     if (partyId === null || !isPartyId(partyId)) return undefined;
@@ -178,7 +181,7 @@ export const partiesIn = (value: unknown): { partyId: string; role: string }[] =
 const MAX_IDS = 200;
 const MAX_IDS_TEXT = MAX_IDS * 200;
 
-/** The first ids that a field holds, which may be JSON, or text with separators. */
+/** Returns the first ids in a field, which may be a list, or text with separators. */
 export function idsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.slice(0, MAX_IDS).flatMap((each) => toText(each) ?? []);
   if (typeof value !== "string") return [];
@@ -189,14 +192,14 @@ export function idsIn(value: unknown): string[] {
     .slice(0, MAX_IDS);
 }
 
-/** A path into JSON in words: `transfer.newOwner` → "transfer · new owner". */
+/** Converts a path in JSON to words: `transfer.newOwner` → "transfer · new owner". */
 const pathWords = (path: string): string =>
   path
     .split(".")
     .map((name) => readable(name).toLowerCase())
     .join(" · ");
 
-/** Characters of JSON that a field has room for. */
+/** Maximum number of characters of JSON in a field. */
 const MAX_JSON = 900;
 
 /** Returns JSON as readable lines, other text as it is, and null for an empty value. */
@@ -225,7 +228,7 @@ export async function restFile(
   return file ? [file] : [];
 }
 
-/** A field with a party, or with as many as there is room for. */
+/** Returns a field with up to four parties, and the number of others. */
 export function partiesField(name: string, ids: readonly string[], names: Names): Field[] {
   if (ids.length === 0) return [];
   const shownNames = ids.slice(0, 4).map((id) => namedLine(names.party(id), id));

@@ -15,12 +15,12 @@ import { address } from "./addresses.js";
 import { pastTime } from "./parts.js";
 import type { Attachment, Field, Screen } from "./view.js";
 
-/** Digits that say something of a price: more of them the smaller it is. */
+/** Returns the number of fraction digits for a price. Low prices have more. */
 const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Number(price) >= 0.01 ? 4 : 8);
 
 const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 days", "30d": "30 days" };
 
-/** Fewer samples than this make no line. */
+/** Minimum number of samples for a chart. */
 const MIN_SAMPLES = 3;
 
 const signed = (percent: number): Markdown => {
@@ -30,7 +30,7 @@ const signed = (percent: number): Markdown => {
 
 const SPANS_SHOWN = ["1d", "7d", "30d"] as const;
 
-/** The changes worked out from what this bot has seen; for a day, else what the explorer reports. */
+/** Returns the changes computed from the bot's own samples. Without one for a day, it adds the explorer's value. */
 function changeFields(changes: ReadonlyMap<Span, number>, reported: string | null): Field[] {
   const knownChanges = [...changes].map(([span, change]) => ({
     name: `Change in ${SPAN_NAMES[span]}`,
@@ -38,16 +38,16 @@ function changeFields(changes: ReadonlyMap<Span, number>, reported: string | nul
     inline: true,
   }));
   if (changes.has("1d")) return knownChanges;
-  // It is not documented if the value is a percentage or a fraction.
+  // The API does not document whether the value is a percentage or a fraction.
   const value =
     reported === null ? md`not reported` : md`${changeWords(reported, 6)} (the explorer gives no unit)`;
   return [{ name: "Change in 24 h, as reported", value, inline: true }, ...knownChanges];
 }
 
-/** A price as people read it. */
+/** Formats a price in USD. */
 export const usdText = (usd: string): string => `${fixed(usd, priceDigits(usd))} USD`;
 
-/** Prices over a span that ends now, as a picture; undefined if they are too few. */
+/** Draws the prices over a span that ends now. Returns `undefined` if there are too few samples, or if drawing fails. */
 export async function pricePicture(
   all: readonly PriceSample[],
   span: Span,
@@ -69,7 +69,7 @@ export async function pricePicture(
   );
 }
 
-/** Since when the chart knows the price, if that is not the whole span. */
+/** Says since when prices are recorded. Returns null if that covers the whole span. */
 function sinceWhen(
   kept: readonly PriceSample[] | undefined,
   span: Span,
@@ -85,7 +85,7 @@ function sinceWhen(
   return md`-# I have been watching the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 
-/** USD for one CC, and how it went. */
+/** Shows the price of one CC in USD, its changes and a chart. */
 export const price: Screen<"price"> = async ({ over }, context) => {
   const [reading, kept] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
   const history = kept ?? [];
@@ -97,7 +97,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
       return change === undefined ? [] : [[span, change] as const];
     }),
   );
-  // Card, chart and headline are of the same span; only of a day does the explorer say something too.
+  // The colour, the chart and the title use the same span. The explorer's own change only covers a day.
   const reported = over === "1d" ? Number(change24h ?? 0) : 0;
   const change = usd === null ? 0 : (changes.get(over) ?? reported);
   const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];

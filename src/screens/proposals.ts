@@ -14,7 +14,7 @@ import type { Menu, Screen } from "./view.js";
 import { statusText, tallyWords } from "./vote-parts.js";
 import { untilWords } from "./vote-times.js";
 
-/** The names of a list's rows are not waited for any longer than this, in ms: their kinds will do. */
+/** Maximum wait for the names of a list's rows, in ms. Without its name, a row shows its kind. */
 const NAMES_MS = 1_000;
 
 /** The context of a list of requests. */
@@ -47,7 +47,7 @@ const kindOf = (each: VoteRequestListItem, names: Names) =>
 
 type ProposalListParameters = ParametersOf<"proposals">;
 
-/** The lists that there are, by the status that they take. */
+/** The available lists, by their `status` parameter. */
 const LISTS = {
   first: { words: "the open ones first", groups: null },
   open: { words: "open", groups: ["open"] },
@@ -77,13 +77,13 @@ const byDeadline = (rows: readonly VoteRequestListItem[], judging: Judging) =>
     .sort((a, b) => a.at - b.at)
     .map(({ each }) => each);
 
-/** The group of a request: one that has expired is no longer open, whatever its status. */
+/** Returns the group of a request. A request that has expired is not open, whatever its status. */
 function groupOf(each: VoteRequestListItem, judging: Judging): StatusGroup {
   if (!isOpen(each, judging.now)) return statusGroup(each.status);
   return judgedStanding(each, judging).standing.phase === "expired" ? "expired" : "open";
 }
 
-/** The rows of a list in its order, and the number of rows whose kind is unknown. */
+/** Returns the rows of a list in its order, and the number of rows whose kind is unknown. */
 function chosenOf(
   rows: readonly VoteRequestListItem[],
   { status, kind }: ProposalListParameters,
@@ -108,7 +108,7 @@ function ordered(
     : ownRows;
 }
 
-/** Menus of the other lists. */
+/** Returns the menus that lead to the other lists. */
 const listMenus = (shown: ProposalListParameters): Menu[] => [
   {
     placeholder: "Show…",
@@ -136,11 +136,11 @@ const listMenus = (shown: ProposalListParameters): Menu[] => [
   },
 ];
 
-/** Pages that are looked through at the most, the newest first: the watch has read them, so that they cost no request. */
+/** Maximum number of pages to read, newest first. Background polling has already read them, so they cost no requests. */
 const MAX_PAGES = 10;
 const MAX_ROWS = MAX_PAGES * 100;
 
-/** One screen of a list. */
+/** Reads one page of a list. */
 async function readList(
   explorer: Explorer,
   parameters: ProposalListParameters,
@@ -163,7 +163,7 @@ const unreadLines = (unread: number): Markdown[] =>
         md`-# ${countedWords(unread, "vote request")} ${unread === 1 ? "is" : "are"} in no kind yet: I am still reading what ${unread === 1 ? "it does" : "they do"}.`,
       ];
 
-/** The vote requests: the open ones by their deadlines, or those of a status or a kind. */
+/** Lists vote requests: the open ones by deadline first, or only those of one status or kind. */
 export const proposals: Screen<"proposals"> = async (parameters, { explorer, names }) => {
   const { status, kind } = parameters;
   const judging = { superValidators: await countSuperValidators(explorer), names, now: Date.now() };

@@ -28,7 +28,7 @@ const KINDS = [
   ["super validator", "inputSvRewardAmount"],
 ] as const;
 
-/** A reward's amounts that are not zero, each with its kind. */
+/** Formats a reward's amounts that are not zero, each with its kind. */
 function amountsOf(reward: Reward): Markdown {
   const amounts = KINDS.flatMap(([kind, key]) =>
     reward[key] === null || toDecimal(reward[key]) === "0"
@@ -38,7 +38,7 @@ function amountsOf(reward: Reward): Markdown {
   return md`${amounts.length > 0 ? amounts.join(" · ") : "no amount"}`;
 }
 
-/** Requests of rewards that are summed: more would be many requests for one screen. */
+/** Maximum number of pages of rewards to sum. More would be too many requests for one screen. */
 const MAX_SUMMED = 3;
 
 /** Returns the sums of recent rewards by kind. */
@@ -84,7 +84,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
   ];
 }
 
-/** A party's rewards. */
+/** Shows a party's rewards. */
 export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, directory, names }) => {
   const [reading, price] = await Promise.all([
     openUndocumentedSlice("rewards", (at) => explorer.rewards({ partyId: id, ...at }), page),

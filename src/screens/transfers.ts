@@ -22,7 +22,7 @@ import { agedList, brief, partyMenu, partyName, row, rowMenu } from "./parts.js"
 import type { Detour, Screen, View } from "./view.js";
 import { currentPrice, usdOf } from "./worth.js";
 
-/** The first of several parties by its name, else its id, and how many more there are. */
+/** Names the first of several parties, or shows its id, and counts the others. */
 function oneOf(parties: readonly PartyRef[]): Markdown {
   const [first] = parties;
   if (!first) return md`unknown`;
@@ -38,8 +38,8 @@ function kindOf({ transferType }: Transfer): Markdown | false {
 }
 
 /**
- * "1,109 CC (about $168)", at the price of that moment, if the explorer gives it with the transfer; else at the current
- * one, which is said.
+ * Formats an amount with its value in USD: "1,109 CC (about $168)". The explorer may give the price at the time of the transfer.
+ * Otherwise the current price is used, and the text says so.
  */
 function amountOf({ amount, amuletPrice }: Transfer, current: string | null): Markdown {
   const usd = usdOf(amount, amuletPrice ?? current);
@@ -53,14 +53,14 @@ const toRow = (each: Transfer, current: string | null) =>
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
   );
 
-/** The current price, if a transfer does not say its own. */
+/** Returns the current price if any of the transfers lacks its own. */
 const priceFor = async (explorer: Explorer, rows: readonly Transfer[]): Promise<string | null> =>
   rows.some(({ amuletPrice }) => amuletPrice === null) ? currentPrice(explorer) : null;
 
 const nameOf = ([first]: readonly PartyRef[]): string =>
   first?.accountName ?? (first?.partyId ? hintOf(first.partyId) : "unknown");
 
-/** The transfers of coin. */
+/** Lists transfers of coin by age. */
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
@@ -90,9 +90,9 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
   });
 };
 
-/** Senders and receivers that are named one by one. */
+/** Maximum number of senders or receivers to list. */
 const MAX_PARTIES = 5;
-/** Requests in which a transfer is looked for: a list moves on while it is read. */
+/** Maximum number of requests to find a transfer. New transfers move it down the list. */
 const MAX_REQUESTS = 3;
 
 /** Finds a transfer in its list, which is its only source. */
@@ -111,7 +111,7 @@ async function findTransfer(
   return undefined;
 }
 
-/** One transfer: how much from whom to whom, with the event behind it. */
+/** Shows a transfer: its amount, its parties and the event behind it. */
 export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Promise<View | Detour> => {
   const { id, order, page } = parameters;
   const reading = await findTransfer(explorer, parameters);

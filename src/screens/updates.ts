@@ -12,7 +12,7 @@ import type { Screen } from "./view.js";
 const eventsOfCount = (count: number | null): string =>
   count === null ? "events not known" : countedWords(count, "event");
 
-/** The updates by age. */
+/** Lists updates by age. */
 export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.updates({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
@@ -47,10 +47,13 @@ interface EventSummary {
   readonly did: string | null;
 }
 
-/** Events and fields of an update that are looked at: a stranger may have made any number. */
+/** Maximum number of events or fields of an update to read. An update is untrusted and may have any number. */
 const MAX_READ = 300;
 
-/** The events of an update, if its details hold them by id, in their order: the first of them, and how many there are. */
+/**
+ * Returns the first events of an update in their order, and the total number. If the details contain no events by id, only the
+ * ids of the root events are known.
+ */
 function eventsOf(details: UpdateDetails): {
   readonly events: readonly EventSummary[];
   readonly count: number;
@@ -73,10 +76,10 @@ function eventsOf(details: UpdateDetails): {
 
 const MAX_SHOWN = 10;
 
-/** Fields that repeat others, or that the screen shows elsewhere. */
+/** Matches fields that repeat others, or that the screen shows elsewhere. */
 const SHOWN_APART = /^(events?_?by_?id|root_?event_?ids|update_?id)$/i;
 
-/** The parts of an update's screen, made once for all readers. */
+/** The parts of an update's screen, cached for each reading. */
 const partsOf = perObject((details: UpdateDetails) => {
   const otherFields = Object.keys(details)
     .slice(0, MAX_READ)
@@ -87,7 +90,7 @@ const partsOf = perObject((details: UpdateDetails) => {
   };
 });
 
-/** One update: what is in it at a glance, and the whole as a file. */
+/** Shows an update: a summary of its events, and all details as a file. */
 export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const reading = await explorer.updateDetails({ updateId: id });
   const details = reading.data;
@@ -96,7 +99,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const recordedAt = toTime(
     details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt,
   );
-  // No events in its details are none that are known, not none at all.
+  // If the details contain no events, their number is unknown, not zero.
   const count = toCount(details.events_count ?? details.eventsCount) ?? (known || null);
   return {
     title: md`Update ${shortId(id)}`,

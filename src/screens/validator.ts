@@ -22,7 +22,7 @@ import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
-/** Formats a used share. An unknown amount is not a number. */
+/** Formats the used and bought traffic. Either may be unknown. */
 const usedOf = (used: string | null, bought: string | null): Markdown =>
   bought === null
     ? md`used ${bytes(used)}`
@@ -45,7 +45,7 @@ function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   return { name: "Extra traffic", value: join(trafficLines, "\n"), inline: true };
 }
 
-/** Links that strangers typed in: those that are http(s) as links, the others as text. */
+/** Returns a field with the validator's untrusted links. Only http(s) URLs become links, the others stay text. */
 function contactField(detail: ValidatorDetail): Field[] {
   const entries = [
     ["Website", detail.website],
@@ -93,8 +93,8 @@ function versionText(running: string | null, survey: VersionSurvey): Markdown {
 }
 
 /**
- * A validator that `/validators/{id}` does not know. `/validators/{id}/exist` has the last word on whether there is one.
- * @throws {ExplorerError} "missing" if there is none
+ * Renders a validator that `/validators/{id}` does not know, if `/validators/{id}/exist` says that it exists.
+ * @throws {ExplorerError} "missing" if it does not exist
  */
 async function withoutDetails(
   id: string,
@@ -116,13 +116,13 @@ async function withoutDetails(
 
 const TONES = { reporting: "good", late: "warning", silent: "bad", unknown: "neutral" } as const;
 
-/** Says what the explorer calls the validator, if that is something else. */
+/** Returns the explorer's status if it differs from the bot's judgement. */
 function disagreement(standing: ReportStanding["standing"], active: boolean | null): Markdown[] {
   if (active === null || standing === "late" || active === (standing === "reporting")) return [];
   return [md`-# The explorer calls it ${active ? "active" : "inactive"}.`];
 }
 
-/** One validator: does it report? By its own rhythm: what the explorer calls active is not documented. */
+/** Shows a validator. Its state follows from its own reporting interval, because the explorer's status is not documented. */
 export const validator: Screen<"validator"> = async ({ id }, context) => {
   const reading = await context.explorer.validator({ validatorId: id }).catch((error: unknown) => {
     if (error instanceof ExplorerError && error.problem === "missing") return error;

@@ -24,17 +24,17 @@ import {
 } from "./parts.js";
 import type { Choice, Menu, Screen } from "./view.js";
 
-/** A validator in a list, as the explorer lists it or as the directory keeps it. */
+/** A validator in a list, from the explorer or from the directory. */
 export type ListedValidator = Pick<
   ValidatorSummary,
   "validator" | "validatorName" | "active" | "version" | "lastActiveAt"
 > &
   Partial<Pick<ValidatorSummary, "totalRewards">>;
 
-/** Returns how a validator reports, as of one reading. */
+/** Returns a validator's reporting state, as of one reading. */
 export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt">) => ReportStanding;
 
-/** Judges validators by their own rhythms. @param asOf the explorer's newest data, epoch ms */
+/** Judges validators by their own reporting intervals. @param asOf the explorer's newest data, epoch ms */
 export const standingsAt =
   (intervals: (party: string | null) => Interval, asOf: number): Standings =>
   ({ validator, lastActiveAt }) =>
@@ -46,7 +46,7 @@ const detailsOf = perObject(
     md`-# ${seenWords(each.lastActiveAt)} · ${version(each.version)}${each.totalRewards == null ? md`` : md` · rewards ${columnCoins(each.totalRewards)}`}`,
 );
 
-/** A validator in two lines: does it report, which one is it, when did it report last, what does it run. */
+/** Formats a validator in two lines: its reporting state and name, then its last report, version and rewards. */
 export const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
   row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
 
@@ -63,7 +63,7 @@ const toChoice = perObject((each: ListedValidator): Choice | undefined =>
       },
 );
 
-/** A menu that opens each. */
+/** Returns a menu that opens a validator. */
 export const validatorMenu = (rows: readonly ListedValidator[], standings?: Standings): Menu =>
   rowMenu(rows, "Open a validator…", (each) => {
     const choice = toChoice(each);
@@ -85,11 +85,11 @@ const LISTS = (
 
 type ValidatorListParameters = ParametersOf<"validators">;
 
-/** Versions that a menu offers to list, and the longest of them: its address has a place to fit into. */
+/** Maximum number of versions in a menu, and maximum length of a version. Longer ones would not fit an address. */
 const MAX_VERSIONS = 10;
 const MAX_LISTED = 40;
 
-/** The versions that active validators run, the newest first; those that most run if there are many. */
+/** Returns the most common versions of active validators, newest first. */
 export const versionLists = perObject(({ counts }: VersionSurvey) =>
   [...counts]
     .flatMap(([each, count]) =>
@@ -107,7 +107,7 @@ const versionChoices = perObject((survey: VersionSurvey) =>
   })),
 );
 
-/** A menu of the lists there are: by how they are doing, and by what they run. */
+/** Returns a menu of the lists of validators: by status, and by version. */
 export function listsMenu(survey: VersionSurvey, shown?: ValidatorListParameters): Menu {
   const isShown = ({ status, order }: { status: string; order: string }) =>
     !shown?.version && shown?.status === status && shown.order === order;
@@ -127,7 +127,10 @@ function titleOf({ status, order, version: wanted }: ValidatorListParameters): M
   return md`Validators: ${knownList?.choice.label.replace(/^./, (letter) => letter.toLowerCase())}`;
 }
 
-/** The validators that the directory knows, of one version, or behind what most run. Undefined before it was read. */
+/**
+ * Returns active validators from the directory: those on one version, or on an older version than the most common one.
+ * `undefined` until the directory has been read.
+ */
 function fromDirectory(
   directory: Directory,
   { order, page, version: wanted }: ValidatorListParameters,
@@ -159,7 +162,7 @@ function fromDirectory(
 const STILL_READING =
   "The list of validators is still being read. Please try again in a minute; the other lists work meanwhile.";
 
-/** The validators by when they were last seen. */
+/** Lists validators by the time of their last report. */
 export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
   const { status, order, page, version: wanted } = parameters;
   const reading: Reading<Slice<ListedValidator>> | undefined =
@@ -196,7 +199,7 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
 /** Number of newest validators to read: `/validators/new` has no pages. */
 export const NEWCOMERS = 100;
 
-/** The validators that joined last. */
+/** Lists the newest validators. */
 export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhythms }) => {
   const reading = await explorer.newValidators({ size: NEWCOMERS });
   const slice = pageOf(reading.data, page);

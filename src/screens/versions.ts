@@ -7,16 +7,16 @@ import { rowMenu } from "./parts.js";
 import { versionLists } from "./validators.js";
 import type { Screen } from "./view.js";
 
-/** Versions with a line of their own; the rest are counted together. */
+/** Maximum number of versions to list. The rest is counted together. */
 const MAX_VERSIONS = 10;
 
-/** The versions that most run, the newest first. */
+/** Returns the most common versions, newest first. */
 function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
   const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_VERSIONS);
   return most.toSorted(([a], [b]) => (a === null ? 1 : b === null ? -1 : compareVersions(b, a)));
 }
 
-/** A label that the charts' font has every character of: versions are typed in by strangers. */
+/** Returns a chart label in printable ASCII, which the font covers. Versions are untrusted text. */
 const toLabel = (version: string | null): string =>
   version === null ? "not known" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
 

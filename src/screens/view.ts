@@ -7,7 +7,7 @@ import type { PriceHistory } from "../ledger/prices.js";
 import type { Markdown } from "../text/markdown.js";
 import type { Address, ParametersOf, ScreenAddress, ScreenName } from "./addresses.js";
 
-/** One colour for one meaning. */
+/** Meaning of a message, shown by its colour. */
 export type Tone = "neutral" | "good" | "bad" | "warning";
 
 /** A button that leads to an address. */
@@ -35,7 +35,7 @@ export interface Menu {
 export interface Field {
   readonly name: string;
   readonly value: Markdown;
-  /** Beside its neighbours, if there is room. */
+  /** True if the field is placed beside its neighbours, if there is room. */
   readonly inline?: boolean;
 }
 
@@ -57,17 +57,17 @@ export interface ExplorerPage {
 export interface View {
   readonly title: Markdown;
   readonly tone: Tone;
-  /** The notification text, outside of the embed, which notifications do not show. It is never edited. */
+  /** Text outside of the embed, because notifications do not show embeds. It is never edited. */
   readonly notification?: Markdown;
-  /** Lines, of which the last are dropped if there are too many. */
+  /** Lines of text. The last ones are dropped if there are too many. */
   readonly body?: readonly Markdown[];
   readonly fields?: readonly Field[];
   /** An http(s) address of a picture. */
   readonly thumbnail?: string | null;
-  /** A picture of ours below the text. */
+  /** A generated picture below the text. */
   readonly picture?: Attachment | undefined;
   readonly files?: readonly Attachment[];
-  /** The readings it was made of: the oldest gives the age shown. */
+  /** The readings that the view is based on. The age of the oldest is shown. */
   readonly readings: readonly Reading<unknown>[];
   /** Present for one page of several: its number from 1, and the number of pages. */
   readonly pager?: { readonly page: number; readonly pages: number };
@@ -81,10 +81,10 @@ export interface View {
   readonly parent?: ScreenAddress;
 }
 
-/** A command as people see it. */
+/** A command's entry in help. */
 export interface CommandHelp {
   readonly group: string;
-  /** Each of its subcommands, or itself: clickable, if Discord's id of the command is known. */
+  /** Its subcommands, or the command itself. Clickable if Discord's id of the command is known. */
   readonly mentions: readonly Markdown[];
   readonly description: string;
 }
@@ -106,7 +106,7 @@ export interface ScreenServices {
 
 /** Services for one person's screen. */
 export interface ScreenContext extends ScreenServices {
-  /** The explorer, for the person whose screen it is. */
+  /** The explorer, on behalf of the person who asked. */
   readonly explorer: Explorer;
   /** The commands that this person can use, group by group. */
   readonly commands: () => readonly CommandHelp[];
@@ -118,7 +118,7 @@ export interface Detour {
   readonly note?: Markdown | undefined;
 }
 
-/** A function of its parameters: it loads readings and renders them. Throws ExplorerError. */
+/** Loads readings and renders them. @throws {ExplorerError} */
 export type Screen<Name extends ScreenName> = (
   parameters: ParametersOf<Name>,
   context: ScreenContext,

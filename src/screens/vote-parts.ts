@@ -29,7 +29,7 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
 /** The end of a request whose outcome is unknown. */
 export const ENDED_UNKNOWN = md`▫️ Ended, outcome unknown`;
 
-/** A status by sign and word. */
+/** Formats a status as a sign and a word. */
 export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
   return md`${sign} ${brief(PLAIN_WORDS.get(status ?? "") ?? status ?? "status not known")}`;
@@ -88,7 +88,7 @@ function segmentsOf(counts: readonly number[]): number[] {
 
 /**
  * Draws votes as squares: yes, no, and missing. With at most twenty votes, each has its own square.
- * @param needed a mark follows this many squares if each is a vote
+ * @param needed if each square is one vote, a line marks this number of votes
  */
 export function tallyBar({ yes, no, pending }: Tally, needed: number | undefined): Markdown {
   if (yes === null && no === null) return md`the explorer gives no tally`;
@@ -103,7 +103,7 @@ export function tallyBar({ yes, no, pending }: Tally, needed: number | undefined
   return md`${squares.join("")}`;
 }
 
-/** The tally in words. A count that the explorer does not give is not a zero. */
+/** Describes the tally in words. A count that the explorer does not give is not shown as zero. */
 export function tallyWords(request: Standable, needed: number | undefined, now: number): Markdown {
   const tallyPart = (count: number | null, words: string) =>
     md`${bold(count === null ? "?" : grouped(count))} ${words}`;
@@ -118,7 +118,7 @@ export function tallyWords(request: Standable, needed: number | undefined, now: 
   );
 }
 
-/** Describes if there are enough votes, or how many it takes; empty if votes no longer matter. */
+/** Says if there are enough votes, or how many are needed. Returns false if votes no longer matter. */
 function neededWords(request: Standable, needed: number | undefined, now: number): Markdown | false {
   if (!isVotable(standingOf(request, needed, now))) return false;
   if (needed === undefined) return md`-# how many yes are needed is not known right now`;
@@ -140,10 +140,10 @@ export const tallyLines = (
   return [tallyBar(request, needed), tallyWords(request, needed, now), ...(neededText ? [neededText] : [])];
 };
 
-/** Characters that the names of those who have not voted have room for. */
+/** Maximum length of the list of missing voters, in characters. */
 const MAX_MISSING = 700;
 
-/** Returns the line about missing votes; null if they are uncertain. */
+/** Returns the line about missing votes. @param missing null if they could not be determined */
 export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names, "called">): Markdown => {
   if (missing === null) return md`-# Who has not voted could not be read.`;
   const { voters, unknown } = missing;
@@ -152,13 +152,13 @@ export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names
   return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => called(name)), ...others].join(", "), MAX_MISSING)}`;
 };
 
-/** Marks a request that is open for less than two days. */
+/** Returns a warning for a request that is open for less than two days. */
 export function shortVote(request: Parameters<typeof shortWindow>[0]): Markdown[] {
   const window = shortWindow(request);
   return window === undefined ? [] : [md`⚠️ Short vote: ${windowWords(window)}`];
 }
 
-/** A time to vote in words: "4 hours", "30 minutes". */
+/** Formats the time to vote: "4 hours", "30 minutes". */
 function windowWords(ms: number): string {
   const hours = Math.round(ms / HOUR);
   return ms < 90 * MINUTE ? `${Math.round(ms / MINUTE)} minutes` : `${hours} hours`;

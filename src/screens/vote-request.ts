@@ -21,7 +21,7 @@ import type { Field, Screen, ScreenContext } from "./view.js";
 import { missingLine, shortVote, standingText, standingTone, tallyLines } from "./vote-parts.js";
 import { voteFields } from "./vote-times.js";
 
-/** The reason given, safely shortened, and its link. */
+/** Returns a field with the reason of a request, shortened and escaped, and its link. */
 function reasonFields({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Field[] {
   const url = toUrl(reasonUrl);
   const voteLines = [
@@ -45,7 +45,7 @@ export interface VoteRequestContext {
   readonly needed: number | undefined;
   readonly names: Names;
   readonly now: number;
-  /** Where the rest of a long value can be found. */
+  /** A sentence that says where to find the rest of a long value. */
   readonly rest: string;
 }
 
@@ -64,7 +64,7 @@ export const voteRequestFields = (
   ...reasonFields(request),
 ];
 
-/** One vote request. */
+/** Shows a vote request. */
 export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names, watchLinks }) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),

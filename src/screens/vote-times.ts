@@ -19,11 +19,11 @@ import { tallyLines } from "./vote-parts.js";
 /** The parts of a request that tell when and how it ended. */
 type Ended = VoteState & Tally;
 
-/** A moment with how far off it is while it lies ahead, and as a date alone once it is past. */
+/** Formats a date, followed by the remaining time if it is in the future. */
 const moment = (ms: number | null, now: number): Markdown =>
   ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
 
-/** The two dates of a request that the explorer does not call over (docs/ledger.md, "How a vote ends"). */
+/** Returns the fields for a request that is not over: its dates, and how it is decided (docs/ledger.md, "How a vote ends"). */
 function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
   const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
   if (targetEffectiveAt === null)
@@ -38,14 +38,17 @@ function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): F
   ];
 }
 
-/** Why a request that did not pass takes no effect. */
+/** Reasons why a request has no effect, by its outcome. */
 const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
   rejected: "never: it was rejected",
   expired: "never: it expired",
   failed: "it was accepted, but could not be carried out",
 };
 
-/** When a vote that is over ended, epoch ms, if that follows from its dates: one that was decided by enough votes ended early. */
+/**
+ * Returns when voting ended, epoch ms; null if the dates do not determine it. Voting may also have ended earlier, by enough
+ * votes.
+ */
 function endOf(state: VoteState, group: StatusGroup): number | null {
   if (group === "expired") return state.voteBefore;
   if (group === "accepted" || group === "implemented") return state.targetEffectiveAt;
@@ -55,7 +58,7 @@ function endOf(state: VoteState, group: StatusGroup): number | null {
 const ENOUGH_YES = "when enough had voted yes";
 const ENOUGH_NO = "when enough had voted no";
 
-/** How a vote ended, if its dates do not say when: enough votes end it at any time. */
+/** Says how a vote ended if its dates do not tell when, because enough votes can end it at any time. */
 function earlyWords(request: Ended, group: StatusGroup, now: number): string {
   if (group === "accepted" || group === "implemented" || group === "failed") return ENOUGH_YES;
   if (group !== "rejected") return "before its date";
@@ -71,17 +74,17 @@ function earlyWords(request: Ended, group: StatusGroup, now: number): string {
   return wasEarly || isNo ? ENOUGH_NO : "when enough had voted no, or too few yes in the end";
 }
 
-/** A span within which something happened, such as "between 3 March 2026 14:02 and 14:03". */
+/** Formats the span in which something happened, such as "between 3 March 2026 14:02 and 14:03". */
 function between({ after, by }: Closing): Markdown {
   if (after === null) return md`by ${timestamp(by, "f")}`;
   if (Math.floor(after / MINUTE) === Math.floor(by / MINUTE)) return timestamp(by, "f");
   return md`between ${timestamp(after, "f")} and ${timestamp(by, by - after < HALF_DAY ? "t" : "f")}`;
 }
 
-/** A time of day alone is clear within this span, in ms. */
+/** Within this span, in ms, a time of day without a date is clear. */
 const HALF_DAY = 12 * HOUR;
 
-/** When voting ended, and what came of it: of a request that is over. */
+/** Returns the fields for a request that is over: when voting ended, and its effect. */
 function endedTimes(request: Ended, now: number): Field[] {
   const group = statusGroup(request.status);
   const { targetEffectiveAt, closed } = request;
@@ -115,7 +118,7 @@ function endedTimes(request: Ended, now: number): Field[] {
   ];
 }
 
-/** When a vote ends or ended, and when it takes effect. */
+/** Returns the fields that say when a vote ends or ended, and when it takes effect. */
 export const timeFields = (request: Ended, now: number): Field[] =>
   isOver(request, now) ? endedTimes(request, now) : openTimes(request, now);
 

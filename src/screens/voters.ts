@@ -54,7 +54,7 @@ const summary = (record: VoterRecord): Markdown => {
   );
 };
 
-/** A line, with another one below it if there is something more to say. */
+/** Returns a row with a second line, if there is more to say. */
 const rowOf = (line: Markdown, more: Markdown | false): Markdown => (more ? row(line, md`-# ${more}`) : line);
 
 /** Lists how super validators voted on the last requests, most missed votes first. */
@@ -107,7 +107,7 @@ function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names)
   return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
 }
 
-/** One super validator's votes on the last requests. */
+/** Shows one super validator's votes on the last requests. */
 export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, watchLinks }) => {
   const reading: Reading<Records> = await readRecords(explorer, names, Date.now());
   const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));

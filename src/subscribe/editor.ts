@@ -18,7 +18,7 @@ export interface OwnedSubscription {
   readonly network: Network | undefined;
 }
 
-/** Returns the subscriptions to all networks that a filter selects, oldest first. */
+/** Returns the subscriptions on all networks that a filter selects, in no particular order. */
 export async function findSubscriptions(
   networks: Networks,
   feeds: readonly FeedDefinition[],
@@ -37,13 +37,13 @@ export async function findSubscriptions(
 interface Save {
   /** The subscription that it replaces. */
   readonly replaced?: Subscription | undefined;
-  /** Writes of the same commit. */
+  /** Other writes for the same commit. */
   readonly more?: readonly Write[];
-  /** Throws PersonError if the owner has no room for it. It runs again if another command of the owner was faster. */
+  /** Throws PersonError if the owner has reached a limit. It runs again if another command of the owner was committed first. */
   readonly checkRoom: () => Promise<void>;
 }
 
-/** Saves a subscription. The check of its owner's limits and the write are one commit. @throws {PersonError} */
+/** Saves a subscription. Checking its owner's limits and writing it are one commit. @throws {PersonError} */
 export const saveSubscription = (
   { state, subscriptions }: NetworkState,
   subscription: Subscription,

@@ -1,11 +1,11 @@
 /**
- * The coin's unit in a text of ours: what it is called is its network's matter, and the renderer puts it there. A noncharacter
- * of Unicode, which no text holds.
+ * Placeholder for the coin's unit, which depends on the network. The renderer replaces it. It is a Unicode noncharacter, so it
+ * never occurs in text.
  */
 export const COIN = "\ufdd0";
 
 /** The default name of the coin's unit. */
 export const DEFAULT_COIN = "CC";
 
-/** A text with the coin's unit in it. */
+/** Replaces the placeholder by the coin's unit. */
 export const withCoin = (text: string, coin: string): string => text.replaceAll(COIN, coin);

@@ -4,13 +4,13 @@ const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY } as const;
 
 const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
 
-/** A time as people type one, such as "90m", "6h" or "2d", in ms; NaN if it is none. */
+/** Parses a duration such as "90m", "6h" or "2d", in ms. Returns NaN if it is invalid. */
 export function parseDuration(text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,4})\s?([mhd])$/.exec(text.trim().toLowerCase()) ?? [];
   return isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN;
 }
 
-/** A whole number of minutes as parseDuration reads it. */
+/** Formats a whole number of minutes, given in ms, so that `parseDuration` can read it. */
 export function formatDuration(ms: number): string {
   if (ms % DAY === 0 && ms > DAY) return `${ms / DAY}d`;
   return ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`;
@@ -28,7 +28,7 @@ export function spanWords(ms: number): string {
   return durationParts.filter(Boolean).join(" ");
 }
 
-/** About how long, for people: "9 min", "3 h", "2 days". */
+/** Formats an approximate duration: "9 min", "3 h", "2 days". */
 export function roughly(ms: number): string {
   if (ms < 90 * MINUTE) return `${Math.max(1, Math.round(ms / MINUTE))} min`;
   return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;

@@ -4,10 +4,10 @@ import { clean, cut } from "./plain.js";
 /** Characters around a pasted id: spaces, quotes, code marks, brackets. */
 const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
 
-/** A pasted link, alone or as Markdown. Ids contain none. */
+/** Matches a pasted link, plain or in Markdown. Ids contain no links. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
 
-/** The id in a link's path or query: what looks most like one, else its last part. */
+/** Returns the id in a link: its last part that looks like an id, or else its last part. */
 function idInLink(link: string): string {
   if (!URL.canParse(link)) return link;
   const { pathname, searchParams, hash } = new URL(link);
@@ -25,7 +25,7 @@ function decode(part: string): string {
   }
 }
 
-/** An id as a person may have pasted it, without what came along with it. */
+/** Extracts an id from pasted text, which may be a link, or have quotes or brackets around it. */
 function toId(text: string): string {
   const link = LINK.exec(text);
   const id = link ? idInLink(link[0]) : text;
@@ -42,12 +42,12 @@ const HEX = /[0-9a-f]{32,}/g;
 const toBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64url");
 const toHex = (base64: string) => Buffer.from(base64, "base64url").toString("hex");
 
-/** Packed ids of late: a list packs the same ten each time it is shown. */
+/** Cache of packed ids, because a list packs the same ten ids each time it is shown. */
 const packedIds = new LRUCache<string, string>({ max: 5_000 });
 
 /**
- * An id in fewer characters: a party's fingerprint becomes `*` and 43 of base64url, any other hex `~` and as many as it
- * takes. Everything else stays, and an id that would not come back the same travels whole, after `!`.
+ * Shortens an id: a party's fingerprint becomes `*` and 43 characters of base64url, other long hex becomes `~` and base64url. The
+ * rest stays unchanged. An id that could not be restored is kept in full, after `!`.
  */
 export function packId(id: string): string {
   const knownId = packedIds.get(id);
@@ -60,10 +60,10 @@ export function packId(id: string): string {
   return safe;
 }
 
-/** The id from what packId made of it, or from what a person pasted. */
+/** Returns the id from a packed id, or from pasted text. */
 export function readId(text: string): string {
   const id = text.startsWith(WHOLE_MARK) ? text.slice(1) : toId(unpack(text));
-  // An id of dots only could climb up a path.
+  // An id that consists only of dots could traverse a URL path.
   return /^\.+$/.test(id) ? "" : id;
 }
 
@@ -97,7 +97,7 @@ export function fingerprint(id: string): string {
   return hex === undefined ? shortId(id) : `1220${hex.slice(0, 2)}…${hex.slice(-4)}`;
 }
 
-/** Returns the name of a party without one: its self-chosen hint. */
+/** Returns the self-chosen hint of a party, for a party without a name. */
 export const hintOf = (partyId: string): string => {
   const [, hint] = PARTY_ID.exec(partyId) ?? [];
   return hint === undefined ? shortId(partyId) : cut(hint.slice(0, -"::1220".length), 40);

@@ -35,7 +35,7 @@ const trusted = Markdown.trusted;
 /** A value in a template. Text is untrusted and is escaped; a missing value becomes a dash. */
 export type Piece = string | number | Markdown | null | undefined;
 
-/** Characters that Discord gives a meaning anywhere in a line: formatting, mentions, links, emoji. */
+/** Matches characters with a meaning anywhere in a line: formatting, mentions, links, emoji. */
 const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
 /** Matches the beginning of a list item. */
 const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
@@ -46,7 +46,7 @@ const INVITE = /(discord(?:app)?)\.(?=gg|com|me|io)/gi;
 /** Matches plain words and numbers, which need no escaping. */
 const WORDS = /^[a-z\d]+(?:(?:[ ,]|\.(?=\d))[a-z\d]+)*$/i;
 
-/** A stranger's text on one line, cleaned and with every mark of formatting escaped. */
+/** Returns untrusted text on one line, cleaned and with all formatting escaped. */
 export function escapeText(text: string): Markdown {
   if (WORDS.test(text)) return trusted(text);
   const line = clean(text).replace(/\s+/g, " ");
@@ -62,7 +62,7 @@ function toPiece(value: Piece): string {
   return typeof value === "number" ? String(value) : escapeText(value).toString();
 }
 
-/** A template whose text is ours and whose values are escaped, unless they are Markdown already. */
+/** Template tag for Markdown. The template's own text is trusted. Values are escaped unless they are Markdown. */
 export function md([first = "", ...strings]: TemplateStringsArray, ...values: readonly Piece[]): Markdown {
   let text = first;
   for (const [index, after] of strings.entries()) text += toPiece(values[index]) + after;
@@ -76,21 +76,21 @@ export function join(pieces: readonly (Markdown | null | undefined | false)[], s
   return trusted(pieces.filter((each) => each instanceof Markdown).join(separator));
 }
 
-/** Text in a code span, if no formatting, emoji or mention works; a backtick is replaced by its look-alike. */
+/** Returns text in a code span, where formatting, emoji and mentions do not work. Backticks are replaced by a look-alike. */
 export function code(text: string | null, most = 120): Markdown {
   const line = clean(text ?? "")
     .replace(/\s+/g, " ")
     .replaceAll("`", "ˋ")
     .trim();
-  // Ours are made clickable by their look (src/discord/mentions.ts); a stranger's are not.
+  // The bot's own commands in code spans become clickable (src/discord/mentions.ts). Untrusted ones must not.
   const inert = line.startsWith("/") ? `\u2060${line}` : line;
   return trusted(line ? `\`${cut(inert, most)}\`` : NOTHING);
 }
 
-/** An id, short, in a code span: for a line. */
+/** Returns a shortened id in a code span. */
 export const idCode = (id: string | null): Markdown => (id === null ? trusted(NOTHING) : code(shortId(id)));
 
-/** Text in a code block, to be copied whole with one tap. */
+/** Returns text in a code block, which people can copy with one tap. */
 export function codeBlock(text: string | null, most = 900): Markdown {
   const block = clean(text ?? "")
     .replaceAll("`", "ˋ")
@@ -106,7 +106,7 @@ export function quote(text: string, most: number): Markdown {
   return trusted(quotedLines.join("\n"));
 }
 
-/** A link; the address must be one that toUrl gave. */
+/** Returns a link. Its URL must come from `toUrl`. */
 export function linkTo(label: Piece, url: string): Markdown {
   const safe = url.replace(
     /[()<>\s\\*_~|`]/g,
@@ -117,18 +117,22 @@ export function linkTo(label: Piece, url: string): Markdown {
 
 /** Mentions of trusted ids. Inside an embed they notify no one. */
 export const channelMention = (id: string): Markdown => trusted(mentionChannel(id));
-/** A command that can be clicked: its name with its subcommand, and Discord's id of it. */
+/**
+ * Returns a clickable command mention.
+ * @param name the command's path, with its subcommand
+ * @param id Discord's id of the command
+ */
 export const commandMention = (name: string, id: string): Markdown => trusted(mentionCommand(name, id));
 export const roleMention = (id: string): Markdown => trusted(mentionRole(id));
 
 export const userMention = (id: string): Markdown => trusted(mentionUser(id));
 
-/** A point in time that each reader sees in their own zone: R "2 hours ago", f date and time, d date, t time. */
+/** Returns a time that Discord shows in each reader's time zone: R "2 hours ago", f date and time, d date, t time. */
 export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R"): Markdown {
   return trusted(ms === null ? "unknown" : time(Math.floor(ms / 1_000), style));
 }
 
-/** A date with how far off it is: "21 November 2026 10:00 (in 2 hours)". */
+/** Returns a date with its distance from now: "21 November 2026 10:00 (in 2 hours)". */
 export const timestampWithAge = (ms: number | null): Markdown =>
   ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
 
@@ -147,7 +151,7 @@ function formatOf(maxFraction: number, minFraction = 0): Intl.NumberFormat {
   return format;
 }
 
-// Since ECMA-402 NumberFormat v3 a decimal string is formatted exactly; the type wants a literal.
+// NumberFormat v3 (ECMA-402) formats a decimal string exactly, but its type requires a literal.
 const exactly = (format: Intl.NumberFormat, decimal: string | number): string =>
   format.format(decimal as Intl.StringNumericLiteral);
 
@@ -179,11 +183,11 @@ export function fixed(decimal: string | number, digits: number): string {
 export const share = (part: number, whole: number): string =>
   whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)} %`;
 
-/** A count with its noun, in the plural if it is not one: "1 vote", "1,109 votes". */
+/** Returns a count with its noun, in the plural unless the count is one: "1 vote", "1,109 votes". */
 export const countedWords = (count: number, one: string, several = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : several}`;
 
-/** A change with its direction, and "unchanged" for none: "▲ 0.3", "▼ 2", "▲ under 0.01". */
+/** Formats a change with its direction: "▲ 0.3", "▼ 2", "▲ under 0.01". Zero is "unchanged". */
 export function changeWords(
   decimal: string,
   maxFraction: number,
@@ -201,14 +205,14 @@ const BYTES = [
   ["kB", 1e3],
 ] as const;
 
-/** A number of bytes in the largest unit that leaves something before the point. */
+/** Formats a number of bytes in the largest unit that keeps it at 1 or more. */
 export function bytes(count: string | null): string {
   if (count === null) return "not known";
   const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
   return `${grouped(Number(count) / size, 1)} ${unit}`;
 }
 
-/** An amount of Canton Coin in a column: with two digits. */
+/** Formats an amount of Canton Coin for a column, with two fraction digits. */
 export const columnCoins = (decimal: string | null): Markdown =>
   decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} ${trusted(COIN)}`;
 
@@ -219,6 +223,6 @@ export function aboutUsd(usd: number | null): string | null {
   return usd < 0.01 ? "under $0.01" : `about $${fixed(usd, usd < 100 ? 2 : 0)}`;
 }
 
-/** An amount of Canton Coin. */
+/** Formats an amount of Canton Coin. */
 export const coins = (decimal: string | null, mostFraction = 10): Markdown =>
   decimal === null ? trusted("unknown") : md`${grouped(decimal, mostFraction)} ${trusted(COIN)}`;

@@ -1,21 +1,22 @@
-/** Plain text from strangers: made harmless, and cut. */
+/** Cleans and shortens untrusted text. */
 
-// Control characters but tab and newline, formatting ones (zero-width, bidirectional, tags), and fillers that look empty.
+// Control characters except tab and newline, format characters (zero-width, bidirectional, tags), variation selectors, and
+// fillers that look empty.
 const UNSAFE =
   /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}|\u115f|\u1160|\u2800|\u3164|\uffa0/gu;
-/** Marks beyond the third on one letter, which would cover the lines around it. */
+/** Matches combining marks beyond the third on one letter. They would cover the lines around it. */
 const STACKED = /(\p{M}{3})\p{M}+/gu;
 
 /** Matches text without special characters, which is the most common case. */
 const HARMLESS = /^[\x20-\x7e]*$/;
 
-/** Text without control, invisible and bidirectional characters, and without halves of surrogate pairs. */
+/** Removes control, invisible and bidirectional characters and excess combining marks, and replaces halves of surrogate pairs. */
 export function clean(text: string): string {
   if (HARMLESS.test(text)) return text;
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "").replace(STACKED, "$1");
 }
 
-/** A text's beginning, at most `most` UTF-16 units long and never half a code point, its end "…" if it was cut. */
+/** Cuts a text to at most `most` UTF-16 units, without splitting a code point. A text that was cut ends with "…". */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   let keptText = "";
@@ -26,7 +27,7 @@ export function cut(text: string, most: number): string {
   return `${keptText}…`;
 }
 
-/** The same for escaped text, of which no escape is cut in two. */
+/** Like `cut`, for escaped text. It never splits an escape. */
 export function cutEscaped(text: string, most: number): string {
   const keptText = cut(text, most);
   if (keptText === text) return text;
