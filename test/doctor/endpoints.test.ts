@@ -407,6 +407,35 @@ describe("the doctor of the endpoints", () => {
     ).toEqual([]);
   });
 
+  it("does not count an endpoint that could not be asked as a difference", async () => {
+    const withoutToken = async () => {
+      const check = await checkEndpoints(configOf(explorer), { tokenId: undefined, onProgress: () => {} });
+      return [...tablesOf(check)].join("\n");
+    };
+    explorer.mood = at("/contracts", (answer: Page) => ({ ...answer, content: [] }));
+    const lines = await withoutToken();
+    expect(lines).toMatch(/! {2}tokens\/.*not asked: no token is among the newest contracts/);
+    expect(lines.split("\n\n")[1]).not.toContain("not asked");
+  });
+
+  it("reports an empty first page of a list with many rows", async () => {
+    explorer.mood = at("/transfers", (answer: Page) => ({ ...answer, content: [], totalElements: 3_000 }));
+    const lines = (await linesOf()).join("\n");
+    expect(lines).toMatch(
+      /✖ {2}transfers .*\$\.content +empty on the first page, though \d+ rows are counted/,
+    );
+  });
+
+  it("concludes nothing about the last page of a list that ignores `page`", async () => {
+    explorer.mood = (answer, path, query) =>
+      path === `${V1}/rewards/:id` && query.page !== "0" && isPage(answer)
+        ? { ...answer, content: rewardsOf(), last: false }
+        : answer;
+    const lines = (await linesOf()).join("\n");
+    expect(lines).toMatch(/rewards\/\{id\} .*the first rows come whatever page/);
+    expect(lines).not.toMatch(/rewards\/\{id\} .*(\$\.last|\$\.totalElements)/);
+  });
+
   it("stops if the key is refused", async () => {
     explorer.accept("another-key");
     const lines = (await linesOf()).join("\n");

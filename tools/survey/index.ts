@@ -6,7 +6,7 @@ import { unknownWordsIn } from "../../src/ledger/known-words.js";
 import { createAnonymizer } from "./anonymous.js";
 import { createAsk, type Exchange, isAnswered, pathOf } from "./ask.js";
 import { isGrave, meaningOf, SEEN_IN, wordsOf } from "./meaning.js";
-import type { Observation } from "./observation.js";
+import { isDifference, type Observation } from "./observation.js";
 import { walk } from "./walk.js";
 
 /** What was asked of an explorer, and what was found out. */
@@ -58,7 +58,7 @@ const notAsked = (endpoint: EndpointName, exchanges: readonly Exchange[]): Obser
     : exchanges.some(isAnswered)
       ? "no id of one could be read"
       : "nothing was answered so far";
-  return { endpoint, result: "warn", detail: `not asked: ${why}`, meaning: "Nothing is known of it." };
+  return { endpoint, result: "unasked", detail: `not asked: ${why}` };
 };
 
 function unanswered({ endpoint, outcome, status }: Exchange): Observation {
@@ -120,35 +120,35 @@ function table(rows: readonly (readonly string[])[]): string[] {
 export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generator<string> {
   const worst = (endpoint: EndpointName) => {
     const results = observations.filter((each) => each.endpoint === endpoint).map(({ result }) => result);
-    return results.includes("fail") ? "fail" : results.includes("warn") ? "warn" : "pass";
+    if (results.includes("fail")) return "fail";
+    return results.some((result) => result !== "pass") ? "warn" : "pass";
   };
   yield* table([
     [" ", "Endpoint", "Requests", "Slowest", "Result"],
     ...endpointNames.map((endpoint) => {
       const own = exchanges.filter((each) => each.endpoint === endpoint);
-      const others = observations.filter(
-        (each) => each.endpoint === endpoint && each.result !== "pass",
-      ).length;
-      const facts = observations.flatMap((each) =>
-        each.endpoint === endpoint && each.result === "pass" ? [each.detail] : [],
-      );
-      const differences = `${others} difference${others === 1 ? "" : "s"}`;
+      const ownObservations = observations.filter((each) => each.endpoint === endpoint);
+      const count = ownObservations.filter(isDifference).length;
+      const facts = ownObservations.flatMap((each) => (isDifference(each) ? [] : [each.detail]));
+      const isAsked = own.length > 0;
+      const summary =
+        count > 0 ? [`${count} difference${count === 1 ? "" : "s"}`] : isAsked ? ["as expected"] : [];
       return [
         SIGN[worst(endpoint)],
         pathOf(endpoint),
         String(own.reduce((sum, { tries }) => sum + tries, 0)),
         own.length === 0 ? "-" : `${Math.round(Math.max(...own.map(({ ms }) => ms)))} ms`,
-        [others > 0 ? differences : "as expected", ...facts].join("; "),
+        [...summary, ...facts].join("; "),
       ];
     }),
   ]);
-  const differences = observations.filter(({ result }) => result !== "pass");
+  const differences = observations.filter(isDifference);
   if (differences.length === 0) return;
   yield "";
   yield* table([
     [" ", "Endpoint", "Where", "What", "What it means for people"],
     ...differences.map(({ endpoint, result, path, detail, meaning }) => [
-      SIGN[result],
+      SIGN[result === "fail" ? "fail" : "warn"],
       pathOf(endpoint),
       path ?? "",
       detail,

@@ -66,6 +66,16 @@ export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | u
   });
   const found: Observation[] = [];
   const total = Math.max(elements ?? 0, count ?? 0);
+  if (sent === 0 && total > 0)
+    return [
+      {
+        endpoint: name,
+        result: "fail",
+        path: "$.content",
+        detail: `empty on the first page, though ${total} rows are counted`,
+        meaning: "The list is shown as empty.",
+      },
+    ];
   if (elements !== null && count !== null && elements !== count)
     found.push(
       warn("$.totalCount", `${count}, where totalElements is ${elements}`, "The larger one is shown."),
@@ -161,7 +171,8 @@ function textsOf({ json }: Exchange): readonly string[] {
   return Array.isArray(content) ? content.map((row) => JSON.stringify(row)) : [];
 }
 
-const FIRST_AGAIN = "the first rows come whatever page is asked for";
+/** The finding that a list ignores `page`. */
+export const FIRST_AGAIN = "the first rows come whatever page is asked for";
 
 /** Whole rows, and most of them: one that came meanwhile moves the others. */
 function areSame(first: readonly string[], others: readonly string[]): boolean {

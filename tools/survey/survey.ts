@@ -4,6 +4,7 @@ import { explain } from "../../src/doctor/explorer.js";
 import type { Finding } from "../../src/doctor/finding.js";
 import { isAnswered } from "./ask.js";
 import { checkEndpoints, reportOf, tablesOf } from "./index.js";
+import { isDifference } from "./observation.js";
 
 /** What a survey is to do besides asking. */
 export interface SurveyOptions {
@@ -46,7 +47,7 @@ export async function* survey(
     if (check.exchanges.some(({ outcome }) => outcome === "limited"))
       yield { ...explain(what, explorer, "limited"), result: "fail" };
     const failed = check.observations.filter(({ result }) => result === "fail").length;
-    const differences = check.observations.filter(({ result }) => result !== "pass").length;
+    const differences = check.observations.filter(isDifference).length;
     yield {
       what,
       result: failed > 0 ? "fail" : differences > 0 ? "warn" : "pass",

@@ -5,6 +5,7 @@ import { votesIn } from "../../src/ledger/votes.js";
 import { type Ask, type Exchange, isAnswered, isTelling } from "./ask.js";
 import {
   countsOf,
+  FIRST_AGAIN,
   lastPageMissing,
   lastPageOf,
   orderOf,
@@ -131,7 +132,10 @@ async function readUndocumented<Name extends "rewards" | "voteRequests" | "votes
   const small = await ask(name, parametersOf(SMALL));
   const page = lastPageOf(totalOf(whole), countsOf(whole).sent);
   const last = page > 0 ? await ask(name, parametersOf({ page, size: ROWS_PER_REQUEST })) : undefined;
-  return [...pagingOf(name, whole, small, last), ...totalsOf(name, whole, last)];
+  const paging = pagingOf(name, whole, small, last);
+  // If every page is the first one, there is no last page to conclude from.
+  const isPaged = !paging.some(({ detail }) => detail === FIRST_AGAIN);
+  return [...paging, ...totalsOf(name, whole, isPaged ? last : undefined)];
 }
 
 /** The vote requests, their votes, and the details of one by both of its ids. */
@@ -224,9 +228,8 @@ async function readToken(
     return [
       {
         endpoint: "token",
-        result: "warn",
-        detail: "not asked: no token is among the newest contracts",
-        meaning: "Name one with --token CONTRACT_ID.",
+        result: "unasked",
+        detail: "not asked: no token is among the newest contracts (name one with --token CONTRACT_ID)",
       },
     ];
   await ask("token", { contractId });
