@@ -11,7 +11,7 @@ import {
   codeBlock,
   coins,
   countedWords,
-  grouped,
+  fixed,
   join,
   type Markdown,
   md,
@@ -33,7 +33,7 @@ function amountsOf(reward: Reward): Markdown {
   const amounts = KINDS.flatMap(([kind, key]) =>
     reward[key] === null || toDecimal(reward[key]) === "0"
       ? []
-      : [`${grouped(reward[key], 4)} ${COIN} ${kind}`],
+      : [`${fixed(reward[key], 4)} ${COIN} ${kind}`],
   );
   return md`${amounts.length > 0 ? amounts.join(" · ") : "no amount"}`;
 }

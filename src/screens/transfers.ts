@@ -9,6 +9,7 @@ import { hintOf } from "../text/ids.js";
 import {
   codeBlock,
   coins,
+  columnCoins,
   fixed,
   idCode,
   join,
@@ -41,16 +42,20 @@ function kindOf({ transferType }: Transfer): Markdown | false {
  * Formats an amount with its value in USD: "1,109 CC (about $168)". The explorer may give the price at the time of the transfer.
  * Otherwise the current price is used, and the text says so.
  */
-function amountOf({ amount, amuletPrice }: Transfer, current: string | null): Markdown {
+function amountOf(
+  { amount, amuletPrice }: Transfer,
+  current: string | null,
+  coinsOf: (amount: string | null) => Markdown,
+): Markdown {
   const usd = usdOf(amount, amuletPrice ?? current);
   const aside = amuletPrice === null ? md` at the current price` : md``;
-  return usd ? md`${coins(amount, 4)} (${usd}${aside})` : coins(amount, 4);
+  return usd ? md`${coinsOf(amount)} (${usd}${aside})` : coinsOf(amount);
 }
 
 const toRow = (each: Transfer, current: string | null) =>
   row(
-    join([md`**${amountOf(each, current)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
-    md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${coins(each.fee, 4)}`,
+    join([md`**${amountOf(each, current, columnCoins)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
+    md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${columnCoins(each.fee)}`,
   );
 
 /** Returns the current price if any of the transfers lacks its own. */
@@ -74,7 +79,7 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
         eventId === null
           ? undefined
           : {
-              label: coins(amount, 4).toString(),
+              label: columnCoins(amount).toString(),
               hint: `${nameOf(senders)} → ${nameOf(receivers)}`,
               to: address("transfer", { id: eventId, order, page: reading.data.page }),
             },
@@ -133,7 +138,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
           "\n",
         );
   return {
-    title: md`${amountOf(shownTransfer, currentUsd)}`,
+    title: md`${amountOf(shownTransfer, currentUsd, coins)}`,
     tone: "neutral",
     body: [
       md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,

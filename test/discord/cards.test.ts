@@ -41,6 +41,17 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).not.toContain("consuming");
   });
 
+  it.each([
+    ["/transfers", {}, /\*\*([\d,.]+) CC/g],
+    ["/party list", {}, /-# ([\d,.]+) CC/g],
+    ["/party top", {}, /\*\*([\d,.]+) CC/g],
+  ] as const)("has the same number of decimals in a column: %s", async (command, options, pattern) => {
+    const text = textOf(await driver().ask(somebody(), command, options));
+    const amounts = [...text.matchAll(pattern)].map(([, amount = ""]) => amount);
+    expect(amounts.length).toBeGreaterThan(3);
+    expect(amounts.filter((amount) => !/\.\d\d$/.test(amount))).toEqual([]);
+  });
+
   it("a transfer that is no longer listed: its event, with a note", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/transfers", { order: "ASC" });
