@@ -3,7 +3,7 @@ import type { VirtualClock } from "./clock.js";
 import type { SimulatedExplorer } from "./explorer.js";
 import type { History } from "./history/index.js";
 import { type Window, windowAt } from "./history/windows.js";
-import { LeaseKeeper, startProcess } from "./process.js";
+import { type Front, LeaseKeeper, startProcess } from "./process.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
@@ -21,7 +21,7 @@ interface LivesDeps {
 
 interface Life {
   readonly process: SimulatedProcess;
-  readonly presses: ReturnType<typeof startProcess>;
+  readonly fronts: readonly Front[];
 }
 
 /** The bot's processes through a history: one that is started again whenever it is killed, and at times a second. */
@@ -30,8 +30,8 @@ export interface Lives {
   readonly down: readonly Window[];
   /** How many were started. */
   count(): number;
-  /** Returns a running process's presses by network, or `undefined` if no process runs. */
-  presses(): Life["presses"] | undefined;
+  /** Returns a running process's fronts by network, or `undefined` if no process runs. */
+  fronts(): Life["fronts"] | undefined;
   end(): void;
 }
 
@@ -60,7 +60,7 @@ export function startLives(deps: LivesDeps): Lives {
       },
     };
     count += 1;
-    alive.push({ process, presses: startProcess({ ...deps, lease }, process) });
+    alive.push({ process, fronts: startProcess({ ...deps, lease }, process) });
     return process;
   };
 
@@ -97,7 +97,7 @@ export function startLives(deps: LivesDeps): Lives {
   return {
     down,
     count: () => count,
-    presses: () => alive[0]?.presses,
+    fronts: () => alive[0]?.fronts,
     end() {
       for (const { process } of alive) process.isDead = true;
     },

@@ -3,14 +3,15 @@ import type { World } from "../sandbox/discord/world.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import type { Click } from "../src/discord/clicks.js";
-import { DAY, MINUTE } from "../src/util/units.js";
+import { address } from "../src/screens/addresses.js";
+import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
 import type { SimulatedExplorer } from "./explorer.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
-import type { Answer, Ballot, CalendarPage, Case } from "./oracle/evidence.js";
-import type { Press } from "./process.js";
+import type { Answer, Ballot, CalendarPage, Case, Cast, Visit } from "./oracle/evidence.js";
+import type { Front } from "./process.js";
 import type { MemoryStore } from "./store.js";
 
 /** How long after a vote request has opened the person watches it, in ms. */
@@ -29,8 +30,8 @@ interface NetworkDeps {
   readonly prefix: string;
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
-  /** The buttons of its alerts, if a process is there to answer. */
-  readonly press: () => Press | undefined;
+  /** Its buttons and screens, if a process is there to answer. */
+  readonly front: () => Front | undefined;
 }
 
 /** One network's ledger and community through a history: arranges for all that happens, and keeps what a judge must know. */
@@ -47,7 +48,9 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   const at = (moment: number, happens: () => void) => clock.after(moment - startAt, happens);
 
   const ballots: Ballot[] = [];
+  const casts: Cast[] = [];
   const noteBallot = (title: string, ballot: VoteRequest["ballots"][number] | undefined, isOwn: boolean) => {
+    if (ballot && ballot.accept !== null) casts.push({ at: clock.now, title, accept: ballot.accept });
     if (ballot?.voter.name && ballot.accept !== null)
       ballots.push({ at: clock.now, title, voter: ballot.voter.name, accept: ballot.accept, isOwn });
   };
@@ -97,11 +100,11 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   const answers: Answer[] = [];
   /** Somebody presses a button of an alert that is open, if a process is there to answer. */
   const look = ({ says }: Look) => {
-    const press = deps.press();
+    const front = deps.front();
     const open = store
       .read(`${prefix}alerts`)
       .filter(({ kind, endedAt }) => kind === "silent" && endedAt === undefined);
-    if (!press || open.length === 0) return;
+    if (!front || open.length === 0) return;
     const alert = random.pick(open);
     const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
     const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
@@ -117,7 +120,9 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     } as unknown as Click;
     const to = { id, since, on: "card" };
     const pressed =
-      says === "acknowledge" ? press("ack", to, click) : press("snooze", { ...to, for: says }, click);
+      says === "acknowledge"
+        ? front.press("ack", to, click)
+        : front.press("snooze", { ...to, for: says }, click);
     pressed.then(
       () => {
         said.isSure = true;
@@ -133,5 +138,32 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       const events = guild ? listScheduledEvents(discord, guild) : [];
       calendar.push({ at: clock.now, names: events.map(({ name }) => name) });
     });
-  return { history, community, answers, ballots, calendar, label };
+
+  const visits: Visit[] = [];
+  /** A member opens screens, one after another, if a process is there to answer. */
+  const visit = async () => {
+    const front = deps.front();
+    if (!front) return;
+    const openRequests = ledger.voteRequests.filter(({ title }) => title?.startsWith("Motion "));
+    const request = random.pick(openRequests.length > 0 ? openRequests : ledger.voteRequests);
+    const screens = [
+      {
+        screen: "voteRequest",
+        title: request.title ?? "",
+        to: address("voteRequest", { id: request.firstContractId }),
+      },
+      { screen: "proposals", title: "", to: address("proposals", {}) },
+      { screen: "price", title: "", to: address("price", {}) },
+      { screen: "network", title: "", to: address("network", {}) },
+    ] as const;
+    for (const { screen, title, to } of screens) {
+      const from = clock.now;
+      // Without an answer, there is nothing to judge: the explorer fails at times.
+      const text = await front.open(to).catch(() => undefined);
+      if (text !== undefined) visits.push({ from, to: clock.now, screen, title, text });
+    }
+  };
+  for (let moment = startAt + HOUR; moment < endAt; moment += random.int(20 * MINUTE, 3 * HOUR))
+    at(moment, () => void visit());
+  return { history, community, answers, ballots, casts, calendar, visits, label };
 }

@@ -11,7 +11,12 @@ import { createRenderer } from "../src/discord/message.js";
 import { createPacer } from "../src/discord/pacer.js";
 import { createExplorerService } from "../src/explorer/service.js";
 import { feeds } from "../src/feeds/index.js";
+import { createRhythms } from "../src/ledger/network-rhythm.js";
+import { createPriceHistory } from "../src/ledger/price-history.js";
 import type { Log } from "../src/log.js";
+import type { ScreenAddress } from "../src/screens/addresses.js";
+import { openScreen } from "../src/screens/index.js";
+import type { ScreenServices } from "../src/screens/view.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys, forgetOldIds } from "../src/storage/id-keys.js";
 import { compete, together } from "../src/storage/lease.js";
@@ -68,18 +73,23 @@ interface ProcessDeps {
   readonly onFault: (line: string) => void;
 }
 
-/** Presses a button of one network, by its name in custom ids. */
-export type Press = (wire: string, parameters: object, click: Click) => Promise<unknown>;
+/** The parts of one network that people use. */
+export interface Front {
+  /** Presses a button, by its name in custom ids. */
+  press(wire: string, parameters: object, click: Click): Promise<unknown>;
+  /** Opens a screen, and returns its embeds as JSON text. */
+  open(to: ScreenAddress): Promise<string>;
+}
 
 const handlers = new Map(
   feeds.flatMap(({ buttons = [] }) => buttons.map((each) => [each.button.wire, each] as const)),
 );
 
-/** Starts a process of the bot, on the virtual clock: all of its background work, and a press of each network's buttons. */
+/** Starts a process of the bot on the virtual clock: all of its background work, and the front of each network. */
 export function startProcess(
   { clock, surroundings, explorers, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
-): readonly Press[] {
+): readonly Front[] {
   const log: Log = {
     debug() {},
     info() {},
@@ -118,6 +128,8 @@ export function startProcess(
         cache: createCache({ memoryMb: 4, log }),
       });
       const directory = createDirectory();
+      // Nothing is drawn: a canvas takes real time.
+      const charts = { price: async () => undefined, bars: async () => undefined };
       const names = createNames({ directory, explorer: explorer.for("background"), state, log });
       const code = () => (id === undefined || known.oldest() === id ? undefined : codeOf(id));
       const renderer = createRenderer(createLinks(keys, code), { label, salt: code });
@@ -130,8 +142,7 @@ export function startProcess(
         state,
         rest,
         pacer,
-        // Nothing is drawn: a canvas takes real time.
-        charts: { price: async () => undefined, bars: async () => undefined },
+        charts,
         discordTime,
         environment: () => [],
         renderer,
@@ -142,21 +153,31 @@ export function startProcess(
         onPoll() {},
       });
       const subscriptions = createSubscriptions(state);
-      const press: Press = (wire, parameters, click) => {
-        const handler = handlers.get(wire);
-        if (!handler) throw new RangeError(`There is no button ${wire}`);
-        const links = createLinks(keys, code);
-        return handler.handle(parameters, click, {
-          state,
-          subscriptions,
-          renderer,
-          names,
-          directory,
-          links,
-          rest,
-        });
+      const services: ScreenServices = {
+        directory,
+        names,
+        prices: createPriceHistory(state, log),
+        rhythms: createRhythms(state, log),
+        charts,
+        source: "explorer.test",
+        watchLinks: () => [],
+        others: [],
       };
-      return { background, press };
+      const front: Front = {
+        async press(wire, parameters, click) {
+          const handler = handlers.get(wire);
+          if (!handler) throw new RangeError(`There is no button ${wire}`);
+          const links = createLinks(keys, code);
+          const parts = { state, subscriptions, renderer, names, directory, links, rest };
+          return handler.handle(parameters, click, parts);
+        },
+        async open(to) {
+          const visitor = explorer.for({ person: "visitor" });
+          const { view } = await openScreen(to, { ...services, explorer: visitor, commands: () => [] });
+          return JSON.stringify(renderer.message(view).embeds);
+        },
+      };
+      return { background, front };
     });
     const client = {
       isReady: true,
@@ -168,6 +189,6 @@ export function startProcess(
       ...built.map(({ background }) => background),
     ]);
     compete(client as unknown as RedisClient, root, work, log);
-    return built.map(({ press }) => press);
+    return built.map(({ front }) => front);
   });
 }

@@ -85,9 +85,9 @@ export async function simulate(
   const played = await Promise.all(
     explorers.map((explorer, index) => {
       const { prefix, label } = NETWORKS[index] ?? NETWORKS[0];
-      const press = () => lives?.presses()?.[index];
+      const front = () => lives?.fronts()?.[index];
       const own = histories[index] ?? history;
-      return playNetwork({ clock, history: own, explorer, discord, store, random, prefix, label, press });
+      return playNetwork({ clock, history: own, explorer, discord, store, random, prefix, label, front });
     }),
   );
   lives = startLives({ clock, history, surroundings, explorers, store, onFault });

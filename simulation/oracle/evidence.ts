@@ -17,7 +17,14 @@ export interface Answer {
   readonly isSure: boolean;
 }
 
-/** A vote as it was cast. */
+/** A vote as the ledger counts it. */
+export interface Cast {
+  readonly at: number;
+  readonly title: string;
+  readonly accept: boolean;
+}
+
+/** A vote whose voter has a name. */
 export interface Ballot {
   readonly at: number;
   readonly title: string;
@@ -33,13 +40,27 @@ export interface CalendarPage {
   readonly names: readonly string[];
 }
 
+/** A screen as a member saw it. */
+export interface Visit {
+  /** When it was asked for, and when it came; epoch ms. */
+  readonly from: number;
+  readonly to: number;
+  readonly screen: "voteRequest" | "proposals" | "price" | "network";
+  /** The title of the vote request that was opened; empty for other screens. */
+  readonly title: string;
+  /** Its embeds as JSON text. */
+  readonly text: string;
+}
+
 /** What the oracle knows: what happened, what was asked for, and what was said. */
 export interface Case {
   readonly history: History;
   readonly community: Community;
   readonly answers: readonly Answer[];
   readonly ballots: readonly Ballot[];
+  readonly casts: readonly Cast[];
   readonly calendar: readonly CalendarPage[];
+  readonly visits: readonly Visit[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;

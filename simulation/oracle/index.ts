@@ -5,6 +5,7 @@ import { type Case, createEvidence, type Judge } from "./evidence.js";
 import { judgeGovernance } from "./governance.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgePrices } from "./prices.js";
+import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
 import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
@@ -45,6 +46,7 @@ const JUDGES: readonly Judge[] = [
   judgeCalendar,
   judgeDigests,
   judgeDigestFacts,
+  judgeScreens,
 ];
 
 /** What is wrong with what was told. It knows the history and the messages, and none of the bot's code. */

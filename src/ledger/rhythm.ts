@@ -49,6 +49,12 @@ const MIN_SAMPLE = 20;
 const ROUND_MS = 10 * MINUTE;
 /** If nearly all validators have reported within this time, they report at least once a round, in ms. */
 const BURST_MS = 2 * MINUTE;
+/**
+ * Minimum share of the validators that an interval must cover. A shorter interval than the usual one needs more of them: some may
+ * report faster than the others.
+ */
+const HOURLY_SHARE = 0.3;
+const QUICK_SHARE = 0.7;
 /** Share of the reports that may be older than the interval: validators that have just stopped. */
 const STRAGGLERS = 0.05;
 
@@ -69,7 +75,9 @@ export function intervalFromReading(reportedAt: readonly number[]): number | und
     const age = ages[index] ?? 0;
     while (beyond < ages.length && (ages[beyond] ?? 0) <= 2 * age) beyond += 1;
     const count = index + 1;
-    if (count < Math.max(MIN_SAMPLE / 2, ages.length * 0.3) || beyond - count > STRAGGLERS * count) continue;
+    const leastShare = age < 0.8 * USUAL_INTERVAL_MS ? QUICK_SHARE : HOURLY_SHARE;
+    if (count < Math.max(MIN_SAMPLE / 2, ages.length * leastShare) || beyond - count > STRAGGLERS * count)
+      continue;
     const middle = ages[Math.floor(index / 2)] ?? 0;
     const isEven = age > BURST_MS && middle > 0.25 * age && middle < 0.75 * age;
     return isEven ? Math.round(age * (1 + STRAGGLERS)) : undefined;

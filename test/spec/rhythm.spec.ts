@@ -78,6 +78,7 @@ describe("the network's interval", () => {
     ["one too few", spread(19, 65)],
     ["a burst of reports half an hour ago, and a few since", [...spread(40, 1, 30), ...spread(5, 5)]],
     ["fast and slow validators", [...spread(30, 10), ...spread(30, 65)]],
+    ["validators of which only half report every ten minutes", [...spread(30, 10), ...spread(30, 240)]],
     ["nothing", []],
   ])("is not estimated from %s", (_, reportedAt) => {
     expect(intervalFromReading(reportedAt)).toBeUndefined();
