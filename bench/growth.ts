@@ -33,7 +33,7 @@ const SIZE = { validators: 40, parties: 100, voteRequests: 3, updates: 20, token
  * Works on the state of a bot that is not running: on a copy, since libsql holds a file that this process had open for as long
  * as the process lives.
  */
-async function onState<T>(dataDir: string, work: (state: State) => Promise<T>): Promise<T> {
+export async function onState<T>(dataDir: string, work: (state: State) => Promise<T>): Promise<T> {
   const copy = newDataDir();
   copyFileSync(join(dataDir, "crier.db"), join(copy, "crier.db"));
   const state = createState(openFileStore(copy), { log: { error: console.error } });
@@ -45,7 +45,7 @@ async function onState<T>(dataDir: string, work: (state: State) => Promise<T>): 
 }
 
 /** Writes many documents, a batch at a time. */
-async function fill(state: State, writes: Iterable<Write>): Promise<void> {
+export async function fill(state: State, writes: Iterable<Write>): Promise<void> {
   let batch: Write[] = [];
   for (const write of writes) {
     batch.push(write);

@@ -19,6 +19,7 @@ import {
   typed,
 } from "./measure.js";
 import { networks } from "./networks.js";
+import { watches } from "./watches.js";
 
 /**
  * What the bot costs, as ratios against a bare discord.js bot in the same run (bench/bare.ts), and what it asks of the
@@ -37,6 +38,7 @@ const SECTIONS = [
   "flood",
   "growth",
   "networks",
+  "watches",
 ] as const;
 const chosen = process.argv[2]?.split(",") ?? SECTIONS;
 const wanted = (section: (typeof SECTIONS)[number]) => chosen.includes(section);
@@ -358,6 +360,7 @@ for (const [section, run] of [
   ["flood", flood],
   ["growth", growth],
   ["networks", () => networks(production, row)],
+  ["watches", watches],
 ] as const) {
   if (!wanted(section)) continue;
   log(section);

@@ -57,9 +57,6 @@ function* judgeDates({ voteBefore, effectiveAt, at }: Motion, text: string, wher
     if (shown !== undefined && time !== null && Number(shown) !== secondOf(time))
       yield `"${name}" is ${iso(Number(shown) * SECOND)}, not ${iso(time)}: ${where}`;
   }
-  const noVotes = TALLY.exec(text)?.[2];
-  if (text.includes("enough had voted no") && noVotes === "0")
-    yield `"Enough had voted no" with none: ${where}`;
 }
 
 function* judgeList(of: Case, visit: Visit, where: string): Iterable<string> {

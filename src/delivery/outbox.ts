@@ -20,6 +20,11 @@ import { createWaiting } from "./waiting.js";
 
 /** Delay before the queue is checked again after a channel was served, in ms. */
 const AGAIN_MS = 250;
+/**
+ * Channels that are served side by side. Discord takes 50 requests a second, and a channel that does not answer occupies a place
+ * only until its deadline.
+ */
+const MAX_CHANNELS = 200;
 /** Pause after the state could not be written, in ms. */
 const STATE_REST_MS = 5_000;
 /** Maximum age of a requested drill, in ms. */
@@ -128,7 +133,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       const { channelId } = delivery;
       const dueTime = dueAt(delivery, lease.epoch, now());
       if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
-      else if (!serving.has(channelId)) {
+      else if (!serving.has(channelId) && serving.size < MAX_CHANNELS) {
         // Side by side: a channel that is slow, limited or forbidden holds up no other.
         const channelWork = serve(channelId)
           .catch((err: unknown) => {
@@ -163,15 +168,16 @@ export function createOutbox(context: OutboxContext): Outbox {
     const feedSubscriptions = (await subscriptions.all()).filter(
       (each) => each.feed === feed.definition.name,
     );
-    const doing = await Promise.all(
-      feedSubscriptions.map(({ channelId }) => subscriptions.health(channelId)),
+    const healths = await subscriptions.healths();
+    const isAbandoned = ({ channelId }: Subscription) =>
+      now() - (healths.get(channelId)?.goneSince ?? now()) > LEFT_MS;
+    const abandonedChannels = new Set(
+      feedSubscriptions.filter(isAbandoned).map(({ channelId }) => channelId),
     );
-    const abandonedSubscriptions = feedSubscriptions.filter(
-      (_, index) => now() - (doing[index]?.goneSince ?? now()) > LEFT_MS,
-    );
-    for (const each of abandonedSubscriptions) await janitor.removeChannel(each.channelId);
+    for (const channelId of abandonedChannels) await janitor.removeChannel(channelId);
     return feedSubscriptions.filter(
-      (each, index) => !each.isPaused && !doing[index]?.paused && !abandonedSubscriptions.includes(each),
+      ({ channelId, isPaused }) =>
+        !isPaused && !healths.get(channelId)?.paused && !abandonedChannels.has(channelId),
     );
   };
 

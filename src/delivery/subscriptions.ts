@@ -1,5 +1,6 @@
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import { sharedRun } from "../util/single-flight.js";
 import {
   channelHealths,
   type Health,
@@ -56,6 +57,23 @@ export interface FixedSubscription {
 export const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
+/** An index of subscriptions may be this old, in ms. */
+const KNOWN_MS = 5_000;
+
+const channelAndFeed = ({ channelId, feed }: Pick<SubscriptionKey, "channelId" | "feed">): string =>
+  `${channelId}/${feed}`;
+
+/** Groups subscriptions by `<channel>/<feed>`. */
+function byChannelAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
+  const index = new Map<string, Subscription[]>();
+  for (const each of all) {
+    const ownSubscriptions = index.get(channelAndFeed(each));
+    if (ownSubscriptions) ownSubscriptions.push(each);
+    else index.set(channelAndFeed(each), [each]);
+  }
+  return index;
+}
+
 const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => ({
   ...defaultsOf(feed),
   channelId,
@@ -90,12 +108,23 @@ export function createSubscriptions(
   const merged = (base: Subscription | undefined, own: Subscription | undefined): Subscription | undefined =>
     base ? { ...base, ...own } : own;
 
-  const all = async () => {
+  // Many people may ask for their list at the same time.
+  const all = sharedRun(async () => {
     const storedSubscriptions = await stored.list();
     const bases = fixed();
     return [...new Set([...bases.keys(), ...storedSubscriptions.keys()])].flatMap(
       (id) => merged(bases.get(id), storedSubscriptions.get(id)) ?? [],
     );
+  });
+
+  /** Subscriptions by channel and feed as of a few seconds ago: thousands of deliveries may ask at once. */
+  let knownKeys:
+    | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
+    | undefined;
+  const keysByChannel = () => {
+    if (!knownKeys || performance.now() - knownKeys.at >= KNOWN_MS)
+      knownKeys = { at: performance.now(), index: all().then(byChannelAndFeed) };
+    return knownKeys.index;
   };
 
   const get = async (key: SubscriptionKey) => merged(fixed().get(idOf(key)), await stored.get(idOf(key)));
@@ -106,7 +135,12 @@ export function createSubscriptions(
     async recipients(key) {
       const exactMatch = await get(key);
       if (exactMatch || key.subject !== null) return exactMatch ? [exactMatch] : [];
-      return (await all()).filter((each) => each.channelId === key.channelId && each.feed === key.feed);
+      const name = channelAndFeed(key);
+      // A channel that has just subscribed is not in the index yet.
+      if (!(await keysByChannel()).has(name)) knownKeys = undefined;
+      const candidates = (await keysByChannel()).get(name) ?? [];
+      const current = await Promise.all(candidates.map(get));
+      return current.filter((each) => each !== undefined);
     },
     writes(subscription, replaced) {
       const id = idOf(subscription);

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DiscordAPIError } from "discord.js";
 import { DISCORD } from "../discord/errors.js";
 import { crosspost, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
-import { type Announced, announcements, deliveryId, type Subscription } from "./collections.js";
+import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { nextStep } from "./decisions.js";
 import { editAnnounced } from "./farewells.js";
@@ -15,14 +16,14 @@ import type { Subscriptions } from "./subscriptions.js";
 const FOLLOW_UP_MS = DAY;
 /** Channels that are served side by side: more would hold thousands of messages in memory, and Discord takes 50 requests a second. */
 const MAX_CHANNELS = 50;
-/** For edits, subscriptions may be as old as this, in ms. */
-const KNOWN_MS = 5_000;
+/** Messages that are checked in one turn of the event loop. */
+const MESSAGES_PER_TURN = 100;
 /** Messages forgotten in one commit. */
 const BATCH = 1_000;
 
 interface UpkeepContext
   extends Omit<DeliveryContext, "subscriptions" | "janitor" | "discordTime" | "onDelivered"> {
-  readonly subscriptions: Pick<Subscriptions, "all">;
+  readonly subscriptions: Pick<Subscriptions, "recipients">;
   /** Edits give way to new messages. */
   readonly mayEdit: () => boolean;
 }
@@ -46,32 +47,10 @@ interface Chore {
   readonly work: () => Promise<void>;
 }
 
-/** Subscriptions by their channel and feed. */
-async function indexed(all: Promise<readonly Subscription[]>): Promise<ReadonlyMap<string, Subscription[]>> {
-  const index = new Map<string, Subscription[]>();
-  for (const each of await all) {
-    const name = `${each.channelId}/${each.feed}`;
-    const ownSubscriptions = index.get(name);
-    if (ownSubscriptions) ownSubscriptions.push(each);
-    else index.set(name, [each]);
-  }
-  return index;
-}
-
 /** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
 export function createUpkeep(context: UpkeepContext): Upkeep {
   const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = context;
   const announced = state.open(announcements);
-
-  /** Subscriptions by channel and feed, read at most every few seconds: a thousand edits may be due together. */
-  let knownSubscriptions:
-    | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
-    | undefined;
-  const byChannel = () => {
-    if (!knownSubscriptions || ageOf(knownSubscriptions.at, now()) >= KNOWN_MS)
-      knownSubscriptions = { at: now(), index: indexed(subscriptions.all()) };
-    return knownSubscriptions.index;
-  };
 
   /** Returns the document of a message that could not be edited. */
   const afterFailure = (document: Announced, error: unknown): Announced => {
@@ -90,9 +69,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   /** Returns the current content of a message. */
   const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
-    const ownSubscriptions = (await byChannel()).get(`${channelId}/${feed}`) ?? [];
-    const wholeFeed = ownSubscriptions.filter((each) => each.subject === null);
-    const recipients = wholeFeed.length > 0 ? wholeFeed : ownSubscriptions;
+    const recipients = await subscriptions.recipients({ channelId, feed, subject: null });
     return lasting.current(subject, mark, channelId, recipients);
   };
 
@@ -272,7 +249,10 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       /** By channel: side by side, and one after another within each. A message may come twice (see Collection). */
       const chores = new Map<string, Map<string, Chore>>();
       const forgottenIds = new Set<string>();
+      let checkedCount = 0;
       for await (const [id, document] of due()) {
+        checkedCount += 1;
+        if (checkedCount % MESSAGES_PER_TURN === 0) await nextTurn();
         const chore = await choreOf(id, document);
         if (chore === undefined) continue;
         if (chore === "forget") forgottenIds.add(id);
@@ -286,7 +266,6 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       }
       const finals = (own: ReadonlyMap<string, Chore>) =>
         [...own.values()].sort((a, b) => Number(b.final) - Number(a.final));
-      knownSubscriptions = undefined;
       const channels = [...chores.values()];
       const failures: unknown[] = [];
       const serve = async () => {

@@ -70,12 +70,9 @@ function earlyWords(request: Ended, group: StatusGroup, now: number): string {
     latest === null ||
     now < latest ||
     (closed !== undefined && closed.by < latest);
-  const needed = neededFor(request, undefined);
-  if (decidedBy(request, needed) === "no") return ENOUGH_NO;
-  // Without a whole tally, the rules are all there is to go by.
-  const isCounted = needed !== undefined && request.yes !== null && request.no !== null;
-  if (wasEarly) return isCounted ? "before its date" : ENOUGH_NO;
-  return isCounted ? "with too few yes in the end" : "when enough had voted no, or too few yes in the end";
+  // The tally is that of the last reading: the deciding votes may have come after it.
+  const isNo = decidedBy(request, neededFor(request, undefined)) === "no";
+  return wasEarly || isNo ? ENOUGH_NO : "when enough had voted no, or too few yes in the end";
 }
 
 /** Formats the span in which something happened, such as "between 3 March 2026 14:02 and 14:03". */

@@ -10,7 +10,7 @@ import { StateError, type Store, type Write } from "./store.js";
 const GATHER_MS = 20;
 
 /** Documents read between two turns of the event loop. */
-const PAGE = 1_000;
+const PAGE = 250;
 
 interface Pending {
   readonly writes: readonly Write[];

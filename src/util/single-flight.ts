@@ -31,3 +31,22 @@ export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   const flights = new Map<"value", Promise<T>>();
   return () => singleFlight(flights, "value", load, true);
 }
+
+/**
+ * Shares one run among all callers that ask while another run is under way. Each caller gets a run that began after its call, so
+ * that it sees what it has just written.
+ */
+export function sharedRun<T>(run: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<T> | undefined;
+  const start = () => {
+    waiting = undefined;
+    const started = run();
+    underWay = started;
+    return started;
+  };
+  return () => {
+    waiting ??= underWay.then(start, start);
+    return waiting;
+  };
+}

@@ -63,7 +63,7 @@ it("knows what is due: a run without work reads nothing, however many messages t
     renderer: createRenderer(newLinks()),
     pacer: createPacer(0),
     feeds: new Map([["governance", feed]]),
-    subscriptions: { all: async () => [] },
+    subscriptions: { recipients: async () => [] },
     mayEdit: () => false,
     log: quiet,
     now: () => now,

@@ -1,5 +1,5 @@
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
-import type { Subscribers } from "../../delivery/module.js";
+import type { Findings, Subscribers } from "../../delivery/module.js";
 import {
   type Activity,
   activities,
@@ -34,6 +34,58 @@ export interface PollFindings {
   readonly events: ValidatorEvent[];
   readonly alerts: Map<string, Alert>;
   readonly watches: Map<string, ValidatorWatch>;
+  /** Ids of the groups that are open, by channel. */
+  readonly groups: Map<string, string[]>;
+}
+
+/** Returns empty findings of a poll. */
+export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindings {
+  const groups = new Map<string, string[]>();
+  for (const [id, { kind, channelId, endedAt }] of known)
+    if (kind === "many" && endedAt === undefined)
+      groups.set(channelId, [...(groups.get(channelId) ?? []), id]);
+  return { events: [], alerts: new Map(), watches: new Map(), groups };
+}
+
+/** Channels whose findings are committed together: thousands at once would hold up everything else. */
+const CHANNELS_PER_STEP = 50;
+
+/** Divides what a poll has found into steps by channel. Each channel's findings are committed together. */
+export function* stepsOf(
+  state: State,
+  { watched }: Pick<Loaded, "watched">,
+  { events, alerts: changedAlerts, watches }: PollFindings,
+): Generator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
+  interface Step {
+    readonly events: ValidatorEvent[];
+    readonly writes: Write[];
+    readonly changed: string[];
+  }
+  const byChannel = new Map<string, Step>();
+  const stepOf = (channelId: string): Step => {
+    const step = byChannel.get(channelId) ?? { events: [], writes: [], changed: [] };
+    byChannel.set(channelId, step);
+    return step;
+  };
+  for (const { id, subscription } of watched) {
+    const watch = watches.get(id);
+    if (watch) stepOf(subscription.channelId).writes.push(state.open(validatorWatches).put(id, watch));
+  }
+  for (const [id, alert] of changedAlerts) {
+    const step = stepOf(alert.channelId);
+    step.writes.push(state.open(alerts).put(id, alert));
+    step.changed.push(alert.subject);
+  }
+  for (const event of events) stepOf(event.channelId).events.push(event);
+  const channelSteps = [...byChannel.values()];
+  for (let from = 0; from < channelSteps.length; from += CHANNELS_PER_STEP) {
+    const together = channelSteps.slice(from, from + CHANNELS_PER_STEP);
+    yield {
+      events: together.flatMap((each) => each.events),
+      writes: together.flatMap((each) => each.writes),
+      changed: together.flatMap((each) => each.changed),
+    };
+  }
 }
 
 export type Loaded = Awaited<ReturnType<typeof load>>;

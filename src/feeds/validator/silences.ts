@@ -27,7 +27,7 @@ export async function callSilent(
   level: number,
   afterMs: number,
 ): Promise<void> {
-  const { reading, loaded, found, intervalMs, asOf, now } = poll;
+  const { reading, found, intervalMs, asOf, now } = poll;
   const { validator, subscription } = each;
   const { channelId } = subscription;
   const subject = silenceOf(validator, since);
@@ -43,11 +43,11 @@ export async function callSilent(
   };
   const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
     other.kind === "many" &&
-    other.channelId === channelId &&
     other.endedAt === undefined &&
     ageOf(other.toldAt, now) <= togetherMs(intervalMs) &&
     Math.abs(other.since - since) <= togetherMs(intervalMs);
-  const knownGroup = [...found.alerts.values(), ...loaded.alerts.values()].find(isTogether);
+  const ownGroups = (found.groups.get(channelId) ?? []).flatMap((id) => alertIn(poll, id) ?? []);
+  const knownGroup = ownGroups.find(isTogether);
   const many =
     knownGroup ?? manyAt(since, await reading.times(since - togetherMs(intervalMs)), intervalMs, asOf);
   if (!many) {
@@ -59,6 +59,8 @@ export async function callSilent(
   let toldAt = now;
   while (!knownGroup && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
   const within = knownGroup?.subject ?? manySubject(toldAt);
+  if (!knownGroup)
+    found.groups.set(channelId, [...(found.groups.get(channelId) ?? []), alertId(channelId, within)]);
   const members = [...(knownGroup?.members ?? []), { validator }];
   found.alerts.set(alertId(channelId, subject), { ...alert, within });
   const { endedAt, ...open } = knownGroup ?? {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -13,7 +14,7 @@ import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
-import { alertId, alerts, type ValidatorWatch, validatorWatches } from "./collections.js";
+import { alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, judge, judgeVersion } from "./decide.js";
 import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
@@ -22,8 +23,9 @@ import {
   type Loaded,
   learn,
   load,
+  noFindings,
   type Poll,
-  type PollFindings,
+  stepsOf,
   unwatchedReports,
   type WatchedValidator,
 } from "./memory.js";
@@ -35,6 +37,9 @@ import { readTraffic } from "./traffic.js";
 
 /** Minimum number of validators that can show a change of the network's rhythm. */
 const MIN_REPORTING = 5;
+
+/** Watches that are judged in one turn of the event loop. */
+const WATCHES_PER_TURN = 200;
 
 /** The explorer must say twice, so far apart, that there is no such validator, in ms. */
 const GONE_MS = 30 * MINUTE;
@@ -180,7 +185,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     // Gaps of the old rhythm no longer apply.
     if (hasChanged)
       for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
-    const found: PollFindings = { events: [], alerts: new Map(), watches: new Map() };
+    const found = noFindings(loaded);
     const onHold = isBehind || rhythm?.changing !== undefined;
     const poll: Poll = {
       name,
@@ -198,7 +203,8 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
       now: readSince,
     };
     settleHold(poll);
-    for (const each of live) {
+    for (const [index, each] of live.entries()) {
+      if (index % WATCHES_PER_TURN === WATCHES_PER_TURN - 1) await nextTurn();
       const nextWatch = await settle(poll, each, activity.get(each.validator));
       if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }
@@ -206,20 +212,17 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     dropStrangers(poll);
     announceMany(poll);
 
-    const writes = [
-      ...oldWrites,
-      ...(rhythm && rhythm !== loaded.rhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : []),
-      ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
-      ...[...found.watches].map(([id, document]) => state.open(validatorWatches).put(id, document)),
-      ...[...found.alerts].map(([id, document]) => state.open(alerts).put(id, document)),
-    ];
-    const touched = [...found.alerts.values()].map(({ subject }) => subject);
+    const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
     yield {
-      events: found.events,
-      writes,
-      changed: [...touched, ...orphans, ...answered(loaded)],
+      writes: [
+        ...oldWrites,
+        ...(isNewRhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : []),
+        ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
+      ],
+      changed: [...orphans, ...answered(loaded)],
       ended: endedAlerts,
     };
+    yield* stepsOf(state, loaded, found);
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
   };
 
