@@ -31,20 +31,20 @@ import { DAY, HOUR, SECOND } from "./util/units.js";
 /** Everything that the background work of a network needs. */
 export interface BackgroundDeps {
   readonly feeds: readonly FeedModule[];
-  /** The network's own. */
+  /** State of this network. */
   readonly state: State;
   readonly explorer: ExplorerService;
   readonly directory: Directory;
-  /** Takes over the names that the state keeps. */
+  /** Loads the stored names into the directory. */
   readonly loadDirectory: () => Promise<void>;
   readonly names: Names;
-  /** A separate client, so that a thousand announcements do not delay a person's answer. */
+  /** A separate Discord client, so that a thousand announcements do not delay an answer to a person. */
   readonly rest: REST;
-  /** Spaces the requests of all networks out. */
+  /** Limits the rate of the requests of all networks together. */
   readonly pacer: Pacer;
-  /** Discord's time, epoch ms. */
+  /** Returns Discord's time, epoch ms. */
   readonly discordTime: () => number;
-  /** Known once the state has been read. */
+  /** Returns the subscriptions from the environment. They are complete only after the state has been read. */
   readonly environment: () => readonly FixedSubscription[];
   readonly renderer: Renderer;
   readonly charts: Charts;
@@ -56,10 +56,10 @@ export interface BackgroundDeps {
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
 }
 
-/** Interval of the upkeep of delivered messages, in ms. A run without changes sends no request. */
+/** Interval at which delivered messages are updated, in ms. A run without changes sends no request. */
 const UPKEEP_MS = SECOND;
 
-/** Announcements wait so long for the names that are kept, in ms: less than a lease lasts. */
+/** Maximum time that announcements wait for the stored names, in ms. It is shorter than a lease. */
 const NAMES_MS = 3 * SECOND;
 
 /** Interval at which requested drills are picked up, in ms. */
@@ -70,12 +70,12 @@ const SWEEP_MS = HOUR;
 
 /** The background work of one network. */
 export interface Background extends LeasedWork {
-  /** Returns the stalled jobs in words; empty if all of them are running. */
+  /** Describes the stalled jobs. Empty if all jobs are running. */
   stalled(): Promise<readonly string[]>;
 }
 
 /**
- * Creates the background work of one network, which runs while this process holds the lease: read, compare, announce. All of it
+ * Creates the background work of one network: polling, comparing and announcing. It runs while this process holds the lease, and
  * is rebuilt for each lease.
  */
 export function createBackground(deps: BackgroundDeps): Background {
@@ -98,7 +98,7 @@ export function createBackground(deps: BackgroundDeps): Background {
 
 /**
  * Creates the daily chores that the lease holder does once for all networks.
- * @param chores run once a day
+ * @param chores each runs once a day
  */
 export function createHousekeeping(
   chores: readonly ((state: State) => Promise<void>)[],
@@ -118,7 +118,7 @@ export function createHousekeeping(
   };
 }
 
-/** Returns the stalled jobs of all networks. */
+/** Describes the stalled jobs of all networks. */
 export const stalledOf = async (backgrounds: readonly Background[]): Promise<readonly string[]> =>
   (await Promise.all(backgrounds.map((each) => each.stalled()))).flat();
 
@@ -158,9 +158,9 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   outbox.wake();
 
   /**
-   * A job that ends quietly if the lease is lost: the process that lost it says so, and stops them all. That the explorer
-   * does not answer it is said once; of an explorer that is left alone altogether, its breaker has said so, and of a state that
-   * cannot be read or written, its store.
+   * Starts a job. It ignores errors that are logged elsewhere: a lost lease (logged by the process that lost it), errors of the
+   * state (by the store), and unsent requests to the explorer (by the circuit breaker). If the explorer does not answer, that is
+   * logged once.
    */
   const job = (work: () => Promise<void>, everyMs: number, name: string, namedSlow = false) => {
     const unanswered = createNotice<unknown>(
@@ -201,11 +201,12 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
           outcome = await poll();
         } catch (err) {
           if (err instanceof StateError) {
-            // The commit may have been written, so read the outbox and all messages again.
+            // The commit may have been written in spite of the error, so read the outbox and all messages again.
             outbox.reread();
             upkeep.touch(name);
           }
-          // Each later poll brings the same news: one that fails is no cause for alarm, and its breaker says what is.
+          // A failed poll is no cause for alarm, because the next one finds the same news. If the explorer is down, its circuit
+          // breaker logs it.
           if (!(err instanceof ExplorerError)) throw err;
           log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");
         } finally {
@@ -225,7 +226,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     directory,
     load: deps.loadDirectory,
     names,
-    // An answer that people or feeds have just fetched is fresh enough. Pages that are read only for their names are not cached.
+    // Answers that people or feeds have just fetched are fresh enough. Pages that are read only for their names are not cached.
     explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
     state,
     ended: ending.signal,

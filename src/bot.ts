@@ -29,17 +29,17 @@ import { claimVersion, createState, type State } from "./storage/state.js";
 import { digest } from "./util/digest.js";
 import { MINUTE } from "./util/units.js";
 
-/** A bot at work. */
+/** A running bot. */
 export interface Bot {
-  /** Takes no more work, finishes what is in flight (5 s at most), and closes everything. */
+  /** Accepts no more work, waits up to 5 s for running work, and closes everything. */
   stop(): Promise<void>;
 }
 
-/** Options to start a bot with, besides its settings. */
+/** Options for starting a bot, besides its settings. */
 interface StartOptions {
-  /** Ends the waiting for a Discord that cannot be reached. */
+  /** Stops waiting if Discord cannot be reached. */
   readonly stopped: AbortSignal;
-  /** Called if Discord ends the connection for good: only other settings, or a new start, help. */
+  /** Called if Discord closes the connection permanently. The settings must be changed, or the bot restarted. */
   readonly onBroken: (error: ConfigError) => void;
   /** The feeds to run. By default all of src/feeds. */
   readonly feeds?: readonly FeedModule[];
@@ -47,14 +47,14 @@ interface StartOptions {
 
 const FINISH_MS = 5_000;
 /**
- * Each interaction's answers have a queue of their own in discord.js' REST, kept until it is swept: by itself every hour,
- * and never again after a login that failed.
+ * Interval at which unused queues of discord.js' REST client are removed, in ms. The client creates a queue for the answers to
+ * each interaction. On its own, it removes queues only once an hour, and never again after a failed login.
  */
 const SWEEP_MS = MINUTE;
 
 /**
- * Builds the parts and connects them.
- * @throws {ConfigError} if Discord refuses the token
+ * Starts the bot.
+ * @throws {ConfigError} if Discord refuses the token, or the HTTP port cannot be opened
  * @throws {StateError} if the state cannot be used
  */
 export async function startBot(
@@ -64,7 +64,7 @@ export async function startBot(
   const log = createLog(config, [
     config.discord.token,
     ...config.networks.map(({ explorer }) => explorer.apiKey),
-    // Monitors put a secret into it.
+    // The address of a monitor usually contains a secret.
     ...(config.heartbeatUrl === undefined ? [] : [config.heartbeatUrl]),
   ]);
   const endLogging = logUncaught(log);
@@ -102,7 +102,7 @@ export async function startBot(
     log,
     metrics,
   );
-  // Names that cannot be told apart in buttons are found at the start, if the state can be read at once.
+  // At the start, report network names that buttons cannot distinguish, if the state can be read immediately.
   if (!redis) await networks.known.load();
   const background = together([
     createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
@@ -146,7 +146,7 @@ export async function startBot(
     SWEEP_MS,
   ).unref();
 
-  // Side by side with the background work: neither waits for the other.
+  // Commands are registered concurrently with the background work. Neither waits for the other.
   registration = keepRegistering(
     {
       rest: client.rest,
@@ -190,7 +190,7 @@ export async function startBot(
   };
 }
 
-/** Creates a REST client without waiting and retries, because the outbox decides what to do about limits and failures. */
+/** Creates a REST client without waits and retries, because the outbox decides how to handle rate limits and failures. */
 const createBackgroundRest = ({ apiUrl, token }: Config["discord"]): REST =>
   new REST({
     api: apiUrl,
@@ -205,7 +205,8 @@ function whenReady(client: Client): Promise<{ applicationId: string; guildIds: r
   return new Promise((resolve) => {
     const guildIds: string[] = [];
     const noteGuilds = () => guildIds.push(...client.guilds.cache.keys());
-    // Before the stubs are dropped; not again with each reconnection.
+    // Prepended, so that the servers are read before their stubs are dropped from the cache. Removed once the client is ready, so
+    // that reconnections do not add them again.
     client.prependListener(Events.ShardReady, noteGuilds);
     client.once(Events.ClientReady, ({ application }) => {
       client.off(Events.ShardReady, noteGuilds);
@@ -214,7 +215,7 @@ function whenReady(client: Client): Promise<{ applicationId: string; guildIds: r
   });
 }
 
-/** Returns the reasons why the bot is not ready, in words. */
+/** Returns the reasons why the bot is not ready. Empty if it is ready. */
 async function unready(
   client: Client,
   state: State,
@@ -237,7 +238,7 @@ async function unready(
   ];
 }
 
-/** @throws {ConfigError} if the port cannot be opened */
+/** Starts the health server if a port is configured. @throws {ConfigError} if the port cannot be opened */
 async function openHealth(
   { httpPort: port, httpHost: host }: Pick<Config, "httpPort" | "httpHost">,
   metrics: Metrics,

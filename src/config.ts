@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from "./config-shapes.js";
 
-/** A broken configuration: one line for each variable, with its name and what to set. */
+/** An invalid configuration. There is one line per variable, with its name and what to set. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -29,7 +29,7 @@ const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as
 
 type Shape = readonly [z.ZodType, string];
 
-/** Each variable of the bot: its shape, and the words that tell an operator what it wants. */
+/** Variables of the bot: each with its schema, and a description of valid values for the operator. */
 const botVariables = {
   DISCORD_TOKEN: [visible, "the bot's token, from the application's Bot page"],
   REDIS_URL: [
@@ -64,7 +64,7 @@ const botVariables = {
   ],
 } as const satisfies Record<string, Shape>;
 
-/** Variables that each network can have for itself, followed by its name in capitals, such as EXPLORER_API_URL_TEST. */
+/** Variables that each network can have. A network's own variable ends in its name in capitals, such as EXPLORER_API_URL_TEST. */
 const networkVariables = {
   EXPLORER_API_URL: [
     addressOf(["http:", "https:"]),
@@ -84,45 +84,51 @@ const networkVariables = {
   EXPLORER_LINK_PROPOSAL: [pattern, WANTS_PATTERN],
 } as const satisfies Record<string, Shape>;
 
-/** Variables that apply to every network without its own. All others apply to the first network only. */
+/**
+ * Variables without a network's name that apply to every network that has none of its own. The others apply only to the first
+ * network.
+ */
 const FOR_ALL: ReadonlySet<string> = new Set([
   "COIN",
   "EXPLORER_REQUESTS_PER_MINUTE",
   "EXPLORER_CONCURRENCY",
 ]);
-/** Variables that never apply to another network: a channel belongs to one network for good. */
+/**
+ * Variables without a network's name that are not inherited by any network, not even the first: a channel belongs to one network
+ * permanently.
+ */
 const FOR_NONE: ReadonlySet<string> = new Set(["GOVERNANCE_CHANNEL_ID", "NETWORK_NAME"]);
 
-/** Kinds of things that the web explorer may have pages of. */
+/** Kinds of things for which the web explorer may have pages. */
 type PageKind = "update" | "event" | "party" | "validator" | "contract" | "proposal";
 
 type ValuesOf<Variables extends Record<string, Shape>> = {
   [Name in keyof Variables]: z.infer<Variables[Name][0]>;
 };
 
-/** An explorer, and how it may be asked. */
+/** Address, key and limits of an explorer. */
 export interface ExplorerConfig {
   /** Ends in `/v1`, without a trailing slash. */
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
   readonly concurrency: number;
-  /** The web explorer's pages, by the kind of thing: addresses with `{id}` in them. */
+  /** URL patterns of the web explorer's pages by kind, with `{id}` for the id. */
   readonly pages: Readonly<Record<PageKind, string | undefined>>;
-  /** Names of the variables that hold the network's address and key. */
+  /** Names of the variables for the explorer's address and key. */
   readonly variables: { readonly url: string; readonly key: string };
 }
 
-/** One of the networks that the bot serves. */
+/** Settings of a network that the bot serves. */
 export interface NetworkConfig {
-  /** As NETWORKS names it; undefined if that is not set, and there is one network without a name. */
+  /** Name in NETWORKS. `undefined` if NETWORKS is not set, and there is one network without a name. */
   readonly id: string | undefined;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** The coin's unit, if it is not the usual one. */
+  /** The coin's unit. `undefined` for the default one. */
   readonly coin: string | undefined;
   readonly explorer: ExplorerConfig;
-  /** Its own channel that is subscribed to governance from the start. */
+  /** The network's own channel that is subscribed to governance from the start. */
   readonly governanceChannelId: string | undefined;
 }
 
@@ -130,19 +136,19 @@ export interface NetworkConfig {
 export interface Config {
   readonly discord: {
     readonly token: string;
-    /** Without a version and a trailing slash. */
+    /** Without a version or a trailing slash. */
     readonly apiUrl: string;
-    /** The one server to register the commands in; undefined registers them everywhere. */
+    /** The server in which the commands are registered. `undefined` registers them everywhere. */
     readonly guildId: string | undefined;
-    /** This process's part of all shards; "auto": all, as many as Discord recommends. */
+    /** Shards of this process. "auto" means all shards, as many as Discord recommends. */
     readonly shards: "auto" | { readonly ids: readonly number[]; readonly count: number };
   };
-  /** The default one first. */
+  /** The default network comes first. */
   readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
-  /** The most subscriptions that a server may have. */
+  /** Maximum number of subscriptions per server. */
   readonly subscriptionsPerServer: number;
   readonly governance: {
-    /** The channel of the network that came first when NETWORKS was first set; undefined if that is not set. */
+    /** Channel of the network that came first when NETWORKS was first set. `undefined` if NETWORKS or the channel is not set. */
     readonly channelId: string | undefined;
     readonly pollSeconds: number;
   };
@@ -152,12 +158,12 @@ export interface Config {
   readonly dataDir: string;
   readonly cacheMemoryMb: number;
   readonly logLevel: (typeof levels)[number];
-  /** Called each minute while the background work goes on. It holds a secret, as monitors have it. */
+  /** Address that is called each minute while the background work is running. It usually contains a secret of the monitor. */
   readonly heartbeatUrl: string | undefined;
-  /** The channel that reports the bot's own problems. */
+  /** The channel in which the bot reports its own problems. */
   readonly operatorChannelId: string | undefined;
   readonly httpPort: number | undefined;
-  /** The address that the port is opened on. */
+  /** Address on which the port is opened. */
   readonly httpHost: string;
 }
 
@@ -172,11 +178,11 @@ const NO_FILE =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables one by one, and keeps what is wrong with them. */
+/** Creates a reader that parses variables and collects their problems. */
 function createReader(env: Environment) {
   const problems: string[] = [];
   const givenAs = (name: string) => env[name]?.trim() || undefined;
-  /** @param names under which it may be given, the most particular first */
+  /** Reads a variable. @param names its possible names, the most specific first */
   const readVariable = <Value extends Shape>(
     [schema, wants]: Value,
     names: readonly [string, ...string[]],
@@ -188,10 +194,10 @@ function createReader(env: Environment) {
       problems.push(
         `${name ?? usual ?? names[0]} is ${name === undefined ? "missing" : "malformed"}: it wants ${wants}`,
       );
-    // Every value is read before the problems are thrown, so a failed one is never seen outside.
+    // `check` throws before an invalid value can be used.
     return result.data as z.infer<Value[0]>;
   };
-  /** The variables of a table, by the names that `namesOf` gives each. */
+  /** Reads all variables of a table. `namesOf` returns the possible names of each. */
   const readAll = <Variables extends Record<string, Shape>>(
     variables: Variables,
     namesOf: (name: string) => readonly [string, ...string[]] = (name) => [name],
@@ -201,19 +207,23 @@ function createReader(env: Environment) {
     ) as ValuesOf<Variables>;
   return {
     readAll,
-    /** @throws {ConfigError} if something is wrong with what has been read */
+    /** @throws {ConfigError} if any variable so far is missing or malformed */
     check() {
       if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
     },
   };
 }
 
-/** Variables that describe one explorer: a key goes to no other address than the one that is set beside it. */
+/**
+ * True for variables that describe one explorer. They are inherited only together, so that a key is never sent to another
+ * explorer's address.
+ */
 const isOfExplorer = (name: string): boolean => /^EXPLORER_(API_|LINK_)/.test(name);
 
 /**
- * Returns a function that gives the names of a network's variable, its own first. The first network also reads the variables without
- * a name, but takes its explorer's address and key from the same level.
+ * Returns a function that returns the possible names of a network's variable, its own first. The first network also reads the
+ * variables without a network's name. It does so for the explorer's variables only if it has neither its own address nor its own
+ * key.
  */
 const namesOf = (id: string | undefined, isFirst: boolean, env: Environment) => {
   const ownOf = (name: string) => `${name}_${id?.toUpperCase()}`;
@@ -256,7 +266,7 @@ function toNetwork(
   };
 }
 
-/** Where the state is stored. */
+/** Settings of the storage. */
 export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
 
 /**
@@ -314,7 +324,7 @@ export function parseConfig(env: Environment): Config {
 }
 
 /**
- * The settings of this process: its environment, and behind it a `.env` file if one exists.
+ * Returns the settings of this process, from its environment and a `.env` file if there is one. The environment takes precedence.
  * @throws {ConfigError} see parseConfig
  */
 export function loadConfig(): Config {
@@ -327,7 +337,7 @@ export function loadConfig(): Config {
 }
 
 /**
- * The same for if the state is kept alone, which is all that a tool for it needs.
+ * Like `loadConfig`, but reads only the settings of the storage, for a tool that needs no others.
  * @throws {ConfigError} see parseConfig
  */
 export function loadStorageConfig(): StorageConfig {

@@ -7,7 +7,7 @@ import { type Finding, SIGN } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
 import { feeds } from "./feeds/index.js";
 
-/** Checks everything the bot needs, a line each; ends with 1 where something fails. */
+/** Checks everything that the bot needs and prints one line per check. The exit code is 1 if a check fails. */
 
 const HELP = `npm run doctor                            checks everything the bot needs, a line each
 npm run doctor -- --endpoints             asks all endpoints of the explorer, some 40 requests, and says what is unexpected
@@ -21,7 +21,7 @@ function print({ what, result, detail, fix }: Finding): void {
   printLine(`${SIGN[result]} ${what}: ${detail}${fix ? `\n    → ${fix}` : ""}`);
 }
 
-/** Everything, with a finding for each thing. */
+/** Runs all checks of the settings and services. */
 async function* everything(config: Config): AsyncGenerator<Finding> {
   const unused = { of: async () => ({ channels: {} }), set: async () => {} };
   const commands = createCommands(feeds, config.networks, unused);
@@ -32,7 +32,7 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
   );
 }
 
-/** Returns the last line of the report. Warnings are not failures, but not everything is well with them. */
+/** Returns the last line of the report. Warnings do not count as failures, but are mentioned. */
 function summaryOf(failed: number, warned: number): string {
   const warnings = warned === 1 ? "1 thing needs a look" : `${warned} things need a look`;
   if (failed === 0) return warned === 0 ? "All is well." : `Nothing is wrong, but ${warnings}.`;
@@ -48,7 +48,7 @@ interface DoctorOptions {
   readonly help?: boolean;
 }
 
-/** @throws {TypeError} for what it does not know */
+/** Parses the command line. @throws {TypeError} if an option is unknown or does not fit the others */
 function readOptions(): DoctorOptions {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
@@ -65,7 +65,7 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
   try {
     const config = loadConfig();
     if (given.endpoints) {
-      // A developer's tool: loaded only when it is asked for.
+      // Loaded only if needed, because it is a developer's tool.
       const { survey } = await import("../tools/survey/survey.js");
       yield* survey(config, given, (line) => printLine(line));
     } else if (given.channel !== undefined) {
@@ -82,7 +82,7 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
   }
 }
 
-/** @returns the code to end with */
+/** Runs the checks. @returns the exit code */
 async function runDoctor(): Promise<number> {
   let givenOptions: DoctorOptions;
   try {
@@ -95,12 +95,13 @@ async function runDoctor(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  // A report that is printed is all that is on standard output.
+  // Standard output must contain only the printed report.
   if (givenOptions.report === "-") printLine = console.error;
   let failed = 0;
   let warned = 0;
   const stopping = new AbortController();
-  // On the first signal, messages that were sent to a channel are removed. A second signal ends the process at once.
+  // During a channel check, the first signal stops the check, and its messages are removed. A second signal ends the process
+  // immediately.
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => (givenOptions.channel === undefined ? process.exit(130) : stopping.abort()));
   for await (const finding of findings(givenOptions, stopping.signal)) {

@@ -6,9 +6,9 @@ import { type Job, repeat } from "./util/repeat.js";
 import { MINUTE, SECOND } from "./util/units.js";
 
 interface HeartbeatDeps {
-  /** Address that a dead man's switch wants to be called, such as healthchecks.io or Uptime Kuma. */
+  /** Address of a dead man's switch, such as healthchecks.io or Uptime Kuma. */
   readonly url: string;
-  /** Returns the stalled jobs in words; empty if all of them are running. */
+  /** Describes the stalled jobs. Empty if all jobs are running. */
   readonly stalled: () => Promise<readonly string[]>;
   readonly log: Log;
 }
@@ -17,14 +17,14 @@ const TIMEOUT_MS = 10 * SECOND;
 /** Interval of checks while the work is stalled, in ms. */
 const LOOK_AGAIN_MS = 5 * SECOND;
 
-/** The background work does not go on. */
+/** Thrown if the background work is stalled. */
 class Stalled extends Error {
   constructor(readonly reasons: readonly string[]) {
     super(reasons.join("; "));
   }
 }
 
-/** Why a monitor could not be called, without its address, which is a secret. */
+/** Returns the reason why a monitor could not be called. The monitor's address is left out because it is a secret. */
 function reasonOf(error: unknown): string {
   if (error instanceof HTTPError) return `it answered ${error.response.status}`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -51,7 +51,7 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
     if (reasons.length > 0) throw new Stalled(reasons);
     resting.ends();
     try {
-      // Not tried again within the minute: a Retry-After of hours would hold up the one who stops it.
+      // No retries within the minute. A Retry-After of hours would block the bot's shutdown.
       const response = await ky.get(url, { timeout: TIMEOUT_MS, retry: 0, signal: stopping.signal });
       await response.body?.cancel();
       unheard.ends();
@@ -68,7 +68,7 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
         retryMs: LOOK_AGAIN_MS,
         onError(error) {
           if (!(error instanceof Stalled)) log.error({ err: error }, "The heartbeat failed; retrying");
-          // Everything is read once before the first beat.
+          // In the first minute after the start, the feeds may not have been read yet.
           else if (performance.now() - startedAt > MINUTE) resting.begins(error.reasons);
         },
       });

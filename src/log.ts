@@ -12,14 +12,14 @@ const HIDDEN = "[hidden]";
 
 const COLOURS: Readonly<Record<string, number>> = { warn: 33, error: 31, fatal: 31, info: 36 };
 
-/** An error below its line: with its stack, or what it says. */
+/** Formats an error for readable output: its stack on the next lines, or else its message. */
 function toIndented(err: unknown): string {
   if (typeof err !== "object" || err === null) return "";
   if ("stack" in err) return `\n${err.stack}`;
   return "message" in err ? `: ${err.message}` : "";
 }
 
-/** A line for a person at a terminal: when, what, and the rest. */
+/** Formats a JSON line for a terminal: time, level, message and details. */
 function toReadable(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const details = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
@@ -31,7 +31,7 @@ function toReadable(line: string): string {
 /** Expected errors are logged without a stack. */
 const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "ExplorerError", "StateError"]);
 
-/** Returns the loggable parts of an error. Its address is left out, because those of interactions contain a token. */
+/** Returns the loggable parts of an error. The request's URL is left out, because the URLs of interactions contain a token. */
 function serializeError(error: unknown, depth = 0, isExpected = false): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, cause } = error;
@@ -44,7 +44,7 @@ function serializeError(error: unknown, depth = 0, isExpected = false): unknown 
   return { type: name, message, code, status, stack, cause: innerError };
 }
 
-/** Returns a secret's spellings: plain, in JSON, and in an address. */
+/** Returns the forms of a secret that may appear in a log line: plain, escaped in JSON, and encoded in a URL. */
 const spellings = (secret: string): string[] => [
   secret,
   JSON.stringify(secret).slice(1, -1),
@@ -73,13 +73,13 @@ export function createLog(
 }
 
 /**
- * Logs uncaught errors and keeps the process running. For example, a dispatch that discord.js cannot parse costs only that
- * dispatch. Unhandled rejections arrive here as well (Node: --unhandled-rejections=throw).
+ * Logs uncaught errors and keeps the process running. For example, a gateway event that discord.js cannot parse does not affect
+ * other events. Unhandled rejections are also handled here (Node: --unhandled-rejections=throw).
  * @returns a function that stops it
  */
 export function logUncaught(log: Pick<Log, "error">): () => void {
   const noteUncaught = (err: unknown) => log.error({ err }, "Uncaught error; the bot keeps running");
-  // If stdout is closed, logging that would fail again without end.
+  // If stdout is closed, logging that error would fail again and again.
   const ignore = () => {};
   process.stdout.on("error", ignore);
   process.on("uncaughtException", noteUncaught);

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { loadConfig } from "./config.js";
 
-/** Configuration errors are printed as plain lines without a stack. */
+/** Prints an error and exits. Errors of the configuration or the state are printed without a stack. */
 function giveUp(error: unknown): never {
   const isExpected = error instanceof Error && (error.name === "ConfigError" || error.name === "StateError");
   console.error(isExpected ? error.message : error);
   process.exit(1);
 }
 
-/** Maximum time between the signal and the end of the process, in ms. */
+/** Maximum time from a signal to the end of the process, in ms. */
 const LAST_MS = 6_000;
 
 const stopping = new AbortController();
@@ -22,7 +22,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd
 
 try {
   const config = loadConfig();
-  // Loaded after the settings are known to be right: a wrong one is reported before discord.js is loaded.
+  // Loaded after the settings have been checked, so that errors in them are reported before discord.js is loaded.
   const { startBot } = await import("./bot.js");
   const bot = await startBot(config, {
     stopped: stopping.signal,
@@ -31,8 +31,8 @@ try {
       beginEnd();
     },
   });
-  // By itself the heap grows to a multiple of what is alive before it is collected: a third more memory for the same CPU
-  // time (docs/benchmarks.md). Not before the start, which makes little that stays.
+  // By default, the heap grows to a multiple of the live objects before it is collected, which takes a third more memory for the
+  // same CPU time (docs/benchmarks.md). It is set after the start, because few of the objects created during the start survive.
   setFlagsFromString("--heap-growing-percent=60");
   const stop = () => bot.stop().finally(endProcess);
   if (stopping.signal.aborted) await stop();

@@ -9,8 +9,8 @@ import { StateError, type Store } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
 /**
- * Moves the state between a file and Redis: `state-tool export FILE` or `state-tool import FILE [--replace]`, where `-`
- * for the file means standard output or input.
+ * Exports the state to a file or imports it from one: `state-tool export FILE` or `state-tool import FILE [--replace]`. `-` as
+ * the file means standard output or input.
  */
 
 const USAGE = `Use: npm run state -- export FILE
@@ -18,14 +18,14 @@ const USAGE = `Use: npm run state -- export FILE
 
 Moves the state between a file and where the bot keeps it: DATA_DIR, or REDIS_URL where it is set. FILE may be - for standard output or input. --replace puts it in place of what is there.`;
 const STANDARD = "-";
-// By number: touching process.stdout makes a pipe non-blocking, and a large export would fail halfway.
+// File descriptors by number. Accessing process.stdout makes a pipe non-blocking, and a large export would then fail halfway.
 const STDIN = 0;
 const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
 interface IdleStore {
   readonly store: Store;
-  /** @throws {StateError} if a bot is at work on it */
+  /** @throws {StateError} if a bot is using the store */
   checkIdle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   const config = loadStorageConfig();
   if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
     throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
-  // A bot that uses the file holds it: opening it fails.
+  // If a bot uses the file, opening it fails because the bot has locked it.
   const { store, redis, close } = await openStorage(config, { error() {}, warn() {}, info() {} });
   if (redis && !(await redis.connected(CONNECT_MS))) {
     await close();
@@ -52,7 +52,7 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   };
 }
 
-/** @throws {StateError} with the usage, for what it does not know */
+/** Parses the command line. @throws {StateError} with the usage if an option is unknown */
 function parseGiven() {
   try {
     return parseArgs({

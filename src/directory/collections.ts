@@ -6,17 +6,20 @@ const timestampSchema = z.number();
 const entrySchema = z.object({
   id: z.string(),
   name: z.string().nullable(),
-  /** True for an active validator or an open request. False if it is not, or for a former super validator. null if unknown. */
+  /**
+   * True for an active validator or an open request. False for an inactive or closed one, or a former super validator. null if
+   * unknown.
+   */
   active: z.boolean().nullable(),
   /** The validator's software version. */
   version: z.string().nullable().exactOptional(),
-  /** When a validator was last seen, epoch ms. */
+  /** Time of a validator's last report, epoch ms. */
   seenAt: timestampSchema.nullable().exactOptional(),
-  /** Distinguishes namesakes better than an id: a vote request's status and deadline. */
+  /** Status and deadline of a vote request. They tell requests with the same name apart better than an id. */
   note: z.string().exactOptional(),
-  /** The constructor of a vote request's action, from its details; empty if they name none. */
+  /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
-  /** The span in which the bot saw a vote request end, epoch ms. */
+  /** The time span in which the bot saw a vote request end, epoch ms. */
   closed: z.object({ after: timestampSchema.nullable(), by: timestampSchema }).exactOptional(),
 });
 
@@ -31,14 +34,14 @@ export const nameLists = defineCollection({
   lifetime: "until the list is read again",
 });
 
-/** Times of the lists of names. They are stored apart, since a process that waits for a new list reads only these. */
+/** Times of the lists of names. They are stored separately, because a process that waits for a new list reads only these. */
 export const nameListTimes = defineCollection({
   name: "directory-times",
   schema: z.object({ readAt: timestampSchema, changedAt: timestampSchema.exactOptional() }),
   lifetime: "until the list is read again",
 });
 
-/** Summaries of vote requests, by identity: words, and parties by their ids. */
+/** Summaries of vote requests by identity. Each consists of text and party ids. */
 export const requestSummaries = defineCollection({
   name: "subjects",
   schema: z.array(z.union([z.string(), z.object({ party: z.string() })])),
@@ -48,8 +51,7 @@ export const requestSummaries = defineCollection({
 /** Tokens that people have looked at. */
 export const knownTokens = defineCollection({ name: "tokens", schema: entrySchema, lifetime: "forever" });
 
-/** The collections of names. */
 export const directoryCollections = [nameLists, nameListTimes, requestSummaries, knownTokens];
 
-/** A thing with its id, as a list describes it. */
+/** An entry of a list of names. */
 export type NamedEntry = DocumentOf<typeof knownTokens>;

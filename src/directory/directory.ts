@@ -9,36 +9,39 @@ import type { NamedEntry } from "./collections.js";
 export const KINDS = ["validator", "party", "proposal", "token", "voter"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** An entry with what it is. */
+/** An entry with its kind. */
 export interface Match {
   readonly kind: Kind;
   readonly entry: NamedEntry;
 }
 
-/** Things by name and id, in memory: what completion and lookups search, without a request. */
+/** In-memory index of things by name and id. Completion and lookups search it without a request. */
 export interface Directory {
-  /** When the list of a kind was read, epoch ms; undefined before it ever was. */
+  /** Returns the time when the list of a kind was read, epoch ms. `undefined` if it has never been read. */
   readAt(kind: Kind): number | undefined;
-  /** When anything of a kind was last learnt, epoch ms. */
+  /** Returns the time when a kind's entries were last updated, epoch ms. */
   changedAt(kind: Kind): number | undefined;
-  /** When an entry was last read, epoch ms; undefined if it never was. */
+  /** Returns the time when an entry was last read, epoch ms. `undefined` if it has never been read. */
   asOf(kind: Kind, id: string): number | undefined;
-  /** One by its whole id. */
+  /** Returns the entry with this complete id. */
   entry(kind: Kind, id: string): NamedEntry | undefined;
   /** Returns a party's name from the lists of validators and parties. */
   nameOf(partyId: string): string | null;
-  /** In the list's order: the most relevant first. */
+  /** Returns a kind's entries in the order of the list: most relevant first. */
   entries(kind: Kind): readonly NamedEntry[];
   /** Returns the versions of active validators. The object stays the same until one of them changes. */
   versions(): VersionSurvey;
-  /** The best matches first, and among equals the active ones. An empty text gives the most relevant. */
+  /**
+   * Returns matches, the best first. Among equal matches, active ones come first. An empty text returns the most relevant
+   * entries.
+   */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Returns entries whose name, id or shortened id equals the text, ignoring case. */
   named(kinds: readonly Kind[], text: string): Match[];
   replace(kind: Kind, entries: readonly NamedEntry[], readAt: number, changedAt?: number): Promise<void>;
-  /** Adds one that was met on the way, or what is newly known of it. */
+  /** Adds or updates an entry that was found in another answer. */
   add(kind: Kind, entry: NamedEntry): void;
-  /** Called with each entry that `add` brought or changed. */
+  /** Called with each entry that `add` has added or changed. */
   onAdded: ((kind: Kind, entry: NamedEntry) => void) | undefined;
 }
 
@@ -71,7 +74,7 @@ const toWords = ({ id, name }: NamedEntry, index: number): SearchWords => ({
   hint: id.includes("::") ? (id.split("::")[0] ?? "") : "",
 });
 
-/** Matches part of an id rather than of a name: a separator or a run of hex digits. */
+/** Matches text that is part of an id rather than of a name: a separator or a run of hex digits. */
 const LIKE_AN_ID = /::|^[0-9a-f]{4,}/;
 
 const isBeginningOf = (text: string, id: string): boolean =>
@@ -85,7 +88,7 @@ const newSearch = () =>
     searchOptions: {
       combineWith: "AND",
       prefix: true,
-      // Edits forgiven: two letters that changed places are two. Hex is copied, not typed.
+      // Number of typing errors that are tolerated. Two swapped letters count as two. Hex digits are copied, not typed.
       fuzzy: (term) =>
         term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$/.test(term)
           ? false
@@ -106,7 +109,10 @@ const emptyList = (): List => ({
   changedAt: undefined,
 });
 
-/** Ranks a match, 0 is the best: name, hint, start of an id, word, fuzzy. */
+/**
+ * Ranks a match from 0, the best: exact name or id, start of the name, start of the id, start of the id's last part, start of
+ * words, similar words.
+ */
 function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
   const name = plain(entry.name ?? "");
   const id = plain(entry.id);
@@ -117,14 +123,17 @@ function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
   return exactWords ? 4 : 5;
 }
 
-/** Of what is typed, so much is looked for: as long as the longest id, and words of a name. */
+/** Maximum length of the search text (as long as the longest id), and maximum number of its words. */
 const MAX_TYPED = 300;
 const MAX_WORDS = 6;
-/** The longest word that errors are forgiven in: each edit of a longer one costs more time, and no name has it. */
+/**
+ * Maximum length of a word in which typing errors are tolerated. Each edit of a longer word takes more time, and no name has such
+ * words.
+ */
 const MAX_FUZZY = 24;
-/** Rows indexed between two turns of the event loop. */
+/** Number of rows that are indexed before yielding to the event loop. */
 const CHUNK = 250;
-/** Matches that are ranked; a short text fits thousands. */
+/** Maximum number of matches that are ranked. A short text can match thousands. */
 const MAX_RANKED = 400;
 
 function addName(byName: List["byName"], { name }: NamedEntry, index: number): void {
@@ -152,16 +161,16 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   return [...(byName.get(typed) ?? [])].flatMap((index) => entries[index] ?? []);
 }
 
-/** The most relevant: active ones first, and among equals what was learnt since the list was read. */
+/** Returns the most relevant entries: active ones first, and among equals those that were learned after the list was read. */
 function mostRelevant({ entries, read }: List, max: number): NamedEntry[] {
   const sorted = [...entries.slice(read).reverse(), ...entries.slice(0, read)];
   return sorted.sort((a, b) => Number(b.active === true) - Number(a.active === true)).slice(0, max);
 }
 
-/** An empty directory, which `fill` fills. */
+/** Creates an empty directory. `createDirectoryFiller` fills it (fill.ts). */
 export function createDirectory(now = Date.now): Directory {
   const lists = new Map<Kind, List>(KINDS.map((kind) => [kind, emptyList()]));
-  /** Entries that were learned from other readings, with their time. An older list does not overwrite them. */
+  /** Entries that were learned from other answers, with their times. An older list does not overwrite them. */
   const learntEntries = new Map<Kind, Map<string, { readonly entry: NamedEntry; readonly at: number }>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
@@ -188,7 +197,7 @@ export function createDirectory(now = Date.now): Directory {
     return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
   };
 
-  /** Puts an entry into its list, new or changed. @returns whether that changed more than when it was last seen */
+  /** Adds an entry to its list, or updates it. @returns true if more than the time of the last report has changed */
   const placeEntry = (kind: Kind, entry: NamedEntry): boolean => {
     const { byId, byName, entries, words } = listOf(kind);
     const index = byId.get(entry.id);

@@ -20,9 +20,9 @@ import type { NamedRequest, Names } from "./names.js";
 
 interface Listed {
   readonly entries: readonly NamedEntry[];
-  /** Vote requests as they were listed, for what they are about to be read. */
+  /** The listed vote requests, so that their details can be read. */
   readonly requests?: readonly VoteRequestListItem[];
-  /** True if every page was read, even if single rows could not be parsed. */
+  /** True if every page was read, even if some rows could not be parsed. */
   readonly whole: boolean;
 }
 
@@ -51,15 +51,15 @@ export function proposalEntry(
   };
 }
 
-/** A validator's entry; none if its row has no id. */
+/** Returns a validator's entry, or an empty list if its row has no id. */
 export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
   const { validator: id, validatorName: name, active, version, lastActiveAt } = row;
   return id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }];
 };
 
 /**
- * Sources of each kind and their intervals in ms. Every page is a request. Tokens have no list, so those that people look at are
- * kept.
+ * Sources of each kind, with their intervals in ms. Each page costs a request. There is no list of tokens, so the tokens that
+ * people have viewed are stored instead.
  */
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
   validator: {
@@ -108,7 +108,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
       const activeParties = await readPages("parties", (page) => explorer.parties(page), ended);
-      // The largest that have not been active lately are one page more, and none is reason to do without the rest.
+      // The largest parties, which may not have been active lately, are one more page. If it fails, use the others without it.
       const top = await explorer.topParties({ page: 0, size: 100 }).then(
         ({ data }) => data.content,
         () => [],
@@ -122,20 +122,20 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
 };
 
-/** Pages of votes that tell who the super validators are. */
+/** Number of pages of votes that are read to find the super validators. */
 const MAX_VOTE_PAGES = 3;
 
 /** Interval at which the stored lists are checked, in ms. */
 export const DIRECTORY_MS = MINUTE;
 
-/** Takes over the lists that the state holds and that are newer than those in memory, and the tokens that any process has met. */
+/** Loads the lists from the state that are newer than those in memory, and the tokens that any process has found. */
 async function loadDirectory(directory: Directory, state: State, now: () => number): Promise<void> {
   const storedTimes = await state.open(nameListTimes).list();
   for (const kind of KINDS) {
     const knownTime = storedTimes.get(kind);
     const changedAt = knownTime && (knownTime.changedAt ?? knownTime.readAt);
     const own = directory.changedAt(kind) ?? 0;
-    // One of ours from the future was stamped by a clock that was ahead: any other is newer.
+    // If our own time is in the future, the clock was wrong when it was set. In that case, any other list counts as newer.
     const isOurs = ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
     if (changedAt === undefined || changedAt === own || isOurs) continue;
     const storedList = await state.open(nameLists).get(kind);
@@ -149,8 +149,8 @@ async function loadDirectory(directory: Directory, state: State, now: () => numb
 }
 
 /**
- * Creates a function that loads stored names into the directory. Concurrent calls share one load. From then on, new tokens are
- * stored. It throws StateError.
+ * Creates a function that loads stored names into the directory. Concurrent calls share one load. Creating it also starts to
+ * store new tokens. The function throws StateError.
  */
 export function createDirectoryLoader(
   directory: Directory,
@@ -170,22 +170,22 @@ export function createDirectoryLoader(
 
 interface FillDeps {
   readonly directory: Directory;
-  /** Takes over what is kept. */
+  /** Loads the stored names into the directory. */
   readonly load: () => Promise<void>;
   readonly names: Names;
   readonly explorer: Explorer;
   readonly state: State;
-  /** Ends the reading between two pages. */
+  /** Stops reading before the next page. */
   readonly ended: AbortSignal;
   readonly now?: () => number;
 }
 
 /** Retry interval of a list that could not be loaded, in ms. A list may take fifty requests. */
 const RETRY_MS = 10 * MINUTE;
-/** Details of vote requests that are read in one run, so that a long list is learnt in turns. */
+/** Maximum number of vote request details per run. A long list needs several runs. */
 const MAX_DETAILS = 20;
 
-/** A function that reads the lists that are due, one after another, and keeps them. */
+/** Creates a function that reads the lists that are due, one after another, and stores them. */
 export function createDirectoryFiller({
   directory,
   load,
@@ -201,7 +201,7 @@ export function createDirectoryFiller({
   const isDue = (kind: Kind, everyMs: number) =>
     ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
-  /** Keeps what has been learnt of a kind since it was last kept. Tokens are kept one by one. */
+  /** Stores a kind's entries if they have changed since they were last stored. Tokens are stored one by one. */
   const storeNames = async (kind: Kind) => {
     const [readAt, changedAt] = [directory.readAt(kind), directory.changedAt(kind)];
     if (kind === "token" || readAt === undefined || changedAt === undefined) return;
@@ -214,7 +214,7 @@ export function createDirectoryFiller({
   };
 
   return async (): Promise<void> => {
-    // The previous lease holder may have read them a minute ago.
+    // The previous lease holder may have just read the lists.
     await load();
     for (const kind of KINDS) {
       const source = SOURCES[kind];
@@ -225,7 +225,7 @@ export function createDirectoryFiller({
       const { entries, whole } = listedRows;
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;
-      // An empty or a broken list is no news: what is known stays, and it is read again soon.
+      // Ignore an empty or incomplete list: keep the known entries, and read the list again soon.
       if (!whole || entries.length === 0) continue;
       await directory.replace(kind, entries, readAt);
       const reportedAt = kind === "validator" ? entries.flatMap(({ seenAt }) => seenAt ?? []) : [];

@@ -11,8 +11,8 @@ import type { Names } from "./names.js";
 type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void };
 
 /**
- * Returns a function that takes over what any answer says of validators and vote requests, so that completion knows what a screen
- * has just shown. Lists that were never read stay empty: completion says so.
+ * Returns a function that adds the validators and vote requests in any answer to the directory, so that completion knows what a
+ * screen has just shown. Lists that have never been read stay empty, and completion says so.
  */
 export function createLearner(directory: Directory, names: Names, now = Date.now): OnFetched {
   const learnValidator = (row: Parameters<typeof validatorEntry>[0]) => {
@@ -25,7 +25,7 @@ export function createLearner(directory: Directory, names: Names, now = Date.now
     if (directory.readAt("validator") === undefined) return;
     for (const row of rows) learnValidator(row);
   };
-  /** Takes over that a request has ended. What is open is judged by the feed, which has seen more. */
+  /** Records that a request has ended. Open requests are left to the feed, which knows more about them. */
   const learnRequest = (row: VoteRequestListItem) => {
     const identity = identityOf(row);
     if (identity === null || directory.readAt("proposal") === undefined || !isOver(row, now())) return;

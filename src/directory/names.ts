@@ -23,40 +23,43 @@ import { withTimeout } from "../util/timeouts.js";
 import { requestSummaries } from "./collections.js";
 import type { Directory } from "./directory.js";
 
-/** A vote request as far as its name needs it. */
+/** The parts of a vote request that its name depends on. */
 export interface NamedRequest {
   readonly identity: string | null;
-  /** As the explorer gives it. */
+  /** Title from the explorer. */
   readonly title: string | null;
   readonly action?: Pick<Action, "summary" | "words">;
 }
 
 /** Names of things. All of them are untrusted text. */
 export interface Names {
-  /** A party's name, as the lists of validators and parties tell it. */
+  /** Returns a party's name from the lists of validators and parties. null if unknown. */
   party(id: string): string | null;
-  /** A party, or a voter as votes name it: an id gives way to the party's name, and is shortened if it has none. */
+  /** Returns the name for a party or voter. An id is replaced by the party's name, or shortened if the name is unknown. */
   called(idOrName: string): string;
   /**
-   * A vote request by what it is about ("Feature Delta Labs"): its title often is the action's constructor, and then says
-   * only what kind of action it is.
+   * Returns a descriptive name of a vote request, such as "Feature Delta Labs". Its title is often the action's constructor,
+   * which states only the kind of action.
    */
   voteRequest(request: NamedRequest): string;
-  /** Returns the constructor of a vote request's action by its identity; empty if its details name none, `undefined` if they were not read. */
+  /** Returns the constructor of a vote request's action. Empty if its detail has none, `undefined` if the detail was not read. */
   actionOf(identity: string): string | undefined;
-  /** Returns the span in which the bot saw a vote request end; `undefined` if it did not. */
+  /** Returns the time span in which the bot saw a vote request end. `undefined` if the bot did not see it. */
   closingOf(identity: string): Closing | undefined;
-  /** True if a voter is no longer a super validator, as far as the last reading of all voters says. */
+  /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;
-  /** Returns a vote request's kind by its title, or by its details; `undefined` if neither was read. */
+  /**
+   * Returns a vote request's kind by its title or its detail. `undefined` if its title has no constructor and its detail was not
+   * read.
+   */
   kindOf(request: NamedRequest): MotionKind | undefined;
-  /** Stores a vote request's action, from its details. */
+  /** Stores a vote request's action, which comes from its detail. */
   learn(identity: string, action: Action): void;
-  /** Takes over what the state keeps of vote requests, once. @throws {StateError} */
+  /** Loads the summaries of vote requests from the state, once. @throws {StateError} */
   load(): Promise<void>;
   /**
-   * Reads the details of requests whose title says only their kind. Details that were read before are not read again.
-   * @param ms maximum wait; reading continues in the background
+   * Reads the details of requests whose title states only their kind. A detail that was read before is not read again.
+   * @param ms maximum wait. Reading continues in the background
    */
   read(rows: readonly VoteRequestListItem[], ms?: number): Promise<void>;
   /** Reads the details of all requests whose name or kind is unknown. @param max number of requests to read */
@@ -65,13 +68,13 @@ export interface Names {
 
 interface NamesDeps {
   readonly directory: Directory;
-  /** One for the background: a detail of any age will do, since a request's action stays what it is. */
+  /** Explorer for background work. Details of any age are good enough, because a request's action never changes. */
   readonly explorer: Explorer;
   readonly state: State;
   readonly log: Pick<Log, "warn">;
 }
 
-/** The longest text in a summary that is kept. */
+/** Maximum length of a text in a stored summary. */
 const MAX_PIECE = 200;
 
 /** Name of a request without a title and an action. */
@@ -82,11 +85,11 @@ const keptSummary = ({ summary, words }: Action): ActionSummary | null =>
     typeof piece === "string" ? cut(piece, MAX_PIECE) : piece,
   ) ?? null;
 
-/** Names from the directory, and from what has been read of vote requests, which is kept in the state. */
+/** Creates names from the directory and from the vote requests' details. Summaries of vote requests are stored in the state. */
 export function createNames({ directory, explorer, state, log }: NamesDeps): Names {
-  /** Summaries by identity. null if the details say nothing. */
+  /** Summaries by identity. null if the detail has none. */
   const summaries = new Map<string, ActionSummary | null>();
-  /** Constructors by identity, from details; empty if they name none. The directory has those of other processes. */
+  /** Constructors by identity, from details. Empty if the detail has none. The directory has those of other processes. */
   const actions = new Map<string, string>();
   const flights = new Map<string, Promise<void>>();
   const load = lazy(async () => {
@@ -94,7 +97,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       summaries.set(identity, summary);
   });
 
-  /** A party's name, with what tells it from another that goes by the same. */
+  /** Returns a party's name. If another party has the same name, a fingerprint of the id is appended. */
   const calledBy = (id: string): string => {
     const name = directory.nameOf(id);
     if (name === null) return hintOf(id);
@@ -115,7 +118,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     isWanted: (row: VoteRequestListItem) => boolean,
     max: number,
   ): Promise<void> => {
-    // A state that cannot be read costs requests, and no answer.
+    // If the state cannot be read, the details are fetched again.
     await load().catch(() => {});
     const wanted = rows.filter(isWanted).slice(0, max);
     await Promise.all(

@@ -27,10 +27,10 @@ import type { View } from "../screens/view.js";
 import { md } from "../text/markdown.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
 
-/** Discord answers within this, in ms, or it is not waited for. */
+/** Time allowed for an answer of Discord, in ms. */
 const WAIT_MS = 10_000;
 
-/** Discord's clock and ours may differ by so much, in ms. */
+/** Maximum difference between Discord's clock and ours, in ms. */
 const CLOCKS_MS = 10 * 60_000;
 
 const TITLE = "A test of this channel";
@@ -39,7 +39,7 @@ const FILE = { name: "test.json", content: Buffer.from('{ "test": true }\n') };
 
 const NO_KEYS = { remember() {}, hold() {}, resolve: async () => undefined };
 
-/** A message with everything that the bot's messages are made of. */
+/** Returns a message with all features that the bot's messages use. */
 const viewOf = (title: string, mark?: string): View => ({
   title: md`${title}`,
   tone: "neutral",
@@ -59,7 +59,7 @@ const viewOf = (title: string, mark?: string): View => ({
 
 const renderer = createRenderer(createLinks(NO_KEYS, () => undefined));
 
-/** Returns the parts of a message that Discord changed, in words. */
+/** Describes the parts of a message that Discord changed. */
 function lostIn(message: APIMessage): string[] {
   const { embeds, components = [], attachments, flags = 0 } = message;
   const kinds = components.flatMap((row) =>
@@ -81,7 +81,7 @@ function lostIn(message: APIMessage): string[] {
   ];
 }
 
-/** Returns advice for an error of Discord. */
+/** Returns advice for an error from Discord. */
 async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknown): Promise<string> {
   if (!(error instanceof DiscordAPIError))
     return `See that this machine reaches Discord, and run it again. Delete “${TITLE}” if it was left there.`;
@@ -98,9 +98,9 @@ async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknow
 }
 
 /**
- * Sends a message with every feature that the bot uses to a channel or forum, checks what Discord made of it, and removes it. It
- * is silent and pings no one.
- * @param stopped when it aborts, no more is sent and the message is removed
+ * Sends a message with every feature that the bot uses to a channel or forum, checks the result, and removes the message. It is
+ * silent and pings no one.
+ * @param stopped if it aborts, no more messages are sent and the test message is removed
  */
 export async function* checkChannel(
   rest: REST,
@@ -109,7 +109,7 @@ export async function* checkChannel(
 ): AsyncGenerator<Finding> {
   const checkName = `Channel ${channelId}`;
   let channel: APIChannel | undefined;
-  /** Removals to run, last first. Each one reports what could not be removed. */
+  /** Removals to run in reverse order. Each returns a finding if something could not be removed. */
   const removals: (() => Promise<Finding | undefined>)[] = [];
   try {
     channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
@@ -150,7 +150,7 @@ async function* tryMessage(
   };
 
   const tag = "available_tags" in channel ? (channel.available_tags[0]?.id ?? null) : null;
-  /** One whose answer did not come may be there all the same. */
+  /** A message may have been sent even if its answer was lost. */
   const removingLost = async (error: unknown): Promise<never> => {
     if (error instanceof DiscordAPIError) throw error;
     const id = await findByMark(rest, channel.id, mark, startedAt - CLOCKS_MS).catch(() => undefined);
@@ -160,7 +160,7 @@ async function* tryMessage(
   const messageId = isForum
     ? await postToForum(rest, channel.id, TITLE, post(), tag, signal)
     : await postMessage(rest, channel.id, post(), signal).catch(removingLost);
-  // In a forum, the post is a thread whose first message has its id.
+  // In a forum, the post is a thread. Its id is the same as that of its first message.
   const home = isForum ? messageId : channel.id;
   if (isForum) removing("the post", Routes.channel(home), () => archive(rest, home));
   else removing("the message", Routes.channelMessage(home, messageId));
@@ -203,7 +203,7 @@ async function tryThread(
   messageId: string,
   removing: (name: string, route: `/${string}`, otherwise?: () => Promise<string>) => void,
 ): Promise<Finding> {
-  // Before it is opened: its answer may come too late, or not at all.
+  // Register the removal before the thread is opened, because the answer may come too late or not at all.
   removing("the thread", Routes.channel(messageId), () => archive(rest, messageId));
   await openThread(rest, channelId, messageId, TITLE);
   const thread = (await rest.get(Routes.channel(messageId))) as APIChannel;
@@ -212,20 +212,20 @@ async function tryThread(
     : warn("Thread", "it is not under the message", "Report it, with this line.");
 }
 
-/** A thread that may not be deleted is archived. */
+/** Archives a thread that the bot is not allowed to delete. */
 async function archive(rest: REST, threadId: string): Promise<string> {
   await setArchived(rest, threadId, true);
   return "archived instead: it takes Manage Threads, which the bot does without, to delete it";
 }
 
-/** Removes one thing; gives what stays, and why. */
+/** Removes something that was sent. Returns a finding if it could not be removed. */
 async function remove(
   rest: REST,
   name: string,
   route: `/${string}`,
   otherwise?: () => Promise<string>,
 ): Promise<Finding | undefined> {
-  // A broken connection says nothing, so try once more.
+  // After a failed connection, it is unknown if it was removed, so try once more.
   const removeOnce = () => rest.delete(route);
   try {
     await removeOnce().catch((error: unknown) => {

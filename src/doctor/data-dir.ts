@@ -12,7 +12,7 @@ interface Copy {
 }
 
 /**
- * Copies the state's file, which a running bot may hold. It neither creates nor locks anything in the folder.
+ * Copies the state's file, because a running bot may have locked it. No file in the folder is created or locked.
  * @throws if the folder is not writable
  */
 export function openCopy(dataDir: string): Copy {

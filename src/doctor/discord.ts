@@ -4,13 +4,13 @@ import type { CommandDefinition } from "../discord/command.js";
 import { forGuild, isRegistered } from "../discord/registration.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
 
-/** The bot, as Discord knows it. */
+/** The bot's account on Discord. */
 export interface Me {
   readonly id: string;
   readonly username: string;
 }
 
-/** The token, the application and its commands; gives the bot if the token is accepted. */
+/** Checks the token, the application and its commands. Returns the bot's account if the token is accepted. */
 export async function* checkDiscord(
   rest: REST,
   { guildId, apiUrl }: Config["discord"],

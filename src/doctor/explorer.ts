@@ -3,7 +3,7 @@ import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import { createHttp } from "../explorer/http.js";
 import { type Finding, fail, pass, warn } from "./finding.js";
 
-/** Why an explorer does not answer, and what to do about it. */
+/** Returns a finding that explains an explorer's problem and how to fix it. */
 export function explain(
   what: string,
   { apiUrl, variables: { url, key } }: ExplorerConfig,
@@ -37,7 +37,7 @@ export function explain(
   }
 }
 
-/** The explorer and its key, by one cheap request. */
+/** Checks the explorer and its key with one cheap request. */
 export async function checkExplorer(config: ExplorerConfig, network: string | undefined): Promise<Finding> {
   const checkName = network === undefined ? "Explorer" : `Explorer of ${network}`;
   try {

@@ -3,14 +3,14 @@ import { DiscordAPIError } from "discord.js";
 /** The result of a check. */
 export interface Finding {
   readonly what: string;
-  /** "warn": it works, but the operator should know something. */
+  /** "warn" means that it works, but the operator should know something. */
   readonly result: "pass" | "warn" | "fail";
   readonly detail: string;
   /** Advice for the operator. */
   readonly fix?: string;
 }
 
-/** Signs before the lines. */
+/** Symbols at the start of the lines. */
 export const SIGN: Readonly<Record<Finding["result"], string>> = { pass: "✔", warn: "!", fail: "✖" };
 
 /** Returns a finding without a problem. */
@@ -30,7 +30,7 @@ export const fail = (what: string, detail: string, fix: string): Finding => ({
   fix,
 });
 
-/** Errors of an unreachable host. */
+/** Error codes of an unreachable host. */
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -52,8 +52,8 @@ const codesOf = (error: unknown): readonly string[] =>
     : [];
 
 /**
- * An error in few words, without addresses, which may hold secrets.
- * @param host whom was asked
+ * Describes an error briefly. Addresses are left out because they may contain secrets.
+ * @param host the host that the request was sent to
  */
 export function wordsOf(error: unknown, host?: string): string {
   if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}`;

@@ -11,7 +11,7 @@ interface GatewayInfo {
   readonly session_start_limit: { readonly remaining: number; readonly total: number };
 }
 
-/** True if a WebSocket handshake succeeds. It does not identify. */
+/** True if a WebSocket handshake with the gateway succeeds. It does not identify the bot. */
 function handshake(url: string): Promise<boolean> {
   const address = new URL(url.replace(/^ws/, "http"));
   const sendPayload = address.protocol === "https:" ? requestHttps : requestHttp;
@@ -37,7 +37,7 @@ function handshake(url: string): Promise<boolean> {
   });
 }
 
-/** Checks the gateway connection and the number of starts that are left today. */
+/** Checks the gateway connection, and the number of session starts left today. */
 export async function checkGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
   try {
     return await findGateway(rest, shards);

@@ -15,13 +15,13 @@ import { checkGateway } from "./gateway.js";
 import { checkRedis } from "./redis.js";
 import { checkSubscriptions } from "./subscriptions.js";
 
-/** The store to look into, and what to do when it was looked at. */
+/** An opened store, and the function that closes it. */
 interface OpenedStore {
   readonly store: Store;
   readonly close: () => Promise<void>;
 }
 
-/** Redis, or the data folder; gives what it holds if it can be read. */
+/** Checks Redis or the data folder. Returns the store if it can be read. */
 async function* checkStorage({
   redisUrl,
   dataDir,
@@ -56,7 +56,7 @@ async function* checkStorage({
   }
 }
 
-/** Names a document that cannot be read, and the reason. */
+/** Describes an unreadable document and the problem with it. */
 const describe = (details: object): string =>
   Object.entries(details)
     .map(([name, value]) => `${name} ${value}`)
@@ -101,7 +101,7 @@ export async function* checkAll(
     yield* checkSubscriptions(rest, botAccount, networkSubscriptions);
     yield* unreadable;
   } catch (error) {
-    // A copy taken while a bot writes may be torn.
+    // A copy that was made while a bot was writing may be inconsistent.
     yield warn("Subscriptions", wordsOf(error), "Run it again.");
   } finally {
     await openedStore?.close();

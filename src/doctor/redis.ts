@@ -1,7 +1,7 @@
 import { openStorage, type Storage } from "../storage/index.js";
 import { type Finding, fail, pass, warn } from "./finding.js";
 
-/** A section of Redis' INFO as a record. */
+/** Parses the output of Redis INFO. */
 const infoOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split("\r\n").flatMap((line) => {
@@ -13,12 +13,12 @@ const infoOf = (text: string): Record<string, string> =>
 const OLDEST_REDIS = 6;
 const CONNECT_MS = 5_000;
 
-/** Version, persistence and eviction; gives the store that it holds. */
+/** Checks the version, persistence and eviction policy of Redis. Returns the open storage if Redis can be used. */
 export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage | undefined> {
   const storage = await openStorage({ redisUrl: url, dataDir: "" }, { error() {}, warn() {}, info() {} });
   const { redis } = storage;
   const isConnected = await redis?.connected(CONNECT_MS);
-  // Redis accepted the connection but may allow no commands, so try them.
+  // Redis accepted the connection, but may not allow the bot's commands. Wait until they have been tried.
   if (isConnected) await redis?.tried();
   const problem = redis?.problem();
   if (!redis || !isConnected || problem !== undefined) {
@@ -35,7 +35,7 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   yield Number.parseInt(version, 10) >= OLDEST_REDIS
     ? pass("Redis", `version ${version}`)
     : fail("Redis", `version ${version}`, `Use version ${OLDEST_REDIS} or newer.`);
-  // A managed Redis may not tell.
+  // A managed Redis may not allow CONFIG GET.
   const config = await redis.client.configGet("save").catch(() => undefined);
   const saved = config === undefined || Boolean(config.save);
   yield info.aof_enabled === "1"

@@ -14,7 +14,7 @@ function neededBy(subscription: Subscription) {
   return feed ? needsOf(subscription, feed.definition) : [];
 }
 
-/** Each subscription's channel: that the bot may do there what the subscription wants. */
+/** Checks that the bot has the permissions that each subscription needs in its channel. */
 export async function* checkSubscriptions(
   rest: REST,
   me: Me,
@@ -23,7 +23,7 @@ export async function* checkSubscriptions(
   const allSubscriptions = await Promise.all(
     networks.map(async ({ name, subscriptions }) =>
       (await subscriptions.all())
-        // A person's watch has no channel in a server.
+        // A private watch has no channel in a server.
         .filter(({ userId }) => userId === null)
         .map((subscription) => ({ name, subscription, subscriptions })),
     ),

@@ -3,19 +3,19 @@ import { MINUTE } from "../util/units.js";
 /** Priority of a request: a waiting person, or background work. */
 export type Priority = "people" | "background";
 
-/** Guaranteed share of the requests of each priority. Each may also use what the other leaves. */
+/** Guaranteed share of the requests of each priority. Each may also use what the other does not need. */
 export const SHARES: Readonly<Record<Priority, number>> = { people: 0.75, background: 0.25 };
 
 /** Grants the right to send a request. */
 export interface Budget {
-  /** Takes one: 0 when it was there, else the ms after which to try again. */
+  /** Takes a token. Returns 0 if there was one, else the time in ms after which to try again. */
   take(priority: Priority): number | Promise<number>;
 }
 
-/** The part of a minute's budget that may be spent at once. */
+/** Maximum burst, as a fraction of the budget per minute. */
 const BURST = 1 / 12;
 
-/** A bucket's numbers: its income in tokens a ms, and how many it holds at most, by priority. */
+/** Returns the bucket of each priority: its fill rate in tokens per ms, and its capacity. */
 export function bucketOf(perMinute: number): Readonly<Record<Priority, { rate: number; max: number }>> {
   const budgetFor = (priority: Priority) => ({
     rate: (perMinute / MINUTE) * SHARES[priority],
@@ -25,8 +25,8 @@ export function bucketOf(perMinute: number): Readonly<Record<Priority, { rate: n
 }
 
 /**
- * A token bucket for each priority. What a full bucket would earn flows into the other one, so an idle one's share is the
- * other's to use, and a busy one keeps its own.
+ * Creates a token bucket for each priority. Tokens that overflow one bucket go to the other, so that the share of an idle
+ * priority can be used by the other one. A busy priority keeps its own share.
  */
 export function createBudget(perMinute: number, now: () => number = Date.now): Budget {
   const bucket = bucketOf(perMinute);

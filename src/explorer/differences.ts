@@ -16,7 +16,7 @@ import { toRecord, toTime } from "./values.js";
  */
 export type DifferenceKind = "new" | "missing" | "empty" | "type" | "unit" | "unreadable" | "word";
 
-/** One way in which an answer is not what the code expects. */
+/** A difference between an answer and what the code expects. */
 export interface AnswerDifference {
   /** Location as a JSONPath: `$.content[*].createdAt`. */
   readonly path: string;
@@ -25,18 +25,18 @@ export interface AnswerDifference {
   readonly found?: string;
   /** The expected type, unit or word. */
   readonly expected?: string;
-  /** Number of objects without the field. A low number may be a coincidence. */
+  /** Number of objects in which the field is missing or empty. A low number may be a coincidence. */
   readonly lackedBy?: number;
-  /** True if the bot can read it anyway. */
+  /** True if the bot can use the value anyway. */
   readonly isRead: boolean;
-  /** The name of a new field, as the path has it. */
+  /** Name of a new field, as in the path. */
   readonly name?: string;
 }
 
-/** Endpoints whose one object has something in each field; elsewhere an object may lack what is empty. */
+/** Endpoints whose single object always has a value in every field. Other endpoints may leave out empty fields. */
 const WHOLE: ReadonlySet<EndpointName> = new Set(["dashboard", "price", "partyTypes"]);
 
-/** True if the explorer may leave out an empty field. A list always has its rows. */
+/** True if a missing field may just be empty. The `content` of a list is always sent. */
 export const mayBeLeftOut = (endpoint: EndpointName, { kind, path }: AnswerDifference): boolean =>
   kind === "missing" && path !== "$.content" && !WHOLE.has(endpoint);
 
@@ -66,14 +66,14 @@ export const ESSENTIAL = [
 
 const essential: ReadonlySet<string> = new Set(ESSENTIAL);
 
-/** True if more than a line on a screen depends on the field. */
+/** True if more than one line of a screen depends on the field. */
 export const isEssential = (endpoint: EndpointName, path: string): boolean =>
   essential.has(`${endpoint} ${path}`);
 
-/** Minimum number of objects that must lack a field before it counts as missing. */
+/** Minimum number of objects that must lack a field before it counts as missing or empty. */
 export const MIN_LACKING = 10;
 
-/** So much of an answer is looked at, since a stranger may have written it. */
+/** Limits for the part of an answer that is compared, because the answer is untrusted. */
 const MAX_ROWS = 100;
 const MAX_INNER_ROWS = 20;
 const MAX_KEYS = 200;
@@ -94,7 +94,7 @@ const FITS: Readonly<Record<Extract<Documented, string>, (value: unknown) => boo
   object: (value) => toRecord(value) !== null,
 };
 
-/** The type of a JSON value in the contract's words. */
+/** Returns the type of a JSON value, named as in the contract. */
 function typeOf(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (value === null) return "null";
@@ -102,7 +102,7 @@ function typeOf(value: unknown): string {
   return typeof value;
 }
 
-/** The unit of a number that is a time, by its size; undefined for milliseconds and for what is no time. */
+/** Detects the unit of a timestamp from its magnitude. Returns undefined for milliseconds and if the value is not a timestamp. */
 function unitOf(value: unknown): string | undefined {
   const [number, time] = [Number(value), toTime(value)];
   if (time === null || !Number.isFinite(number)) return undefined;
@@ -110,7 +110,7 @@ function unitOf(value: unknown): string | undefined {
   return scale < 0.1 ? "seconds" : scale > 1e5 ? "nanoseconds" : scale > 10 ? "microseconds" : undefined;
 }
 
-/** Gathers differences, each path once for each kind. */
+/** State of a comparison. Each difference is kept once per kind and path. */
 interface Finder {
   readonly endpoint: EndpointName;
   readonly found: Map<string, AnswerDifference>;
@@ -124,11 +124,11 @@ const add = ({ found }: Finder, difference: AnswerDifference): void => {
 
 const reads = (schema: z.ZodType, value: unknown): boolean => (schema.safeParse(value).data ?? null) !== null;
 
-/** An empty text, or a zero as a time, says nothing. */
+/** True if a value is empty: null, undefined, an empty text, or 0 as a time. */
 const isNothing = (value: unknown, isTime: boolean): boolean =>
   value === null || value === undefined || value === "" || (isTime && value === 0);
 
-/** Finds a field that is empty in so many objects that it should have a value in one of them. */
+/** Adds a difference if an essential field is empty in every object, and there are enough objects to rule out a coincidence. */
 function findEmpty(values: readonly unknown[], isTime: boolean, path: string, finder: Finder): void {
   const { endpoint } = finder;
   const isTelling = isEssential(endpoint, path) && (values.length >= MIN_LACKING || WHOLE.has(endpoint));
@@ -136,7 +136,7 @@ function findEmpty(values: readonly unknown[], isTime: boolean, path: string, fi
     add(finder, { path, kind: "empty", lackedBy: values.length, isRead: false });
 }
 
-/** Compares all values at one path, so that a field that one row lacks does not count as missing. */
+/** Compares all values of a scalar field with the contract's type and unit. */
 function compareScalars(
   type: Extract<Documented, string>,
   isTime: boolean,
@@ -205,7 +205,7 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
     return;
   }
   const [expected, isIt] = "rows" in type ? ["array", Array.isArray] : ["object", FITS.object];
-  // A list's page always has its rows, and an answer is something.
+  // A whole answer and the rows of a page must not be null.
   const mayBeNull = path !== "$" && path !== "$.content";
   const isOther = (value: unknown) => !isIt(value) && !(mayBeNull && (value === null || value === undefined));
   const otherIndex = values.findIndex(isOther);
@@ -241,7 +241,7 @@ function isReadAs(schema: z.ZodType, value: unknown): boolean {
   return Array.isArray(rows) && rows.length > 0;
 }
 
-/** The names of all fields that the contract knows, at whatever depth. */
+/** Returns the names of all fields in the contract, at any depth. */
 export function documentedNames(): ReadonlySet<string> {
   const names = new Set<string>();
   const addNames = (schema: z.ZodType): void => {
@@ -257,8 +257,8 @@ export function documentedNames(): ReadonlySet<string> {
 }
 
 /**
- * Compares an endpoint's answers with the contract. A field is missing only if no answer has it. At most twenty new fields are
- * named.
+ * Compares an endpoint's answers with the contract. A field counts as missing only if no answer has it. At most twenty new fields
+ * are reported.
  */
 export function differencesIn(
   name: EndpointName,

@@ -42,13 +42,16 @@ type RequestTarget = readonly [path: string, query?: Query];
 
 const id = encodeURIComponent;
 
-/** Goes up from version to version: with each vote, else with when it was created, else from the first to the others. */
+/**
+ * Returns a number that grows with each version of a request. It is ordered by the number of votes, then by the creation time.
+ * Among equals, the first version (without a tracking id) is the oldest.
+ */
 function ageOf({ yesCount, noCount, createdAt, trackingCid }: VoteRequestListItem): number {
   const castCount = (yesCount ?? 0) + (noCount ?? 0);
   return castCount * 1e13 + (createdAt ?? 0) + (trackingCid === null ? 0 : 0.5);
 }
 
-/** An endpoint that answers one thing. */
+/** Defines an endpoint that does not return pages. */
 const oneThing = <P, Schema extends z.ZodType>(target: (parameters: P) => RequestTarget, schema: Schema) => ({
   target,
   schema,
@@ -59,11 +62,11 @@ interface ListOptions<Row> {
   readonly key: (row: Row) => string | null;
   /** Selects between two rows with the same key. By default, the first one is kept. */
   readonly newer?: Newer<Row>;
-  /** True if a duplicate on the same page is dropped. */
+  /** True if duplicates on the same page are dropped. */
   readonly distinct: boolean;
 }
 
-/** An endpoint that answers a page of rows. */
+/** Defines an endpoint that returns a page of rows. */
 const list = <P extends PageQuery, Row extends z.ZodObject>(
   target: (parameters: P) => RequestTarget,
   row: Row,
@@ -75,7 +78,7 @@ const list = <P extends PageQuery, Row extends z.ZodObject>(
   newer,
 });
 
-/** Every endpoint: if it is, what it answers, and for lists what tells two rows apart. */
+/** All endpoints: path and query, schema of the answer, and for lists the key that identifies a row. */
 export const endpoints = {
   validators: list(
     (p: SortedQuery & { readonly status?: "ALL" | "ACTIVE" | "INACTIVE" | undefined }) => [
@@ -83,7 +86,7 @@ export const endpoints = {
       { sortBy: "LAST_ACTIVE", orderBy: "DESC", status: "ALL", ...p },
     ],
     validatorSummary,
-    // Its licence's contract id changes with each report.
+    // The contract id of a validator's license changes with each report, so it cannot be the key.
     { key: (row) => row.validator, distinct: true },
   ),
   newValidators: oneThing((p: { readonly size: number }) => ["validators/new", { ...p }], newValidators),
@@ -117,12 +120,12 @@ export const endpoints = {
   rewards: list(
     ({ partyId, ...page }: { readonly partyId: string } & PageQuery) => [`rewards/${id(partyId)}`, page],
     reward,
-    // One event may bring several.
+    // One event may have several rewards.
     { key: (row) => `${row.eventId} ${row.createdAt}`, distinct: false },
   ),
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.trackingCid ?? row.contractId,
-    // Each vote recreates a request, and votes are never taken back.
+    // Each vote recreates the request, and votes cannot be withdrawn. More votes therefore mean a newer row.
     newer: (row, than) => ageOf(row) > ageOf(than),
     distinct: true,
   }),
@@ -175,7 +178,7 @@ export type Parameters<Name extends EndpointName> = Endpoints[Name]["target"] ex
 /** Parsed answer of an endpoint. */
 export type Answer<Name extends EndpointName> = z.infer<Endpoints[Name]["schema"]>;
 
-/** The endpoints that answer pages. */
+/** Names of the endpoints that return pages. */
 export type ListName = {
   [Name in EndpointName]: Endpoints[Name] extends { readonly key: unknown } ? Name : never;
 }[EndpointName];
@@ -184,7 +187,7 @@ export type ListRow<Name extends ListName> = Answer<Name> extends Page<infer R> 
 
 /** Returns the function that reads a row's key. */
 export const keyOf = <Name extends ListName>(name: Name): ((row: ListRow<Name>) => string | null) =>
-  // TypeScript does not see that a list's key belongs to its own rows.
+  // TypeScript cannot infer that a list's key function takes the list's own rows.
   endpoints[name].key as (row: ListRow<Name>) => string | null;
 
 /** Returns the function that selects between two rows with the same key; `undefined` keeps the first. */
@@ -197,16 +200,16 @@ export const targetOf = <Name extends EndpointName>(
   parameters: Parameters<Name>,
 ): RequestTarget => (endpoints[name].target as (parameters: Parameters<Name>) => RequestTarget)(parameters);
 
-/** An endpoint's path with its query, without the base address: what identifies an answer in the cache. */
+/** Returns an endpoint's path and query without the base URL. It identifies the answer in the cache. */
 export function addressOf<Name extends EndpointName>(name: Name, parameters: Parameters<Name>): string {
   const [path, query = {}] = targetOf(name, parameters);
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   return pairs.length === 0 ? path : `${path}?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`;
 }
 
-/** True if the parameters contain an id, which the explorer may not know. Without an id there is always an answer. */
+/** True if the parameters contain an id, which may not exist. Without an id, there is always an answer. */
 export const takesId = (parameters: object): boolean =>
   Object.keys(parameters).some((name) => /id$/i.test(name));
 
-/** Every endpoint's name. */
+/** Names of all endpoints. */
 export const endpointNames = Object.keys(endpoints) as EndpointName[];

@@ -1,6 +1,6 @@
 /**
- * Reason why the explorer gave no answer:
- * - `missing`: there is no such thing (404)
+ * Reason why there is no answer from the explorer:
+ * - `missing`: the thing does not exist (404)
  * - `refused`: it does not accept the key, or the address is wrong (401, a redirect, or only `withheld`)
  * - `withheld`: it restricts this endpoint (403, or 404 for an endpoint without an id)
  * - `rejected`: it does not accept the request (any other 4xx)
@@ -8,7 +8,7 @@
  * - `failing`: it answers 5xx or 408, or the connection fails
  * - `slow`: no complete answer within the deadline
  * - `unreadable`: the answer is not valid: HTML, empty, another shape, or too large
- * - `busy`: other people's requests did not leave room in time
+ * - `busy`: the request was not sent in time, because of other requests in the queue
  * - `spent`: the person has used up their requests
  */
 export type ExplorerProblem =
@@ -30,11 +30,11 @@ interface ErrorDetails {
   readonly unsent?: boolean;
 }
 
-/** The one error that reading from the explorer throws. Its message names the path, and never the key. */
+/** The only error that reads from the explorer throw. Its message contains the path, but never the API key. */
 export class ExplorerError extends Error {
   override readonly name = "ExplorerError";
   readonly status: number | undefined;
-  /** Wait that the explorer asks for, in ms. */
+  /** Wait that the explorer asks for with Retry-After, in ms. */
   readonly retryAfterMs: number | undefined;
   /** True if it failed before a request was sent. */
   readonly unsent: boolean;
@@ -56,7 +56,7 @@ export class ExplorerError extends Error {
   }
 }
 
-/** Returns the answer, or `undefined` if the explorer gives none. It keeps a part from costing the whole screen. */
+/** Returns the answer, or `undefined` if the explorer gives none. Use it for optional parts of a screen. */
 export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -3,9 +3,9 @@ import type { EndpointName, Parameters } from "./endpoints.js";
 
 /** Freshness of an answer, in ms. */
 export interface Freshness {
-  /** Answered as it is up to this age. */
+  /** Maximum age at which the cached answer is returned without a request. */
   readonly fresh: number;
-  /** Stale-while-revalidate up to this age: answered at once, and refreshed. Past it, a person waits for a new one. */
+  /** Maximum age for stale-while-revalidate. If the cached answer is older, a person waits for a new one. */
   readonly stale: number;
 }
 
@@ -18,9 +18,9 @@ const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
   // The watch reads the first page every minute, so that people's readings of it are cache hits.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
-  // The row in the list shows changes sooner (findProposal).
+  // The row in the list shows changes sooner (findVoteRequest).
   voteRequest: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
-  // Next to a tally of the last minute, older votes would look like missing ones.
+  // The tally is at most about a minute old. Next to it, an older list of votes would look incomplete.
   votes: { fresh: MINUTE, stale: MINUTE },
   // Moderators ask if a validator is down, so older answers are never returned at once.
   validator: { fresh: 2 * MINUTE, stale: 2 * MINUTE },
@@ -32,7 +32,7 @@ const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   party: { fresh: 10 * MINUTE, stale: 10 * MINUTE },
   partyTypes: { fresh: 6 * HOUR, stale: DAY },
   rewards: { fresh: 10 * MINUTE, stale: HOUR },
-  // New ones come by the second: a list of the latest is past before it is read, whatever it costs.
+  // New rows arrive every second. A list of the latest is outdated before it is read, no matter how often it is fetched.
   transfers: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   contracts: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
   events: { fresh: 5 * MINUTE, stale: 10 * MINUTE },
@@ -43,7 +43,9 @@ const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
   updateDetails: { fresh: DAY, stale: 7 * DAY },
 };
 
-/** The pages behind the first of the vote requests hold what is over: the watch reads all of them every ten minutes. */
+/**
+ * Freshness of the later pages of vote requests, which contain closed requests. The watch reads all of them every ten minutes.
+ */
 const LATER_PAGES: Freshness = { fresh: 12 * MINUTE, stale: 20 * MINUTE };
 
 /** Returns the freshness of an answer. */
@@ -57,16 +59,16 @@ export const freshnessOf = <Name extends EndpointName>(
 
 /** Time for which the last good answer is kept while the explorer fails, in ms. */
 export const KEPT_MS = DAY;
-/** Time for which a "no such thing" is cached, in ms. */
+/** Time for which a "missing" answer is cached, in ms. */
 export const MISSING_MS = 30 * SECOND;
-/** A refresh fetches only what is older than this, in ms. */
+/** Refresh fetches only answers that are older than this, in ms. */
 export const REFRESH_MS = 10 * SECOND;
-/** The longest that a person waits for the explorer, in ms. */
+/** Maximum time that a person waits for the explorer, in ms. */
 export const PATIENCE_MS = 10 * SECOND;
-/** The requests that one person may cause in a minute. */
+/** Maximum number of requests per person and minute. */
 export const REQUESTS_PER_PERSON = 20;
 
-/** An answer that is held: how old it is, in ms, and whether it says that there is no such thing. */
+/** A cached answer: its age in ms, and `missing` if it says that the thing does not exist. */
 interface HeldAnswer {
   readonly ageMs: number;
   readonly missing: boolean;

@@ -2,10 +2,10 @@ import ky from "ky";
 import { ExplorerError } from "./errors.js";
 import { parseLargeJson } from "./values.js";
 
-/** A body over this is dropped, counted after decompression: reading JSON of so much stops the event loop for some 50 ms. */
+/** Maximum size of a body in bytes, after decompression. Parsing this much JSON blocks the event loop for about 50 ms. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** A JSON body, parsed and as text, and its size in bytes. */
+/** A JSON body, parsed and as text, with its size in bytes. */
 export interface Body {
   readonly json: unknown;
   readonly text: string;
@@ -26,15 +26,15 @@ interface HttpOptions {
 }
 
 /**
- * One request to the explorer: the key in its header and nowhere else, no redirect followed (it would carry the key
- * to another origin), the body bounded and covered by the signal.
+ * Creates the function that sends requests to the explorer. The key is only sent in its header. Redirects are not followed,
+ * because they would send the key to another origin. The body's size is limited, and the signal also covers the body.
  * @returns a function that throws ExplorerError
  */
 export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOptions): Get {
   const http = ky.create({
     prefixUrl: apiUrl,
     headers: { "x-api-key": apiKey, accept: "application/json" },
-    // With "error" a redirect looks like a broken connection; by hand it is seen for what it is, and not followed.
+    // With "error", a redirect looks like a failed connection. With "manual", its status is visible and it is not followed.
     redirect: "manual",
     retry: 0,
     timeout: false,
@@ -84,7 +84,7 @@ function failure(path: string, response: Response): ExplorerError {
   return new ExplorerError("rejected", message, details);
 }
 
-/** Retry-After in ms: seconds, or an HTTP date. */
+/** Converts a Retry-After header to ms. It contains seconds or an HTTP date. */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
@@ -95,7 +95,7 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const reader = response.body?.getReader();
-  // fetch itself holds its request's signal weakly: once that is collected, a body that stalls would never end.
+  // fetch has only a weak reference to the signal. If the signal is garbage-collected, a stalled body never ends.
   const cancel = () => void reader?.cancel().catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();

@@ -25,7 +25,7 @@ interface ExplorerDeps {
   /** Present if processes share one budget. */
   readonly redis?: Redis | undefined;
   readonly log: Log;
-  /** Keeps what several explorers share a cache or a Redis for apart, also where their addresses are the same. */
+  /** Separates explorers that share a cache or a Redis, even if their URLs are the same. */
   readonly scope?: string | undefined;
   readonly now?: () => number;
   readonly onRead?: OnRead;
@@ -34,7 +34,7 @@ interface ExplorerDeps {
   readonly onRequest?: OnRequest;
 }
 
-/** Creates the explorer with its cache, budget, queue, retries and circuit breakers. */
+/** Creates an explorer with a cache, budget, queue, retries and circuit breakers. */
 export function createExplorer(
   config: ExplorerConfig,
   { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,

@@ -4,25 +4,25 @@ import { ExplorerError } from "./errors.js";
 import { gatherDistinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
 
-/** Rows a screen shows, and rows a request fetches: one request serves ten screens. */
+/** Rows per screen, and rows per request. One request serves ten screens. */
 export const ROWS_PER_SCREEN = 10;
 export const ROWS_PER_REQUEST = 100;
-/** The API gives pages 0 to 50 and no further (docs/explorer-api.md). */
+/** Last page that the API returns (docs/explorer-api.md). */
 const LAST_PAGE = 50;
-/** The most rows of a list that can be reached. */
+/** Maximum number of rows of a list that can be reached. */
 export const REACHABLE_ROWS = (LAST_PAGE + 1) * ROWS_PER_REQUEST;
 
-/** The most screens that a list can have. */
+/** Maximum number of screens of a list. */
 export const MAX_SCREENS = REACHABLE_ROWS / ROWS_PER_SCREEN;
 
 /** One screen's rows of a list. */
 export interface Slice<T> {
   readonly rows: readonly T[];
-  /** The screen's number, from 1. It may be less than the one wanted, if the list has become shorter. */
+  /** Screen number from 1. It is lower than requested if the list has become shorter. */
   readonly page: number;
   /** Number of screens, as far as it is known. */
   readonly pages: number;
-  /** Rows in the whole list as the explorer counts them, and how many of them can be reached; null: not known. */
+  /** Number of rows in the whole list according to the explorer, and how many of them can be reached. `null` if unknown. */
   readonly total: number | null;
   readonly reachable: number | null;
 }
@@ -30,15 +30,15 @@ export interface Slice<T> {
 type Load<T> = (page: { page: number; size: number }) => Promise<Reading<Page<T>>>;
 
 /**
- * The rows of one screen, from a list that is read a hundred rows at a time.
- * @param load reads a page of the list
+ * Returns the rows of one screen, from a list that is fetched a hundred rows at a time.
+ * @param load fetches a page of the list
  * @param page the screen's number, from 1
  */
 export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading<Slice<T>>> {
   const startRow = (page - 1) * ROWS_PER_SCREEN;
   const request = Math.min(Math.floor(startRow / ROWS_PER_REQUEST), LAST_PAGE);
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
-  // Beyond the end, or a list that became shorter: its last screen says more than an empty one.
+  // Past the end, for example because the list became shorter: show the last screen instead of an empty one.
   if (reading.data.content.length === 0 && request > 0) {
     return openSlice(load, lastScreen(reading.data.totalElements, page));
   }
@@ -49,9 +49,9 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
 }
 
 /**
- * The same for a list whose endpoint documents no parameters (`/rewards/{partyId}`, `/governance/vote-requests` and its
- * votes): its pages may be of another size, or the same one may come whatever page is wanted. Then that page is all there
- * is.
+ * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`, `/governance/vote-requests` and its
+ * votes). It may ignore the page size, or return the same page for every page number. If it does the latter, that page is treated
+ * as the whole list.
  */
 export async function openUndocumentedSlice<Name extends ListName>(
   name: Name,
@@ -66,7 +66,7 @@ export async function openUndocumentedSlice<Name extends ListName>(
     return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   if (reading.data.content.length === 0 && reading.data.unreadable === 0) {
-    // Past the end: the last screen says more than an empty one.
+    // Past the end: show the last screen instead of an empty one.
     return openUndocumentedSlice(name, load, lastScreen(firstPage.data.totalElements, page));
   }
   if (samePage(firstPage.data, reading.data, keyOf(name))) {
@@ -75,7 +75,9 @@ export async function openUndocumentedSlice<Name extends ListName>(
   return { ...reading, data: slice(reading.data, startRow - request * size, request, size) };
 }
 
-/** Returns the last screen for this number of rows, or the first if the number cannot be right because screen `past` is empty. */
+/**
+ * Returns the last screen for this number of rows. If that cannot be right, because screen `past` is empty, returns the first.
+ */
 function lastScreen(total: number | null, past: number): number {
   const lastPage = Math.ceil((total ?? 0) / ROWS_PER_SCREEN);
   return lastPage > 0 && lastPage < past ? lastPage : 1;
@@ -91,7 +93,7 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
   return b.content.length > 0 && b.content.every((row) => keys.has(text(row)));
 }
 
-/** Cuts a screen's rows out of a request's; a start past its end gives the last screen of it. */
+/** Returns a screen's rows from a fetched page. If `start` is past the end, returns the last screen of that page. */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
   const { content, totalElements, last } = source;
   const rowsBefore = request * size;
@@ -102,7 +104,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     start,
     Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
   );
-  // The length is unknown, or smaller than what was read.
+  // The total is unknown, or no more than the rows read so far although the page is not the last one.
   const isOpenEnded =
     last !== true &&
     content.length > 0 &&
@@ -117,10 +119,10 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   };
 }
 
-/** About how long a row is, in characters. */
+/** Approximate length of a row, in characters. */
 const ROW_LENGTH = 500;
 
-/** One reading of what several tell of: as old as the oldest. */
+/** Combines several readings into one, which is as old as the oldest of them. */
 export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): Reading<T> {
   const problem = readings.find((reading) => reading.problem)?.problem;
   return {
@@ -132,8 +134,8 @@ export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): 
 }
 
 /**
- * Reads the pages of a list one after another, each row once, until `enough` is true or a page has nothing new. An endpoint that
- * ignores `page` would otherwise return the same page again and again.
+ * Reads the pages of a list one after another until `enough` returns true or a page has nothing new. Each row is returned once.
+ * An endpoint that ignores `page` would otherwise return the same page again and again.
  */
 export async function readPages<Name extends ListName>(
   name: Name,
@@ -163,7 +165,7 @@ export async function readPages<Name extends ListName>(
     if (previous && samePage(previous.data, reading.data, key)) return result(true);
     readings.push(reading);
     gathered.add(reading.data.content);
-    // Pages from the cache come without waiting: many rows, looked through with each page, take a turn of their own.
+    // Cached pages arrive without a wait. Yield to the event loop, because all rows so far are searched for each page.
     await yieldFor(rows.length * ROW_LENGTH);
     const { totalElements, last, sent } = reading.data;
     const isCountReached = last === null && totalElements !== null && rows.length >= totalElements;

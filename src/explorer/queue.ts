@@ -3,7 +3,7 @@ import { type Budget, type Priority, SHARES } from "./budget.js";
 import { ExplorerError } from "./errors.js";
 import type { Waiters } from "./waiters.js";
 
-/** A pause that is longer than a person waits fails their requests at once, in ms. */
+/** Maximum pause that people's requests wait for, in ms. A longer pause fails them at once. */
 const MAX_WAIT_MS = 8_000;
 
 const pausedError = () => new ExplorerError("limited", "The explorer wants a pause", { unsent: true });
@@ -15,12 +15,14 @@ interface Task {
   readonly fail: (error: ExplorerError) => void;
 }
 
-/** The one queue that every upstream request passes. */
+/** The queue that all upstream requests pass through. */
 export interface RequestQueue {
   /**
    * Runs the work when its turn comes.
-   * @param isAllowed true if one of the waiting people may send another request; checked at its turn, before the budget is used
-   * @throws {ExplorerError} "busy" if the signal aborts first, "spent" if it is not allowed; also what the work throws
+   * @param isAllowed true if one of the waiting people may send another request. It is called at the work's turn, before the
+   * budget is used
+   * @throws {ExplorerError} "busy" if the signal aborts before the work starts, "spent" if the work is not allowed, or the work's
+   * own error
    */
   run<T>(
     waiters: Waiters,
@@ -30,25 +32,25 @@ export interface RequestQueue {
   ): Promise<T>;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;
-  /** Fails everything that waits. */
+  /** Rejects all waiting tasks with this error. */
   clear(error: ExplorerError): void;
-  /** Tasks that wait, by priority. */
+  /** Returns the number of waiting tasks of a priority. */
   waiting(priority: Priority): number;
 }
 
 interface QueueOptions {
   readonly budget: Budget;
-  /** Tasks under way at once. */
+  /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
   readonly now?: () => number;
 }
 
-/** The one line of the background. */
+/** Name of the only line in the background queue. */
 const BACKGROUND = "";
 
 /**
- * Creates a queue that keeps to the budget and to `concurrency`, with people's requests first. People take turns: each waits for
- * at most one request of every other person.
+ * Creates a queue that respects the budget and `concurrency`, and prefers people's requests. People take turns: each waits for at
+ * most one request of every other person.
  */
 export function createQueue({
   budget,
@@ -59,10 +61,10 @@ export function createQueue({
   const runningCounts: Record<Priority, number> = { people: 0, background: 0 };
   /** Number of running requests by person. */
   const runningFor = new Map<string, number>();
-  // One place stays free for another person, too.
+  // One slot also stays free for other people.
   const isWithinShare = (line: string): boolean =>
     line === BACKGROUND || (runningFor.get(line) ?? 0) < Math.max(1, concurrency - 1);
-  // One place stays free for a person while the background is busy, and one for the background.
+  // Background tasks leave one slot free for people. In return, `mayStart` leaves one free for waiting background tasks.
   const places: Record<Priority, number> = {
     people: concurrency,
     background: Math.max(1, concurrency - 1),
@@ -71,13 +73,13 @@ export function createQueue({
   let wake: NodeJS.Timeout | undefined;
   let pumping = false;
   let wasWoken = false;
-  /** Started since both priorities last had something waiting. */
+  /** Tasks started per priority since tasks of both priorities have been waiting. */
   let servedCounts: Record<Priority, number> = { people: 0, background: 0 };
 
   const leaveAll = (task: Task) => {
     for (const queue of Object.values(queues)) queue.delete(task);
   };
-  /** Returns the next task. Tasks that may no longer be sent leave the queue. */
+  /** Returns the next task. Tasks that may no longer be sent are removed and rejected. */
   const peek = (priority: Priority): Task | undefined => {
     for (;;) {
       const task = queues[priority].peek(isWithinShare);
@@ -128,7 +130,10 @@ export function createQueue({
     });
   };
 
-  /** Starts the next task. Returns the time to sleep in ms, or `undefined` if only the end of a task can help. */
+  /**
+   * Starts the next task if possible. Returns 0 if a task was started, or the time to sleep in ms. Returns `undefined` if only a
+   * new task or the end of a running one can change anything.
+   */
   const startNext = async (): Promise<number | undefined> => {
     let soonestMs: number | undefined;
     const owed = servedCounts.background * SHARES.people < servedCounts.people * SHARES.background;
@@ -136,7 +141,7 @@ export function createQueue({
       if (!mayStart(priority)) continue;
       const paused = pausedUntil - now();
       const wait = paused > 0 ? paused : await budget.take(priority);
-      // A pause may have begun meanwhile.
+      // A pause may have begun while waiting for the budget.
       if (wait <= 0 && pausedUntil <= now()) {
         startOne(priority);
         return 0;

@@ -23,9 +23,9 @@ export interface Reading<T> {
   readonly data: T;
   /** When it was fetched, in epoch ms. */
   readonly fetchedAt: number;
-  /** True if it is stale: a new answer is on its way, or the explorer fails. */
+  /** True if it is stale: it is being refreshed, or the explorer fails. */
   readonly stale: boolean;
-  /** Why no newer one could be had, if one was wanted. */
+  /** Reason why a newer answer could not be fetched, if one was needed. */
   readonly problem?: ExplorerProblem;
 }
 
@@ -41,7 +41,7 @@ export type Caller = { readonly person: string } | "background";
 export interface ReadOptions {
   /** Maximum age in ms while the explorer answers. By default freshnessOf applies. */
   readonly maxAgeMs?: number | undefined;
-  /** False if the answer is not worth caching, such as a list that is read for its names only. */
+  /** False if the answer is not worth caching, such as a list that is read only for its names. */
   readonly keep?: boolean;
 }
 
@@ -53,13 +53,13 @@ export interface ExplorerService {
 /** Called with each reading and its source. */
 export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
 
-/** Called with each answer that was fetched, unless it is the same as the one before. */
+/** Called with each fetched answer, unless it is the same as the previous one. */
 export type OnFetched = <Name extends EndpointName>(endpoint: Name, data: Answer<Name>) => void;
 
 interface ServiceOptions {
   readonly upstream: Upstream;
   readonly cache: Cache;
-  /** Tells the answers of one explorer from those of another in a cache that bots share. */
+  /** Identifies the explorer in cache keys, because several bots can share a cache. */
   readonly origin?: string;
   readonly now?: () => number;
   readonly onRead?: OnRead;
@@ -67,13 +67,13 @@ interface ServiceOptions {
   readonly onFetched?: OnFetched;
 }
 
-/** Entries of another shape live under another version, so an upgrade never reads what it does not know. */
+/** Part of every cache key. A change of the entry format needs a new version, so that an upgraded bot never reads old entries. */
 const CACHE_VERSION = 1;
 
-/** Answers are kept for comparison with the next one up to this size together, in characters. */
+/** Maximum total size of the answers that are kept for comparison with the next one, in characters. */
 const COMPARED_CHARACTERS = 1_000_000;
 
-/** One question to the explorer. */
+/** A question to the explorer. */
 interface ExplorerQuestion<Name extends EndpointName> {
   readonly name: Name;
   readonly parameters: Parameters<Name>;
@@ -83,7 +83,7 @@ interface ExplorerQuestion<Name extends EndpointName> {
   readonly options: ReadOptions;
 }
 
-/** A question on its way to the explorer. */
+/** A fetch in progress, shared by all callers with the same question (single flight). */
 interface Flight {
   readonly waiters: Waiters;
   /** True once the request was sent. Until then it waits in the queue. */
@@ -91,7 +91,7 @@ interface Flight {
   readonly entry: Promise<CacheEntry>;
 }
 
-/** The service over one upstream and one cache: single flight by question, stale answers while they are refreshed. */
+/** Creates the service for one upstream and one cache, with single flight per question and stale-while-revalidate. */
 export function createExplorerService({
   upstream,
   cache,
@@ -143,7 +143,7 @@ export function createExplorerService({
     }
   };
 
-  /** Fetches a new answer, or joins those who wait for the same. */
+  /** Starts to fetch a new answer, or joins the fetch in progress for the same question. */
   const renew = <Name extends EndpointName>(question: ExplorerQuestion<Name>): Flight => {
     const { key, caller } = question;
     const underWay = flights.get(key);
@@ -160,7 +160,9 @@ export function createExplorerService({
     return flight;
   };
 
-  /** Waits for a new answer. For a person the wait is limited, and then the cached answer is used. */
+  /**
+   * Waits for a new answer. A person waits for a limited time, and gets the cached answer if the fetch fails or takes too long.
+   */
   const renewed = async <Name extends EndpointName>(
     question: ExplorerQuestion<Name>,
     held: CacheEntry | undefined,
@@ -175,7 +177,7 @@ export function createExplorerService({
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };
-    /** True if it failed because another person, who had started it, had no requests left. */
+    /** True if it failed only because the people who had started it had no requests left, although this caller has some. */
     const isOthers = (error: unknown): boolean =>
       error instanceof ExplorerError &&
       error.problem === "spent" &&
@@ -218,9 +220,9 @@ export function createExplorerService({
     return toReading(name, foundEntry.entry, true);
   };
 
-  /** One caller's view; its methods are on the prototype, made once for all. */
+  /** The explorer for one caller. The endpoint methods are defined once, on the prototype. */
   class BoundExplorer {
-    /** A screen reads several things one after another: the person waits for all of them together. */
+    /** Deadline for all reads of one screen together (steady clock, ms), because a screen reads several things in sequence. */
     #patienceEnds: number | undefined;
     constructor(
       readonly caller: Caller,
@@ -250,7 +252,7 @@ function toReading<Name extends EndpointName>(
   stale: boolean,
 ): Reading<Answer<Name>> {
   if ("missing" in entry) throw new ExplorerError("missing", `The explorer knows no such thing (${name})`);
-  // The entry was parsed by this endpoint's schema, when it was fetched or when it came from Redis.
+  // This endpoint's schema parsed the entry, either when it was fetched or when it was read from Redis.
   return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
 }
 
@@ -259,12 +261,12 @@ function personalLimit(now: () => number) {
   const recent = new LRUCache<string, number[]>({ max: 10_000 });
   const timesOf = (person: string) =>
     (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
-  /** The first of these people who has one left. */
+  /** Returns the first of these people who has requests left. */
   const payerAmong = (people: Iterable<string>): string | undefined =>
     [...people].find((person) => timesOf(person).length < REQUESTS_PER_PERSON);
   return {
     payerAmong,
-    /** Counts a request for the person who pays for it. */
+    /** Counts a request against the first person who has requests left. */
     charge(people: ReadonlySet<string>): void {
       const payer = payerAmong(people);
       if (payer !== undefined) recent.set(payer, [...timesOf(payer), now()]);

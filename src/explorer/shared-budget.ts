@@ -2,10 +2,13 @@ import type { Redis, RedisClient } from "../storage/redis.js";
 import { MINUTE } from "../util/units.js";
 import { type Budget, bucketOf, type Priority } from "./budget.js";
 
-/** A Lua expression: Redis' own clock, in ms. */
+/** Lua expression for the Redis server's clock, in ms. */
 const REDIS_TIME = `(function() local time = redis.call("TIME") return time[1] * 1000 + time[2] / 1000 end)()`;
 
-/** The bucket of createBudget in one step of Redis: the ms to wait, 0 when a token was taken. */
+/**
+ * Returns the Lua script that does what `createBudget` does, as one atomic step. It returns 0 if it took a token, else the ms to
+ * wait.
+ */
 const takeScript = (now: string) => `
 local now = ${now}
 local priorities = { "people", "background" }
@@ -33,13 +36,13 @@ redis.call("HSET", KEYS[1], "at", string.format("%.3f", now), "people", string.f
 redis.call("PEXPIRE", KEYS[1], ARGV[6])
 return wait`;
 
-/** Time after which an unused budget is full again, in ms. */
+/** Time after which the key of an unused budget expires, in ms. The budget is full again by then. */
 const FORGET_MS = 10 * MINUTE;
 
 /**
  * Takes a token from the bucket in Redis.
- * @param now a number for tests; by default Redis' own clock
- * @returns the ms to wait, 0 when it was there
+ * @param now time in ms for tests. By default the Redis server's clock
+ * @returns 0 if a token was taken, else the ms to wait
  */
 export async function takeFromRedis(
   client: RedisClient,
@@ -54,7 +57,7 @@ export async function takeFromRedis(
   return client.eval(script, { keys: [key], arguments: [priority, ...numbers] });
 }
 
-/** One budget for all processes that share a Redis; while Redis is not usable, each goes on with its own. */
+/** Creates one budget for all processes that share a Redis. While Redis is unavailable, each process uses its own budget. */
 export function createSharedBudget(redis: Redis, perMinute: number, own: Budget, key: string): Budget {
   return {
     async take(priority) {

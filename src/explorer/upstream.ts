@@ -17,21 +17,21 @@ import type { Body, Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
 import type { Waiters } from "./waiters.js";
 
-/** Timeouts of one attempt with its body and of a request with all attempts and waits, in ms. */
+/** Timeouts in ms: for one attempt including its body, and for a request with all attempts and waits. */
 const TRY_MS = 10_000;
 const TOTAL_MS: Readonly<Record<Priority, number>> = { people: 20_000, background: 120_000 };
 const TRIES = 3;
-/** Before the second try, in ms; twice that before the third; each half as long again or half as short by chance. */
+/** Delay before the second attempt, in ms. It doubles for the third one. Jitter changes each delay by up to 50%. */
 const FIRST_PAUSE_MS = 400;
-/** A Retry-After is honoured up to this, in ms; without one, or with a longer one, the queue goes on then. */
+/** Maximum pause for a Retry-After, and the pause for a 429 without one, in ms. */
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
-/** Number of failures in a row that open the circuit breaker. It tries again after this time, in ms. */
+/** Number of consecutive failures that open the circuit breaker, and the delays before it tries again, in ms. */
 const FAILURES_IN_A_ROW = 5;
 const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };
 const REFUSED_REOPEN_MS = { initialDelay: 15_000, maxDelay: 60_000 };
 
-/** Called with each try, and its wait in the queue before it. */
+/** Called after each attempt with its status, its duration and its wait in the queue before it. */
 export type OnRequest = (outcome: {
   readonly status: string;
   readonly ms: number;
@@ -42,31 +42,31 @@ export type OnRequest = (outcome: {
 interface UpstreamOptions {
   readonly get: Get;
   readonly queue: RequestQueue;
-  /** Called once when the explorer begins to fail, or to refuse the key, and once when it answers again. */
+  /** Called once when the explorer begins to fail or to refuse the key, and once when it answers again. */
   readonly onDown: (error: ExplorerError) => void;
   readonly onRefused: (error: ExplorerError) => void;
   readonly onBack: (from: "failing" | "refused") => void;
-  /** Called once when it begins to withhold an endpoint that others are given. */
+  /** Called once when the explorer begins to restrict an endpoint for this key. */
   readonly onWithheld?: (error: ExplorerError, endpoint: EndpointName) => void;
   readonly onRequest?: OnRequest;
 }
 
-/** A request and the people it is for. */
+/** A request and the callers that wait for it. */
 export interface UpstreamRequest {
   readonly waiters: Waiters;
-  /** One that fails, or is withheld, does not speak for the others. */
+  /** Endpoint name. A single endpoint that fails or is restricted does not count as a problem of the whole explorer. */
   readonly endpoint: EndpointName;
   readonly path: string;
   readonly query: Query;
   /** True if one of the waiting people may send another request. By default it may be sent. */
   readonly isAllowed?: () => boolean;
-  /** Called as each try is sent. */
+  /** Called when each attempt is sent. */
   readonly onSent?: () => void;
-  /** True if the path always has an answer, so that a 404 is about the address and not about an id. */
+  /** True if the path always has an answer, so that a 404 means that the endpoint is restricted or the address is wrong. */
   readonly isAlwaysThere?: boolean;
 }
 
-/** Sends a request: through the breakers, the queue and, if it may help, a second time. Throws ExplorerError. */
+/** Sends a request through the circuit breakers and the queue, and retries it if that may help. Throws ExplorerError. */
 export type Upstream = (request: UpstreamRequest) => Promise<Body>;
 
 const problemIs =
@@ -75,8 +75,9 @@ const problemIs =
     error instanceof ExplorerError && problems.includes(error.problem);
 
 /**
- * Good manners towards the explorer in one place: one queue, retries that go through it again with jitter and only
- * where they may help, a breaker for an explorer that is down and one for a key that is refused.
+ * Creates the only way to send requests to the explorer. All of them pass through one queue. Retries have jitter, pass through
+ * the queue again, and happen only if they may help. One circuit breaker is for an explorer that is down, another for a refused
+ * key.
  */
 export function createUpstream({
   get,
@@ -89,18 +90,18 @@ export function createUpstream({
 }: UpstreamOptions): Upstream {
   // While the circuit breaker is half open, only an answer closes it. A request that was not sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
-  /** Endpoints that have answered, and were not found to be restricted since. */
+  /** Endpoints that have answered, and have not turned out to be restricted since. */
   const answering = new Set<EndpointName>();
   /**
-   * Endpoints that were withheld since the last success although they had answered before, or none had. Several of them without a
-   * success in between point to the key or the address. An endpoint that never answers this key says nothing about it.
+   * Endpoints that were withheld since the last success, if they had answered before or if none had. Two or more of them point to
+   * a wrong key or address. An endpoint that has never answered with this key, while others have, does not count.
    */
   const withheld = new Set<EndpointName>();
   const isRefused = (error: unknown): boolean =>
     problemIs("refused")(error) || (problemIs("withheld")(error) && withheld.size > 1);
   const reported = new Set<EndpointName>();
   const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
-  /** Endpoints that failed since the last success: one that fails alone does not speak for the others. */
+  /** Endpoints that failed since the last success. A single failing endpoint does not mean that the explorer is down. */
   const failingEndpoints = new Set<EndpointName>();
   const isDown = (error: unknown): boolean =>
     problemIs("failing", "slow", "unreadable")(error) &&
@@ -152,7 +153,7 @@ export function createUpstream({
       try {
         const responseBody = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failingEndpoints.clear();
-        // The key is accepted: what was withheld before is restricted for it.
+        // The key is accepted, so the endpoints that were withheld before are restricted for it.
         for (const restricted of withheld) answering.delete(restricted);
         withheld.clear();
         answering.add(endpoint);
@@ -195,7 +196,7 @@ export function createUpstream({
         const isRepeated =
           error instanceof ExplorerError && error.retryable && !error.unsent && attempt < TRIES;
         if (!isRepeated || signal.aborted || downBreaker.state === CircuitState.Open) throw error;
-        // After a 429 the queue itself waits as long as the explorer said.
+        // After a 429, the queue itself pauses for as long as the explorer asked.
         const pause = error.problem === "limited" ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1);
         await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => {
           throw error;
@@ -207,7 +208,7 @@ export function createUpstream({
 
 const priorityOf = ({ people }: Waiters): Priority => (people.size > 0 ? "people" : "background");
 
-/** A 404 where there always is something: it is no missing thing. */
+/** Turns a 404 into `withheld`. For paths that always have an answer, it cannot mean that an id does not exist. */
 const asWithheld = (error: unknown): unknown =>
   error instanceof ExplorerError && error.problem === "missing"
     ? new ExplorerError("withheld", error.message, { status: 404 })

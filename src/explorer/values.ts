@@ -3,11 +3,11 @@ import { yieldFor } from "../util/event-loop.js";
 import { perObject } from "../util/per-object.js";
 
 /**
- * Values as strangers send them, made regular: everything the explorer says passes through here once, at the
- * edge. Each reader takes anything at all and gives `null` for what it cannot read; none throws.
+ * Parsers for untrusted values. Everything that the explorer sends passes through them once. Each `to…` function accepts any
+ * value, returns `null` if it cannot parse it, and never throws.
  */
 
-/** The years in which a timestamp is believed (docs/ledger.md): anything else is "unknown", never 1970. */
+/** Range of plausible timestamps (docs/ledger.md). Anything outside it is unknown, so that a 0 is never shown as 1970. */
 const EARLIEST = Date.UTC(2020);
 const LATEST = Date.UTC(2100);
 
@@ -19,8 +19,8 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:?\
 const believed = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ? Math.trunc(ms) : null);
 
 /**
- * A point in time, in epoch milliseconds. The API names no unit, so each number is read by its magnitude (seconds,
- * ms, µs or ns), and ISO 8601 text too, as UTC if it names no zone. Anything outside 2020–2100 gives null.
+ * Parses a point in time to epoch ms. The API documents no unit, so a number's magnitude decides between s, ms, µs and ns. ISO
+ * 8601 text without a time zone is UTC. Returns null for times outside 2020–2100.
  */
 export function toTime(value: unknown): number | null {
   if (typeof value === "string" && ISO_DATE.test(value.trim())) {
@@ -39,8 +39,8 @@ export function toTime(value: unknown): number | null {
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
 
 /**
- * A number of any size as an exact decimal string without an exponent ("1234.5"), from a number or from text. It
- * never passes through a float, so the ten digits of a balance and an id past 2^53 stay what they were.
+ * Converts a number, or text of any size, to an exact decimal string without an exponent ("1234.5"). Text is never converted to a
+ * float, so ten decimals of a balance and ids above 2^53 stay exact.
  */
 export function toDecimal(value: unknown): string | null {
   const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
@@ -59,14 +59,14 @@ export function toDecimal(value: unknown): string | null {
   return sign === "-" && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
 }
 
-/** A count: a whole number from 0 that a float holds exactly. */
+/** Parses a count: a non-negative safe integer. */
 export function toCount(value: unknown): number | null {
   const decimal = toDecimal(value);
   const count = decimal === null ? Number.NaN : Number(decimal);
   return Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
-/** A literal true or false, as such or as text; null stays apart from false. */
+/** Parses a boolean, or the text "true" or "false". Anything else is null and not false. */
 export function toFlag(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;
   const text = typeof value === "string" ? value.trim().toLowerCase() : "";
@@ -76,7 +76,7 @@ export function toFlag(value: unknown): boolean | null {
 /** Maximum length of untrusted text. Reasons and descriptions are the longest. */
 const MAX_TEXT = 20_000;
 
-/** Text with something in it, cleaned, trimmed and cut; a number or a boolean becomes its text. */
+/** Returns the text cleaned, trimmed and cut, or null if the result is empty. Numbers and booleans become text. */
 export function toText(value: unknown): string | null {
   if (typeof value === "string") return clean(cut(value, MAX_TEXT)).trim() || null;
   // JSON may hold 1e999, which is read as Infinity.
@@ -84,25 +84,25 @@ export function toText(value: unknown): string | null {
   return isScalar ? String(value) : null;
 }
 
-/** The longest name that is shown or kept. */
+/** Maximum length of a name. */
 const MAX_NAME = 200;
 
-/** A name: text, cut if it enters. */
+/** Parses a name: text that is cut to `MAX_NAME`. */
 export const toName = (value: unknown): string | null => {
   const text = toText(typeof value === "string" ? cut(value, 4 * MAX_NAME) : value);
   return text === null ? null : cut(text, MAX_NAME);
 };
 
-/** The longest id that is believed: a party's has 255 characters at the most. */
+/** Maximum length of an id. Party ids have at most 255 characters. */
 export const MAX_ID_LENGTH = 300;
 
-/** Returns an id, or null. An id of dots only could climb up a path. */
+/** Returns an id, or null. Ids such as `..` are rejected, because they would change the path of a request. */
 export function toId(value: unknown): string | null {
   const text = toText(value);
   return text === null || text.length > MAX_ID_LENGTH || /^\.+$/.test(text) ? null : text;
 }
 
-/** JSON within a field's text is read up to this, in characters. */
+/** Maximum length of a text field that is parsed as JSON, in characters. */
 const MAX_INNER_JSON = 1_000_000;
 
 /**
@@ -120,21 +120,21 @@ export function toJson(value: unknown): unknown {
   }
 }
 
-/** An object's fields, or null for anything else. */
+/** Returns the value if it is an object, else null. */
 export const toRecord = (value: unknown): Readonly<Record<string, unknown>> | null =>
   isRecord(value) ? value : null;
 
-// Not a copy: one of untrusted data hundred thousand fields takes half a second.
+// The object is not copied: a copy of an untrusted object with a hundred thousand fields takes half a second.
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const MAX_LEAVES = 200;
 const MAX_LEAF_DEPTH = 8;
-/** The longest name of a field, and the longest value, that are looked at. */
+/** Maximum lengths of a field's name and of a value. Longer ones are cut. */
 const MAX_KEY = 100;
 const MAX_LEAF = 4_000;
 
-/** Returns every leaf of a JSON value by its path, as text. Count and depth are limited, because the value is untrusted. */
+/** Returns all leaves of a JSON value as text, by path. Their count and depth are limited, because the value is untrusted. */
 export const leavesOf = (value: unknown): ReadonlyMap<string, string> =>
   typeof value === "object" && value !== null ? leavesOfObject(value) : new Map();
 
@@ -163,7 +163,7 @@ const STRING_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/g;
 /** Minimum length of a run of digits and points that may be a number too long for a float. */
 const LONG_NUMBER = 15;
 
-/** True if a text may contain a long number. Checking character by character costs a tenth of a pattern. */
+/** True if a text may contain a long number. This loop takes a tenth of the time of a regular expression. */
 function mayHoldLongNumber(text: string): boolean {
   let runLength = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -176,16 +176,16 @@ function mayHoldLongNumber(text: string): boolean {
 }
 
 /**
- * JSON.parse, but numbers of more than fifteen digits, which a float may not hold, stay as text: an event's id
- * passes 2^53, and amounts have ten decimals.
- * @throws {SyntaxError} if the text is no JSON
+ * Like JSON.parse, but returns numbers of more than fifteen digits as text, because a float may not hold them exactly. Event ids
+ * exceed 2^53, and amounts have ten decimals.
+ * @throws {SyntaxError} if the text is not valid JSON
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayHoldLongNumber(text) ? JSON.parse(withLongNumbersAsText(text)) : value;
 }
 
-/** Parses a long text without blocking the event loop. @throws {SyntaxError} */
+/** Like `parseJson`, but yields to the event loop between the steps for a long text. @throws {SyntaxError} */
 export async function parseLargeJson(text: string): Promise<unknown> {
   await yieldFor(text.length);
   const value: unknown = JSON.parse(text);
@@ -196,11 +196,14 @@ export async function parseLargeJson(text: string): Promise<unknown> {
   return JSON.parse(rewritten);
 }
 
-/** Only what parsed is rewritten: on a text that is cut off, the pattern would take quadratic time. */
+/** Quotes long numbers. Only call it with valid JSON: on truncated text, the pattern would take quadratic time. */
 const withLongNumbersAsText = (text: string): string =>
   text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`));
 
-/** An http(s) address that parses, made regular and at most 2,048 characters long; null for any other. */
+/**
+ * Parses and normalizes an http(s) URL of at most 2,048 characters. Returns null for anything else, such as a URL with a
+ * password.
+ */
 export function toUrl(value: unknown): string | null {
   const text = toText(value);
   if (text === null || !URL.canParse(text)) return null;

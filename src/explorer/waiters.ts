@@ -3,10 +3,10 @@
  * is running.
  */
 export interface Waiters {
-  /** In the order in which they came. */
+  /** In the order in which they joined. */
   readonly people: ReadonlySet<string>;
   readonly background: boolean;
-  /** Called with each who comes while it waits in the queue: a person, or undefined for the background. */
+  /** Called when a caller joins while the request waits in the queue: with the person, or `undefined` for background work. */
   onJoined: ((person: string | undefined) => void) | undefined;
   join(person: string | undefined): void;
 }

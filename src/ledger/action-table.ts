@@ -1,6 +1,6 @@
 import type { UnitName } from "./units.js";
 
-/** A field of an action to show: its path, label and unit. */
+/** A field of an action that is shown: its path, label and unit. */
 export type FieldRule = readonly [path: string, label: string, unit: UnitName];
 
 /** Rules for an action's constructor. */
@@ -9,11 +9,11 @@ export interface ActionRule {
   /** Template of a request's name. If one of its fields is missing, the words are used instead. */
   readonly summary?: string;
   readonly fields: readonly FieldRule[];
-  /** The configuration that it replaces, if its value is a whole configuration. */
+  /** The configuration that the action replaces, if its value is a whole configuration. */
   readonly configures?: "Amulet rules" | "DSO rules";
-  /** True if its value is a list of changes to validators' licences. */
+  /** True if the action's value is a list of changes to validator licenses. */
   readonly changesLicences?: boolean;
-  /** The two fields whose differences are what it changes. */
+  /** The two fields to compare, if the action's changes are the differences between them. */
   readonly differs?: readonly [before: string, after: string];
 }
 
@@ -39,7 +39,7 @@ const NAME_PAYMENT: readonly FieldRule[] = [
 ];
 const SCHEDULED_FROM = "From";
 
-/** The constructors of actions, those from before MainNet and from branches included (docs/ledger.md). */
+/** Rules by constructor, including constructors from before MainNet and from branches (docs/ledger.md). */
 export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
   [
     "SRARC_OffboardSv",
@@ -263,7 +263,10 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
   ["ExtActionRequiringConformation", action("Unknown action (extension)")],
 ]);
 
-/** Words of earlier versions of the bot, which its state may hold, and of the ledger's own pages. */
+/**
+ * Constructors by other words for them: those of earlier versions of the bot, which may be in its state, and of the ledger's own
+ * pages.
+ */
 export const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ["Offboard Member", "SRARC_OffboardSv"],
   ["Update SV Reward Weight", "SRARC_UpdateSvRewardWeight"],

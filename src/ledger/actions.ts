@@ -4,29 +4,29 @@ import { type ConfigChange, configChanges } from "./configuration.js";
 import { readable } from "./readable.js";
 import { UNITS, type Value, valueText } from "./units.js";
 
-/** A field of an action, in words and its unit. */
+/** A field of an action with its label, and its value in its unit. */
 export interface Fact {
   readonly label: string;
   readonly value: Value;
 }
 
-/** The summary of a vote request in a few words, with parties by their ids: "Feature …". It is untrusted. */
+/** A short summary of a vote request, in which parties are given by their ids: "Feature …". It is untrusted. */
 export type ActionSummary = readonly (string | { readonly party: string })[];
 
 /** The action of a vote request. All text is untrusted. */
 export interface Action {
   /** The constructor, such as `SRARC_OffboardSv`; null if there is none. */
   readonly tag: string | null;
-  /** "Offboard Super Validator". An unknown constructor is made readable; null if there is none. */
+  /** Such as "Offboard Super Validator". An unknown constructor is split into words. null if there is no constructor. */
   readonly words: string | null;
   /** null if only the words are known. */
   readonly summary: ActionSummary | null;
   readonly facts: readonly Fact[];
-  /** The fields of a configuration that it changes. */
+  /** The configuration fields that the action changes. */
   readonly changes: readonly ConfigChange[];
-  /** Why a configuration's changes cannot be told: the one before is not given, the new one is not, or they do not differ. */
+  /** Reason why a configuration's changes are unknown: the old one is missing, the new one is missing, or they do not differ. */
   readonly gap: "base" | "new" | "difference" | null;
-  /** The configuration as the explorer gives it; null if it gives none. */
+  /** The `actionConfig` as the explorer sends it. null if it sends none. */
   readonly config: unknown;
 }
 
@@ -34,14 +34,14 @@ const MAX_DEPTH = 8;
 /** Maximum number of fields of an action without rules. */
 const MAX_FACTS = 8;
 
-/** A scalar, or one wrapped in a single field, as text; null for anything larger. */
+/** Returns a scalar, or a scalar wrapped in single-field objects, as text. null for anything else. */
 function scalar(value: unknown, depth = 0): string | null {
   if (typeof value !== "object" || value === null) return toText(value);
   const values = depth < MAX_DEPTH ? Object.values(value) : [];
   return values.length === 1 ? scalar(values[0], depth + 1) : null;
 }
 
-/** The field at a path such as `newScheduleItem._1`. */
+/** Returns the value at a path such as `newScheduleItem._1`. */
 const valueAt = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((inner, key) => toRecord(inner)?.[key], value);
 
@@ -57,7 +57,7 @@ const label = (path: string): string => {
 const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
 const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 
-/** Returns every scalar of an action without rules. */
+/** Returns the scalars of an action without rules, up to the maximum. */
 function leafFacts(value: unknown): Fact[] {
   const leaves = [...leavesOf(value)].filter(([path]) => !/(^|\.)tag$/.test(path));
   const facts = leaves.map(([path, text]) => ({
@@ -68,7 +68,7 @@ function leafFacts(value: unknown): Fact[] {
   return withRest(facts);
 }
 
-/** The first of many facts, and how many more there are. */
+/** Limits the number of facts, and replaces the rest by their count. */
 const withRest = (facts: readonly Fact[]): Fact[] =>
   facts.length <= MAX_FACTS
     ? [...facts]
@@ -89,7 +89,7 @@ function licenceChange(change: unknown): (Fact & { readonly about: ActionSummary
   const weight = scalar(value?.newWeight);
   if (weight === null)
     return { label: readable(tag), value: { party }, about: [`${readable(tag)}: `, { party }] };
-  // A plain factor of the usual reward, and no basis points as for super validators.
+  // The weight is a factor of the usual reward, and not in basis points as for super validators.
   const factor = UNITS.count(weight);
   const text = valueText(factor, String);
   return {
@@ -99,7 +99,7 @@ function licenceChange(change: unknown): (Fact & { readonly about: ActionSummary
   };
 }
 
-/** The changes of validators' licences, and what a request with them is about. */
+/** Returns the facts and the summary of a request that changes validator licenses. */
 function licenceChanges(changes: unknown): Pick<Action, "facts" | "summary"> {
   const list = Array.isArray(changes) ? (changes as unknown[]) : [];
   const knownChanges = list.flatMap((each) => licenceChange(each) ?? []);
@@ -116,7 +116,7 @@ function licenceChanges(changes: unknown): Pick<Action, "facts" | "summary"> {
 function ruledFacts(fields: readonly FieldRule[], value: unknown): (Fact & { readonly path: string })[] {
   return fields.flatMap(([path, name, unit]) => {
     const foundValue = valueAt(value, path);
-    // A path of field names may be a list.
+    // A field path may be a list of names.
     const text =
       scalar(foundValue) ??
       (Array.isArray(foundValue) ? foundValue.flatMap((each) => toText(each) ?? []).join(".") : null);
@@ -124,7 +124,7 @@ function ruledFacts(fields: readonly FieldRule[], value: unknown): (Fact & { rea
   });
 }
 
-/** A rule's summary with its fields filled in; null if one of them is missing. */
+/** Fills in the fields of a rule's summary. Returns null if one of them is missing. */
 function filled(
   summary: string | undefined,
   facts: readonly (Fact & { readonly path: string })[],
@@ -140,7 +140,7 @@ function filled(
   return knownPieces.length === pieces.length ? knownPieces.filter((piece) => piece !== "") : null;
 }
 
-/** Names a configuration's changes: the first one, and the number of others. */
+/** Summarizes a configuration's changes: the first one, and the number of others. */
 function changesSummary(configures: string, [first, ...more]: readonly ConfigChange[]): ActionSummary | null {
   if (!first) return null;
   const name = `${configures}: ${first.label.charAt(0).toLowerCase()}${first.label.slice(1)}`;
@@ -151,8 +151,8 @@ function changesSummary(configures: string, [first, ...more]: readonly ConfigCha
 }
 
 /**
- * The innermost constructor of an `actionConfig` and its value: the tag is wrapped in a field that ends in `Action`
- * (`dsoAction`, `amuletRulesAction`, …), itself under a tag.
+ * Returns the innermost constructor of an `actionConfig` and its value. The constructor is wrapped in an object with a tag and in
+ * a field whose name ends in `Action` (`dsoAction`, `amuletRulesAction`, …).
  */
 function constructorOf(config: unknown, depth = 0): [tag: string | null, value: unknown] {
   const configRecord = toRecord(toJson(config));
@@ -173,13 +173,13 @@ function constructorOf(config: unknown, depth = 0): [tag: string | null, value: 
 
 const ruleFor = (tag: string): ActionRule => ACTIONS.get(tag) ?? { words: readable(tag), fields: [] };
 
-/** The constructor of an `actionConfig`; null if it names none. */
+/** Returns the constructor of an `actionConfig`. null if there is none. */
 export const tagOf = (actionConfig: unknown): string | null => constructorOf(actionConfig)[0];
 
 /** True if there are rules for a constructor. */
 export const isKnownTag = (tag: string): boolean => ACTIONS.has(tag);
 
-/** Parses an `actionConfig`: an object, text with JSON in it, a bare tag, null, or an unknown tag. */
+/** Parses an `actionConfig`. It may be an object, text that contains JSON, a bare tag, or null, and its tag may be unknown. */
 export function toAction(actionConfig: unknown): Action {
   const config = toJson(actionConfig);
   const [tag, value] = constructorOf(config);
@@ -211,16 +211,16 @@ export function toAction(actionConfig: unknown): Action {
   };
 }
 
-/** A constructor, such as `SRARC_OffboardSv`. */
+/** Matches a constructor, such as `SRARC_OffboardSv`. */
 const CONSTRUCTOR = /^[A-Z]*ARC_\w+$/;
 
-/** True if a text is an action's constructor, as titles often are. */
+/** True if a text is an action's constructor. Titles of vote requests often are. */
 export const isConstructor = (text: string | null): text is string =>
   text !== null && (CONSTRUCTOR.test(text) || ACTIONS.has(text));
 
 const KNOWN_WORDS: ReadonlySet<string> = new Set([...ACTIONS.values()].map(({ words }) => words));
 
-/** Constructors by all words that have stood for them: those of now, of earlier versions of the bot, and their bare names. */
+/** Constructors by all their names: current words, words of earlier versions of the bot, and the constructor split into words. */
 const TAGS: ReadonlyMap<string, string> = new Map([
   ...[...ACTIONS].map(([tag, { words }]) => [words, tag] as const),
   ...[...ACTIONS.keys()]
@@ -229,11 +229,11 @@ const TAGS: ReadonlyMap<string, string> = new Map([
   ...OTHER_WORDS,
 ]);
 
-/** The constructor that a title is, or has the words of; null if it says something else. */
+/** Returns the constructor that a title is, or whose words it has. null if it has other text. */
 export const toTag = (title: string | null): string | null =>
   title === null || isConstructor(title) ? title : (TAGS.get(title) ?? null);
 
-/** A title in words: titles are often the action's constructor. */
+/** Returns a title in words, because titles are often the action's constructor. */
 export function toTitle(title: string | null): string | null {
   const tag = toTag(title);
   return tag === null ? title : ruleFor(tag).words;
@@ -243,6 +243,6 @@ export function toTitle(title: string | null): string | null {
 export const isGeneric = (title: string | null): boolean =>
   title === null || isConstructor(title) || KNOWN_WORDS.has(toTitle(title) ?? "");
 
-/** A summary as text, with parties as `nameOf` calls them. */
+/** Returns a summary as text, with the names that `nameOf` returns for parties. */
 export const summaryText = (summary: ActionSummary, nameOf: (party: string) => string): string =>
   summary.map((piece) => (typeof piece === "string" ? piece : nameOf(piece.party))).join("");

@@ -1,6 +1,6 @@
 import { toDecimal } from "../explorer/values.js";
 
-/** Digits behind the point of the ledger's amounts. */
+/** Number of decimals of the ledger's amounts. */
 const DIGITS = 10;
 
 const toUnits = (decimal: string): bigint => {

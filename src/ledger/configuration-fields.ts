@@ -1,8 +1,8 @@
 import type { UnitName } from "./units.js";
 
 /**
- * A field's words and unit. `*` in a path matches a key of a map or a step of a schedule. `{}` in the words is replaced by that
- * key in the third element's unit.
+ * Words and unit of a field. `*` in a path matches a key of a map or a step of a schedule. That key replaces `{}` in the words,
+ * in the unit of the third element.
  */
 export type ConfigField = readonly [words: string, unit: UnitName, keyUnit?: UnitName];
 
@@ -43,7 +43,7 @@ const SYNCHRONIZER = "decentralizedSynchronizer.synchronizers.*";
 const LOCK = "governanceLockConfig";
 const UPGRADE = "nextScheduledLogicalSynchronizerUpgrade";
 
-/** The fields of both configurations, Amulet rules and DSO rules, by their paths (docs/ledger.md). */
+/** Fields of both configurations (Amulet rules and DSO rules) by path (docs/ledger.md). */
 export const CONFIG_FIELDS: ReadonlyMap<string, ConfigField> = new Map<string, ConfigField>([
   ["tickDuration", ["Tick (half a round)", "duration"]],
   ["transferConfig.createFee.fee", ["Fee per output created", "usd"]],

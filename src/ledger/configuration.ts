@@ -4,16 +4,16 @@ import { CONFIG_FIELDS } from "./configuration-fields.js";
 import { readable } from "./readable.js";
 import { toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
 
-/** One field of a configuration that changes, in words; `from` is null if it was not there, `to` if it goes. */
+/** A change of one configuration field. `from` is null if the field is new, and `to` is null if it is removed. */
 export interface ConfigChange {
-  /** As the ledger has it: `transferConfig.transferFee.steps.100`. */
+  /** Path on the ledger: `transferConfig.transferFee.steps.100`. */
   readonly path: string;
   readonly label: string;
   readonly from: Value | null;
   readonly to: Value | null;
 }
 
-/** A step of a path: a field's own name, or a key of a map, which anybody may have chosen. */
+/** A step of a path: a field name, or a key of a map. Keys are untrusted. */
 interface Step {
   readonly text: string;
   readonly isKey: boolean;
@@ -26,20 +26,28 @@ interface Leaf {
   readonly isSpan: boolean;
 }
 
-/** More than these are not compared, and longer names are cut, since each path repeats them: a stranger wrote it. */
+/**
+ * Limits, because a configuration is untrusted. Further leaves are not compared. Longer names are cut, since each path repeats
+ * them.
+ */
 const MAX_LEAVES = 2_000;
 const MAX_DEPTH = 16;
 const MAX_KEY = 300;
 
 const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null;
 
-/** A key's text: a scalar, or a span of time. A number is the same with or without zeros behind it. */
+/**
+ * Returns the text of a key, which is a scalar or a duration. Numbers are normalized, so that trailing zeros make no difference.
+ */
 function toKey(value: unknown): string | null {
   const text = isScalar(value) ? toText(value) : toMicroseconds(value);
   return text == null ? null : (toDecimal(text) ?? text.slice(0, MAX_KEY));
 }
 
-/** The entries of what the ledger writes as a list of pairs: `[[key, value]]` for a map, `[{_1: key, _2: value}]` for steps. */
+/**
+ * Returns the entries of a list of pairs: `[[key, value]]` for a map, `[{_1: key, _2: value}]` for steps. Returns undefined for
+ * any other list.
+ */
 function pairsOf(list: readonly unknown[]): (readonly [key: string, value: unknown])[] | undefined {
   const pairs = list.map((each) => {
     const { _1, _2 } = toRecord(each) ?? {};
@@ -52,7 +60,10 @@ function pairsOf(list: readonly unknown[]): (readonly [key: string, value: unkno
   return knownPairs.length === list.length && keys.size === knownPairs.length ? knownPairs : undefined;
 }
 
-/** A set's members, and a list of different scalars, by themselves; the rest of a list by its place. */
+/**
+ * Returns the entries of a list: by key for pairs, by value for a set or a list of distinct scalars, and by index for any other
+ * list.
+ */
 function entriesOf(list: readonly unknown[]): (readonly [key: string, value: unknown])[] {
   const pairs = pairsOf(list);
   if (pairs) return pairs;
@@ -61,11 +72,14 @@ function entriesOf(list: readonly unknown[]): (readonly [key: string, value: unk
   return list.map((each, place) => [isSet ? (keys[place] ?? "") : String(place), isSet ? {} : each]);
 }
 
-/** A path as the table of fields has it, with a star for each key. */
+/** Returns a path as in `CONFIG_FIELDS`, with `*` for each key. */
 const patternOf = (path: readonly Step[]): string =>
   path.map(({ text, isKey }) => (isKey ? "*" : text)).join(".");
 
-/** Every leaf of a configuration by its path, maps and schedules by their keys. A member of a set is a leaf that says "yes". */
+/**
+ * Collects the leaves of a configuration by path. Entries of maps and schedules have their key in the path. A member of a set is
+ * a leaf with the text "yes".
+ */
 function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf>): void {
   if (found.size >= MAX_LEAVES || path.length > MAX_DEPTH) return;
   const addChange = (text: string, isSpan = false) =>
@@ -77,7 +91,7 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
     if (text !== null && path.length > 0) addChange(text);
   } else {
     const valueRecord = toRecord(value);
-    // A set or a map may be wrapped in a field "map".
+    // A set or a map may be wrapped in a field named `map` or `pos`.
     const only =
       valueRecord && Object.keys(valueRecord).length === 1 ? (valueRecord.map ?? valueRecord.pos) : undefined;
     const list = Array.isArray(value)
@@ -88,7 +102,7 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
     const entries = list
       ? entriesOf(list)
       : Object.entries(valueRecord ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);
-    // A text map is an object: its names are keys, and no fields.
+    // A text map is an object whose names are keys and not fields.
     const areKeys = list !== null || CONFIG_FIELDS.has(`${patternOf(path)}.*`);
     const isMember = path.at(-1)?.isKey === true;
     if (entries.length === 0 && isMember) addChange("yes");
@@ -96,13 +110,13 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
   }
 }
 
-/** Names an unknown field by its path. */
+/** Returns a label for an unknown field, made from its path. */
 function otherwise(path: readonly Step[]): string {
   const pathWords = path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · ");
   return pathWords.charAt(0).toUpperCase() + pathWords.slice(1);
 }
 
-/** A field's words, and the unit of its value. */
+/** Returns the label of a field and the unit of its value. */
 function describe(path: readonly Step[]): { readonly label: string; readonly unit: UnitName | undefined } {
   const field = CONFIG_FIELDS.get(patternOf(path));
   if (!field) return { label: otherwise(path), unit: undefined };
@@ -111,18 +125,18 @@ function describe(path: readonly Step[]): { readonly label: string; readonly uni
   return { label: label.replace("{}", () => valueText(UNITS[keyUnit](key), shortId)), unit };
 }
 
-/** A leaf in its unit; a span of time is known for one by how the ledger writes it. */
+/** Converts a leaf to its unit. A duration is recognized by its format, even if the field is unknown. */
 const toValue = (leaf: Leaf | undefined, unit: UnitName | undefined): Value | null =>
   leaf ? UNITS[unit ?? (leaf.isSpan ? "duration" : "text")](leaf.text) : null;
 
-/** A version is text, in which 1.10 is not 1.1; everything else is the same in whatever digits. */
+/** Compares two leaves. Numbers are equal if their values are. Text must be identical: version 1.10 is not 1.1. */
 function isSame(a: Leaf | undefined, b: Leaf | undefined, unit: UnitName | undefined): boolean {
   if (a?.text === b?.text) return true;
   const decimalLeft = unit === "text" ? null : toDecimal(a?.text);
   return decimalLeft !== null && decimalLeft === toDecimal(b?.text);
 }
 
-/** Every leaf of a configuration by its path. */
+/** Returns all leaves of a configuration by path. */
 export function flatten(value: unknown): Map<string, Leaf> {
   const foundLeaves = new Map<string, Leaf>();
   leavesOf(value, [], foundLeaves);

@@ -5,7 +5,7 @@ import { cut } from "../text/plain.js";
 import { isKnownTag, tagOf } from "./actions.js";
 import { statusGroup } from "./vote-rules.js";
 
-/** Kinds of transfers in words. A plain transfer has none. */
+/** Labels of transfer types. A plain transfer has no label. */
 export const TRANSFER_KINDS: ReadonlyMap<string, string> = new Map([
   ["transfer", ""],
   ["instruction", "by instruction"],
@@ -20,7 +20,7 @@ export function eventKind(eventType: string | null): "created" | "archived" | "e
   return lowerCaseType.includes("exercise") ? "exercised" : null;
 }
 
-/** A field whose values are words that the explorer documents nowhere, and which of them the bot knows. */
+/** A field whose values are undocumented words, some of which the bot knows. */
 interface WordField {
   readonly field: string;
   wordOf(value: unknown): string | null;
@@ -52,11 +52,11 @@ const FIELDS: Readonly<Partial<Record<EndpointName, readonly WordField[]>>> = {
   event: [EVENT_TYPE],
 };
 
-/** Different words of one field that are named. */
+/** Maximum number of unknown words that are reported per field. */
 const MAX_WORDS = 5;
 const MAX_LENGTH = 60;
 
-/** The words in an endpoint's answer, as JSON, that the bot does not know and shows as they are. */
+/** Returns the words in an endpoint's answer (JSON) that the bot does not know. It shows them unchanged. */
 export function unknownWordsIn(name: EndpointName, json: unknown): readonly AnswerDifference[] {
   const page = toRecord(json);
   const isList = Array.isArray(page?.content);

@@ -5,10 +5,12 @@ import { isPartyId } from "../text/ids.js";
 import { findVotes, type VoteRequest } from "./vote-requests.js";
 import { type MissingVotes, notVoted, type Voter, votersIn } from "./votes.js";
 
-/** Pages of votes that are looked through at the most for who the super validators are. */
+/** Maximum number of pages of votes that are searched for super validators. */
 const MAX_PAGES = 10;
 
-/** Returns the super validators that have voted recently. */
+/**
+ * Returns the super validators that have voted recently. Stops after `wanted` of them. `undefined` if the votes cannot be read.
+ */
 export const readVoters = async (
   explorer: Explorer,
   wanted: number,
@@ -29,7 +31,8 @@ export type FormerVoters = (voters: readonly Voter[]) => Promise<readonly Voter[
 
 /**
  * Returns the super validators that have not voted on a request. null if that is uncertain: its votes could not be read
- * completely, their number differs from the tally, or not every super validator is known. One that was offboarded is left out.
+ * completely, their number differs from the tally, or not every super validator is known. Offboarded super validators are left
+ * out.
  */
 export async function readMissing(
   explorer: Explorer,
@@ -50,7 +53,7 @@ export async function readMissing(
     formerAmong(voters.filter((voter) => !isAmong(voted, voter)));
   const former = await formerIn(firstVoters);
   if (former.length === 0) return notVoted(castVotes, firstVoters, pending);
-  // The ones that replaced them may have voted only on older pages.
+  // Read more voters: the successors may have voted only on older pages.
   const voters = await readVoters(explorer, count + former.length);
   if (!voters) return null;
   const allFormer = await formerIn(voters);
@@ -61,7 +64,10 @@ export async function readMissing(
 const isAmong = (voters: readonly Voter[], { aliases }: Voter): boolean =>
   voters.some((each) => each.aliases.some((alias) => aliases.includes(alias)));
 
-/** Returns those that the explorer no longer calls super validators. One whose detail is not answered counts as one. */
+/**
+ * Returns the voters that are no longer super validators according to the explorer. If a voter's detail is unavailable, it still
+ * counts as a super validator.
+ */
 export async function readFormer(explorer: Explorer, voters: readonly Voter[]): Promise<readonly Voter[]> {
   const checks = voters.map(async (voter) => {
     const party = voter.aliases.find(isPartyId);

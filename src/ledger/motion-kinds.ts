@@ -6,9 +6,9 @@ const KINDS = [
   ["validators", /Sv|Member|Validator|Voter/],
 ] as const;
 
-/** A kind of vote request; "other" if none matches. */
+/** A kind of vote request. "other" if no kind matches. */
 export type MotionKind = (typeof KINDS)[number][0] | "other";
 
-/** Returns the kind of a vote request by its action's constructor; "other" without one. */
+/** Returns the kind of a vote request by its action's constructor. "other" if it has none. */
 export const motionKindOf = (tag: string | null): MotionKind =>
   KINDS.find(([, fits]) => tag !== null && fits.test(tag))?.[0] ?? "other";

@@ -12,34 +12,34 @@ const timestampSchema = z.number();
 
 /** The last reports of a watched validator. */
 const activity = z.object({
-  /** When it was last seen, epoch ms, as the newest reading said that told of it. */
+  /** Time of its last report according to the newest reading that contained it, epoch ms. */
   seenAt: timestampSchema,
   active: z.boolean().nullable(),
   version: z.string().nullable(),
   readAt: timestampSchema,
-  /** Between its reports, as far as readings saw them, in ms; the newest last. */
+  /** Time between successive reports in ms, the newest last. */
   gaps: z.array(z.number()),
-  /** The same, where another report may have come in between unseen. */
+  /** Like `gaps`, but the bot may have missed another report in between. */
   roughGaps: z.array(z.number()).exactOptional(),
 });
 
 /** The network's reporting rhythm and the newest round. */
 const rhythmSchema = z.object({
-  /** Nine of ten report at least this often, in ms. */
+  /** Interval in ms. Nine of ten validators report at least this often. */
   intervalMs: z.number(),
   learntAt: timestampSchema,
-  /** True if it was learned from successive reports, false if it was estimated from one reading. */
+  /** True if the interval was learned from successive reports, false if it was estimated from one reading. */
   isLearnt: z.boolean(),
-  /** Set while no validator reports: how often they report when they do again is not known yet. */
+  /** Set while no validator reports. Their interval after that is unknown. */
   changing: z
     .object({
       since: timestampSchema,
       beforeMs: z.number(),
-      /** True if there is no sign that the ledger moves on, so that the explorer may be behind instead. */
+      /** True if there is no sign of progress on the ledger, so that the explorer may be behind instead. */
       isUnsure: z.boolean(),
     })
     .exactOptional(),
-  /** The newest round, when the bot last asked for it, and when it saw it advance. */
+  /** The newest round, the time when the bot last requested it, and the time when the bot saw it advance. */
   round: z
     .object({ number: z.number(), seenAt: timestampSchema, advancedAt: timestampSchema.exactOptional() })
     .exactOptional(),
@@ -64,20 +64,20 @@ export type NetworkRhythm = DocumentOf<typeof rhythms>;
 
 /** The last reports of a watched validator. */
 export type Activity = DocumentOf<typeof activities>;
-/** The document that holds the network's interval. */
+/** Id of the document with the network's rhythm. */
 export const NETWORK_RHYTHM = "network";
 
-/** After a pause of this length, what was learned before may no longer hold, in ms. */
+/** Age at which a learned interval may be out of date, in ms. */
 export const RELEARN_MS = 12 * HOUR;
 
 /** A validator's reporting interval. */
 export interface Interval {
   readonly ms: number;
-  /** True if its own reports say so, false if it is the network's interval. */
+  /** True if it comes from the validator's own reports, false if it is the network's interval. */
   readonly isOwn: boolean;
 }
 
-/** Returns how often a validator reports, or the network's interval until that is known. */
+/** Returns a validator's reporting interval, or the network's until its own is known. */
 export function intervalFor(
   activity: ReportGaps | undefined,
   network: Pick<NetworkRhythm, "intervalMs"> | undefined,
@@ -92,7 +92,7 @@ export function intervalFor(
 export const readNetworkRhythm = (state: State): Promise<NetworkRhythm | undefined> =>
   state.open(rhythms).get(NETWORK_RHYTHM);
 
-/** Reads how often a validator reports. @throws {StateError} */
+/** Reads a validator's reporting interval. @throws {StateError} */
 export async function readInterval(state: State, party: string): Promise<Interval> {
   const [activity, network] = await Promise.all([
     state.open(activities).get(party),
@@ -103,7 +103,7 @@ export async function readInterval(state: State, party: string): Promise<Interva
 
 /** Reporting intervals for screens. */
 export interface Rhythms {
-  /** Returns a function that gives a validator's interval, or the network's if its own is not known. */
+  /** Returns a function that returns a validator's interval, or the network's if its own is unknown. */
   intervals(): Promise<(party: string | null) => Interval>;
 }
 
@@ -113,7 +113,7 @@ export async function readIntervals(state: State): Promise<(party: string | null
   return (party) => intervalFor(party === null ? undefined : activity.get(party), network);
 }
 
-/** Returns the intervals as the state holds them, read once a minute at most. */
+/** Creates the intervals for screens. They are read from the state at most once a minute. */
 export function createRhythms(state: State, log: Pick<Log, "warn">): Rhythms {
   const knownRhythm = inMemory(
     () => readIntervals(state),
@@ -122,7 +122,10 @@ export function createRhythms(state: State, log: Pick<Log, "warn">): Rhythms {
   return { intervals: async () => (await knownRhythm()) ?? (() => intervalFor(undefined, undefined)) };
 }
 
-/** Returns the write that keeps an estimate from one reading, unless better is known. @throws {StateError} */
+/**
+ * Estimates the network's interval from one reading, and returns the write that stores it. Returns no write if a recently learned
+ * interval is known. @throws {StateError}
+ */
 export async function estimateRhythm(
   state: State,
   reportedAt: readonly number[],

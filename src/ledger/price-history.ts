@@ -16,14 +16,14 @@ export const priceSamples = defineCollection({
 
 const ID = "samples";
 
-/** The samples as the state holds them, oldest first. */
+/** Reads the samples from the state, oldest first. */
 export const readSamples = async (state: State): Promise<readonly PriceSample[]> =>
   (await state.open(priceSamples).get(ID)) ?? [];
 
-/** A price that the explorer itself has had for longer than this is no news, in ms: it is left as a gap. */
+/** Maximum age of a price according to the explorer, in ms. Older prices are not stored, which leaves a gap. */
 const STUCK_MS = 30 * MINUTE;
 
-/** Returns the samples as the state holds them, read once a minute at most. While it cannot be read, those read last. */
+/** Creates the price history. It is read from the state at most once a minute. If that fails, the previous samples are used. */
 export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = Date.now): PriceHistory => ({
   samples: inMemory(
     () => readSamples(state),
@@ -32,11 +32,11 @@ export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = D
   ),
 });
 
-/** Takes one sample of the price and keeps it, with those before it thinned by their age. */
+/** Stores a sample of the price, and thins the earlier samples by their age. */
 export async function samplePrice(explorer: Explorer, state: State): Promise<void> {
   const { data, fetchedAt, problem } = await explorer.price({});
   const { price, updateTimestamp } = data;
-  // A zero is no price (docs/ledger.md).
+  // Zero means that there is no price (docs/ledger.md).
   if (problem || !(Number(price) > 0) || price === null) return;
   if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
   const previousSamples = await readSamples(state);

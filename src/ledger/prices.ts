@@ -1,18 +1,18 @@
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 
-/** The price of one CC at a time: epoch ms, and USD as a decimal string. */
+/** Price of one CC at a point in time (epoch ms), in USD as a decimal string. */
 export type PriceSample = readonly [at: number, usd: string];
 
-/** The prices that this bot has seen and kept, oldest first. */
+/** The prices that this bot has stored, oldest first. */
 export interface PriceHistory {
-  /** Undefined if they cannot be read and never were. */
+  /** `undefined` if they have never been read successfully. */
   samples(): Promise<readonly PriceSample[] | undefined>;
 }
 
 /** Interval of price samples, in ms. */
 export const SAMPLE_MS = 5 * MINUTE;
 
-/** The spans that a chart shows, and how far apart the samples are kept in each: at most some 1,000 in all. */
+/** Spans of the charts, and the interval of the stored samples in each. There are about 1,000 samples in total. */
 export const SPANS = {
   "1d": { ms: DAY, everyMs: SAMPLE_MS },
   "7d": { ms: 7 * DAY, everyMs: 30 * MINUTE },
@@ -20,14 +20,14 @@ export const SPANS = {
 } as const;
 export type Span = keyof typeof SPANS;
 
-/** Samples that are further apart than this many intervals have a gap between them. */
+/** Number of intervals without a sample that count as a gap. */
 const GAP_INTERVALS = 3;
 
-/** The longest time between two samples of a span that still is no gap, in ms. */
+/** Returns the maximum time between two samples of a span without a gap, in ms. */
 export const gapOf = (span: Span): number => SPANS[span].everyMs * GAP_INTERVALS;
 
 /**
- * Thins samples by their age: one for each interval, always the first, so that the result is stable. Samples older than the
+ * Thins samples by their age. Keeps the first sample of each interval, so that the result is stable. Samples older than the
  * longest span are dropped, except for one at its start.
  */
 export function thin(samples: readonly PriceSample[], now: number): PriceSample[] {
@@ -45,7 +45,7 @@ export function thin(samples: readonly PriceSample[], now: number): PriceSample[
   return keptSamples;
 }
 
-/** The samples of a span that ends now, each as far from the next as the span keeps them. */
+/** Returns the samples of a span that ends now, at the interval of that span. */
 export function samplesIn(samples: readonly PriceSample[], span: Span, now: number): PriceSample[] {
   const { ms, everyMs } = SPANS[span];
   const inside = samples.filter(([at]) => at >= now - ms && at <= now);
@@ -71,8 +71,8 @@ export const priceAt = (samples: readonly PriceSample[], at: number, withinMs: n
   sampleAt(samples, at, withinMs)?.[1];
 
 /**
- * Returns the sample that a change since a time is measured from: the one at that time, or the oldest one after it.
- * @param withinMs how far the sample may be from that time
+ * Returns the sample to which a change since a point in time is compared: the one at that time, or the oldest one after it.
+ * @param withinMs maximum distance of the sample from that time, in ms
  */
 export const sampleSince = (
   samples: readonly PriceSample[],

@@ -1,4 +1,4 @@
-/** `SRARC_DoSomethingNew` → "Do Something New", `numNodes` → "num Nodes". */
+/** Splits an identifier into words: `SRARC_DoSomethingNew` → "Do Something New", `numNodes` → "num Nodes". */
 export function readable(name: string): string {
   const nameWords = name
     .replace(/^(ARC|SRARC|CRARC|ANSRARC|CNSRARC)_/, "")

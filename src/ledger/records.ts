@@ -8,17 +8,17 @@ import { identityOf, readDetail } from "./vote-requests.js";
 import { type Closing, isOver, statusGroup } from "./vote-rules.js";
 import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
 
-/** Vote requests that are looked at, the newest of those that have ended. */
+/** Maximum number of ended vote requests in a record. The newest are used. */
 const MAX_REQUESTS = 50;
-/** Number of requests whose contracts are fetched, to get the time of each vote. */
+/** Maximum number of requests whose contracts are fetched, to get the time of each vote. */
 const MAX_DETAILS = 5;
-/** A person does not wait for them any longer than this, in ms. */
+/** Maximum time that a person waits for the contracts, in ms. */
 const DETAILS_MS = 3 * SECOND;
-/** Pages of votes, and of vote requests, read at the most. */
+/** Maximum number of pages of votes, and of vote requests. */
 const MAX_VOTE_PAGES = 10;
 const MAX_LIST_PAGES = 3;
 
-/** Super validators that a record is made of; there are some dozens. */
+/** Maximum number of super validators with a record. There are a few dozen. */
 const MAX_VOTERS = 200;
 
 /** A super validator's vote on one ended request. */
@@ -26,35 +26,41 @@ export interface Ballot {
   readonly request: VoteRequestListItem;
   /** null if it did not vote. */
   readonly accept: boolean | null;
-  /** True if it did not vote although it had the time. */
+  /** True if it did not vote although it had time to. */
   readonly isMissed: boolean;
-  /** Epoch ms, if the explorer says. */
+  /** Epoch ms. null if unknown. */
   readonly castAt: number | null;
 }
 
 /** The voting record of one super validator. */
 export interface VoterRecord {
   readonly voter: Voter;
-  /** The newest first, from the first request that it voted on, and for a former super validator to the last one. */
+  /**
+   * Newest first. They start with the first request that it voted on, and end with the last one if it is a former super
+   * validator.
+   */
   readonly ballots: readonly Ballot[];
   /** True if it is no longer a super validator. */
   readonly isFormer: boolean;
 }
 
-/** What the bot knows beyond the lists of requests and votes. */
+/** Information that the bot has in addition to the lists of requests and votes. */
 export interface KnownEndings {
   /** True if a voter is no longer a super validator. */
   isFormer(voter: Voter): boolean;
-  /** Returns the span in which a request was seen to end. */
+  /** Returns the time span in which the bot saw a request end. `undefined` if the bot did not see it. */
   closingOf(identity: string): Closing | undefined;
 }
 
-/** A vote that was decided sooner than this is not missed by those who were not asked yet, in ms. */
+/**
+ * Minimum time that a request must be open for votes on it to count as missed, in ms. It does not apply if the request ended at
+ * one of its dates.
+ */
 const TIME_TO_VOTE = DAY;
 
 /**
- * True if everybody had the time to vote: the request ended at its date, or was open for a day. A decision by enough votes can end
- * it within minutes.
+ * True if everybody had time to vote, because the request ended at one of its dates or was open for a day. Enough votes can end a
+ * request within minutes.
  */
 export function hadTime(
   request: VoteRequestListItem,
@@ -73,12 +79,12 @@ export function hadTime(
 /** The voting records of all super validators. */
 export interface Records {
   readonly voters: readonly VoterRecord[];
-  /** The requests whose votes are known to the end, the newest first; and how many have ended that were looked at. */
+  /** Requests whose votes are completely known, newest first, and the number of ended requests that were examined. */
   readonly requests: readonly VoteRequestListItem[];
   readonly looked: number;
 }
 
-/** Votes by the id that they name their request by. */
+/** Groups votes by the request id that they contain. */
 function grouped(votes: readonly Vote[]): ReadonlyMap<string, Vote[]> {
   const groups = new Map<string, Vote[]>();
   for (const vote of votes) {
@@ -90,7 +96,7 @@ function grouped(votes: readonly Vote[]): ReadonlyMap<string, Vote[]> {
   return groups;
 }
 
-/** A request's own votes, whichever of its ids they name. */
+/** Returns the votes of a request. They contain either of its ids. */
 const votesOf = (
   { trackingCid, contractId }: VoteRequestListItem,
   groups: ReadonlyMap<string, Vote[]>,
@@ -100,7 +106,7 @@ const votesOf = (
 const isWhole = ({ yesCount: yes, noCount: no }: VoteRequestListItem, votes: readonly Vote[]): boolean =>
   yes !== null && no !== null && votersIn(votes.filter(({ accept }) => accept !== null)).length === yes + no;
 
-/** The votes of the newest requests as their contracts have them, as far as they are answered in time. */
+/** Reads the votes of the newest requests from their contracts, as far as they are answered in time. */
 async function readContracts(explorer: Explorer, rows: readonly VoteRequestListItem[]) {
   const foundContracts = new Map<VoteRequestListItem, readonly CastVote[]>();
   const reading = rows.slice(0, MAX_DETAILS).map(async (row) => {
@@ -113,8 +119,8 @@ async function readContracts(explorer: Explorer, rows: readonly VoteRequestListI
 }
 
 /**
- * Returns how super validators voted on the last ended requests. A vote counts as missed only if the number of votes matches the
- * tally, and only for super validators that had voted before and had the time to vote.
+ * Returns how super validators voted on the most recently ended requests. A vote counts as missed only if the number of votes
+ * matches the tally, and only for super validators that had voted before and had time to vote.
  * @throws {ExplorerError}
  */
 export async function readRecords(

@@ -1,22 +1,22 @@
 import { HOUR, MINUTE } from "../util/units.js";
 
 /**
- * Assumed reporting interval in ms while nothing has been learned. Splice refuses `ValidatorLicense_ReportActive` more often than
+ * Default reporting interval in ms, until one has been learned. Splice does not allow `ValidatorLicense_ReportActive` more than
  * once an hour, and its trigger fires a few minutes later (docs/ledger.md, "Validators").
  */
 export const USUAL_INTERVAL_MS = 65 * MINUTE;
 
-/** Number of recent gaps whose median is the interval. One outage among them changes nothing. */
+/** Number of recent gaps whose median is the interval, so that a single outage does not change it. */
 export const MAX_GAPS = 5;
 const MIN_GAPS = 3;
-/** Gaps that the bot saw only in part agree if the longest is at most this many times the shortest. */
+/** Maximum ratio between the longest and the shortest rough gap for them to be used. */
 const AGREEMENT = 1.25;
 
-/** The reports of one validator, as far as readings showed them. */
+/** Time between a validator's reports, as far as the bot saw them. */
 export interface ReportGaps {
   /** Time between two successive reports in ms, the newest last. */
   readonly gaps: readonly number[];
-  /** The same, where another report may have come in between unseen. */
+  /** Like `gaps`, but the bot may have missed another report in between. */
   readonly roughGaps?: readonly number[] | undefined;
 }
 
@@ -30,12 +30,12 @@ export function intervalOf({ gaps, roughGaps = [] }: ReportGaps): number | undef
   return agree ? median(roughGaps) : undefined;
 }
 
-/** A pause of the bot that is too short to hide a report, in ms. */
+/** Time without a reading that is too short to hide a report, in ms. */
 const SHORT_PAUSE_MS = 15 * MINUTE;
 
 /**
  * Adds a gap between two reports.
- * @param unreadMs time since the reading before, during which a report could come and be superseded unseen
+ * @param unreadMs time since the previous reading. The bot may have missed a report during it
  */
 export function withGap<Known extends ReportGaps>(known: Known, gapMs: number, unreadMs: number): Known {
   const isSure = unreadMs <= Math.max(gapMs / 2, SHORT_PAUSE_MS);
@@ -43,15 +43,15 @@ export function withGap<Known extends ReportGaps>(known: Known, gapMs: number, u
   return { ...known, roughGaps: [...(known.roughGaps ?? []), gapMs].slice(-MIN_GAPS) };
 }
 
-/** Minimum number of validators that say something about the network in a single reading. */
+/** Minimum number of validators for an estimate from a single reading. */
 const MIN_SAMPLE = 20;
-/** The shortest interval that the ledger has known, in ms: a report each round, until April 2026. */
+/** Shortest interval that the ledger has ever had, in ms: one report per round, until April 2026. */
 const ROUND_MS = 10 * MINUTE;
 /** If nearly all validators have reported within this time, they report at least once a round, in ms. */
 const BURST_MS = 2 * MINUTE;
 /**
- * Minimum share of the validators that an interval must cover. A shorter interval than the usual one needs more of them: some may
- * report faster than the others.
+ * Minimum share of the validators that must have reported within an interval. It is higher for intervals shorter than the usual
+ * one, because some validators may report faster than the others.
  */
 const HOURLY_SHARE = 0.3;
 const QUICK_SHARE = 0.7;
@@ -59,10 +59,10 @@ const QUICK_SHARE = 0.7;
 const STRAGGLERS = 0.05;
 
 /**
- * Estimates the network's reporting interval from one reading: the ages of the last reports spread evenly over one interval, and
- * few are between one and two intervals old. Measured from the newest report, so that a lag of the explorer changes nothing.
- * @param reportedAt the last report of every listed validator, epoch ms
- * @returns ms; `undefined` if there are too few, or if they do not spread evenly
+ * Estimates the network's reporting interval from one reading. The ages of the last reports spread evenly over one interval, and
+ * few are between one and two intervals. Ages are measured from the newest report, so that a delay of the explorer has no effect.
+ * @param reportedAt last report of every listed validator, epoch ms
+ * @returns ms, or `undefined` if there are too few reports or they do not spread evenly
  */
 export function intervalFromReading(reportedAt: readonly number[]): number | undefined {
   if (reportedAt.length < MIN_SAMPLE) return undefined;
@@ -85,44 +85,44 @@ export function intervalFromReading(reportedAt: readonly number[]): number | und
   return undefined;
 }
 
-/** Nine of ten validators report at least this often, in ms; `undefined` if no interval is given. */
+/** Returns the interval within which nine of ten validators report, in ms. `undefined` if no intervals are given. */
 export const networkInterval = (intervals: readonly number[]): number | undefined =>
   intervals.toSorted((a, b) => a - b)[Math.ceil(intervals.length * 0.9) - 1];
 
-/** The shortest time after which a validator may be called silent, in ms, and the longest. */
+/** Shortest and longest time after which a validator can count as silent, in ms. */
 export const MIN_SILENCE_MS = 20 * MINUTE;
 export const MAX_SILENCE_MS = 24 * HOUR;
 
 /** Tolerance for a report that comes late, in ms. */
 const marginOf = (intervalMs: number): number => Math.max(3 * MINUTE, 0.15 * intervalMs);
 
-/** The time after which a validator counts as silent, in ms: two missed reports and a margin. 65 min → 2 h 20 min. */
+/** Returns the time after which a validator counts as silent, in ms: two missed reports and a margin. 65 min → 2 h 20 min. */
 export const silentAfter = (intervalMs: number): number =>
   Math.max(MIN_SILENCE_MS, 2 * intervalMs + marginOf(intervalMs));
 
-/** The time after which no validator at all can have reported without the rhythm having changed, in ms. */
+/** Returns the time without a report from any validator after which the rhythm must have changed, in ms. */
 export const stoppedAfter = (intervalMs: number): number =>
   Math.max(MIN_SILENCE_MS / 2, intervalMs + marginOf(intervalMs));
 
-/** One missed report, in ms. */
+/** Returns the time after which one report counts as missed, in ms. */
 export const lateAfter = (intervalMs: number): number => 1.5 * intervalMs;
 
 /** A validator's reporting state at one time. */
 export interface ReportStanding {
-  /** "late": one report is missing. "unknown": the time of its last report is not known. */
+  /** "late" if one report is missing. "unknown" if the time of its last report is unknown. */
   readonly standing: "reporting" | "late" | "silent" | "unknown";
-  /** Silent after this time without a report, in ms. */
+  /** Time without a report after which it counts as silent, in ms. */
   readonly afterMs: number;
-  /** Time since the last report, in ms; 0 if that is not known. */
+  /** Time since the last report, in ms. 0 if unknown. */
   readonly silentMs: number;
 }
 
 /**
- * Judges whether a validator is silent. Everything that calls one silent, late or back asks this.
- * @param reportedAt its last report, epoch ms; null if the explorer does not say
+ * Judges if a validator is silent, late or reporting. All code that needs to know this calls this function.
+ * @param reportedAt time of its last report, epoch ms. null if unknown
  * @param intervalMs its reporting interval, or the network's until its own is known
- * @param chosenMs a time that a person chose; the validator's rhythm applies if that is longer
- * @param asOf the explorer's newest data, epoch ms: a silence is known up to then
+ * @param asOf time of the explorer's newest data, epoch ms. A silence is known up to then
+ * @param chosenMs minimum silence that a person chose. Ignored if the validator's rhythm needs longer
  */
 export function judgeReports(
   reportedAt: number | null,

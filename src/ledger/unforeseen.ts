@@ -11,13 +11,13 @@ import type { Log } from "../log.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { unknownWordsIn } from "./known-words.js";
 
-/** The differences that are told apart in one process; what comes after them is counted as "other". */
+/** Maximum number of different differences per process. Further ones are counted as "other". */
 const MAX_KNOWN = 100;
 
 const isTelling = (endpoint: EndpointName, difference: AnswerDifference): boolean =>
   !mayBeLeftOut(endpoint, difference) || (difference.lackedBy ?? 0) >= MIN_LACKING;
 
-/** An undocumented answer of the explorer, and when it was last seen (steady clock, ms). */
+/** A difference in an answer of the explorer, and the time when it was last seen (steady clock, ms). */
 export interface UnforeseenAnswer extends AnswerDifference {
   readonly endpoint: EndpointName;
   readonly at: number;
@@ -25,9 +25,9 @@ export interface UnforeseenAnswer extends AnswerDifference {
 
 interface UnforeseenDeps {
   readonly log: Log;
-  /** Counts one more, by endpoint and field. */
+  /** Called with each difference, to count it by endpoint and field. */
   readonly onUnforeseen: (endpoint: EndpointName, field: string) => void;
-  /** The steady clock, ms. */
+  /** Steady clock, in ms. */
   readonly elapsed?: () => number;
 }
 
@@ -61,7 +61,7 @@ export function createUnforeseen({ log, onUnforeseen, elapsed = () => performanc
   };
 
   return {
-    /** Compares one answer, as JSON. */
+    /** Compares an answer (JSON) with the documentation. */
     note(endpoint: EndpointName, json: unknown): void {
       for (const difference of [...differencesIn(endpoint, json), ...unknownWordsIn(endpoint, json)])
         if (isTelling(endpoint, difference)) noteOne(endpoint, difference);
@@ -72,19 +72,22 @@ export function createUnforeseen({ log, onUnforeseen, elapsed = () => performanc
   };
 }
 
-/** Answers of an endpoint with the same fields are compared at most this often, in ms: that takes longer than parsing them. */
+/** Minimum time between two comparisons for an endpoint whose fields are the same, in ms. Comparing takes longer than parsing. */
 const COMPARE_MS = MINUTE;
 
 type Note = ReturnType<typeof createUnforeseen>["note"];
 
-/** The names of an answer's fields, and of its first row's. */
+/** Returns the names of the fields of an answer and of its first row. */
 function fieldNames(json: unknown): string {
   const answer = toRecord(json);
   const [first] = Array.isArray(answer?.content) ? (answer.content as unknown[]) : [];
   return [answer, toRecord(first)].map((each) => Object.keys(each ?? {}).join()).join(";");
 }
 
-/** Passes on one answer of each endpoint a minute, and each one whose fields are others. @param elapsed the steady clock, ms */
+/**
+ * Passes on at most one answer per endpoint and minute, and each answer whose fields have changed.
+ * @param elapsed steady clock, in ms
+ */
 export function oncePerMinute(note: Note, elapsed: () => number = () => performance.now()): Note {
   const noted = new Map<EndpointName, { readonly at: number; readonly fields: string }>();
   return (endpoint, json) => {

@@ -3,17 +3,14 @@ import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
 import { grouped } from "../text/markdown.js";
 
-/**
- * A value of the ledger's as people read it: a party, which is shown by its name, the id of something else, a moment
- * (epoch ms), or words. All of it is a stranger's text.
- */
+/** A value of the ledger for display: a party (shown by its name), another id, a time (epoch ms), or words. It is untrusted. */
 export type Value =
   | { readonly party: string }
   | { readonly id: string }
   | { readonly time: number }
   | { readonly words: string };
 
-/** Reads a value as the ledger writes it. */
+/** Converts a value from the ledger's format. */
 export type Unit = (text: string) => Value;
 
 const inWords =
@@ -36,7 +33,7 @@ const SPANS = [
   ["µs", 1n],
 ] as const;
 
-/** `5400000000` → "1 h 30 min", exactly; anything but a whole number stays as it is. */
+/** Formats a duration exactly: `5400000000` → "1 h 30 min". Returns anything but a whole number unchanged. */
 function duration(microseconds: string): string {
   if (!/^\d{1,18}$/.test(microseconds)) return microseconds;
   let remainingMicroseconds = BigInt(microseconds);
@@ -48,7 +45,7 @@ function duration(microseconds: string): string {
   return spanParts.join(" ") || "0 s";
 }
 
-/** Shifts a decimal's point exactly: "20000" by -4 is "2". */
+/** Shifts the decimal point exactly: "20000" by -4 is "2". */
 const shifted = (text: string, digits: number): string =>
   number(text, (decimal) => grouped(toDecimal(`${decimal}e${digits}`)));
 
@@ -58,24 +55,24 @@ const SIZES = [
   ["kB", 3],
 ] as const;
 
-/** A number of bytes in its largest unit, to the last one: two limits that differ look different. */
+/** Formats a number of bytes in its largest unit without rounding, so that two different limits look different. */
 function exactBytes(decimal: string): string {
   const [unit, digits] = SIZES.find(([, each]) => Number(decimal) >= 10 ** each) ?? ["bytes", 0];
   return `${shifted(decimal, -digits)} ${unit}`;
 }
 
-/** A constructor's own part of its name: `DS_Operational` → "Operational". */
+/** Returns a constructor's name without its prefix, in lowercase words: `DS_Operational` → "operational". */
 const constructorWords = (text: string): string =>
   text
     .replace(/^[A-Za-z]+_/, "")
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase();
 
-/** The units of the ledger's values (docs/ledger.md). */
+/** Units of the ledger's values (docs/ledger.md). */
 export const UNITS = {
   text: inWords((text) => text),
   party: (party) => ({ party }),
-  /** A contract's, synchronizer's or participant's id. */
+  /** Id of a contract, synchronizer or participant. */
   id: (id) => ({ id }),
   time(text) {
     const timeMs = toTime(text);
@@ -95,7 +92,7 @@ export const UNITS = {
   /** 0.05 → "5 %" */
   fraction: inWords((text) => (toDecimal(text) === null ? text : `${shifted(text, 2)} %`)),
   perTenThousand: countedUnit("per 10,000"),
-  /** Basis points: 20000 → "2", which the ledger's own pages write 2_0000. */
+  /** Basis points: 20000 → "2". The ledger's own pages write 2_0000. */
   weight: inWords((text) => shifted(text, -4)),
   constructorWord: inWords(constructorWords),
 } as const satisfies Record<string, Unit>;
@@ -103,7 +100,7 @@ export const UNITS = {
 /** The name of a unit. */
 export type UnitName = keyof typeof UNITS;
 
-/** A span of time as the ledger writes it, `{"microseconds": "604800000000"}`; undefined for anything else. */
+/** Parses a duration in the ledger's format, `{"microseconds": "604800000000"}`. Returns undefined for anything else. */
 export function toMicroseconds(value: unknown): string | undefined {
   const valueRecord = toRecord(value);
   if (valueRecord === null) return undefined;
@@ -112,7 +109,7 @@ export function toMicroseconds(value: unknown): string | undefined {
   return toDecimal(only[1]) ?? undefined;
 }
 
-/** A value as plain text: a party as `nameOf` calls it, another id shortened, a time in UTC. */
+/** Formats a value as plain text: a party with the name from `nameOf`, other ids shortened, and times in UTC. */
 export function valueText(value: Value, nameOf: (party: string) => string): string {
   if ("words" in value) return value.words;
   if ("party" in value) return nameOf(value.party);

@@ -4,18 +4,18 @@ interface RunningVersion {
   readonly version?: string | null;
 }
 
-/** Versions of active validators. They are untrusted: each counts by the number of validators that run it. */
+/** Versions of the active validators. They are untrusted, so each counts by the number of validators that run it. */
 export interface VersionSurvey {
   /** Number of validators by version; null for those without one. */
   readonly counts: ReadonlyMap<string | null, number>;
   readonly active: number;
   /** The most common comparable version; the newest of several with the same count. null if there is none. */
   readonly mostCommon: string | null;
-  /** The newest that anybody runs. */
+  /** The newest comparable version that is in use. */
   readonly newest: string | null;
 }
 
-/** Counts what the active validators run. */
+/** Counts the versions of the active validators. */
 export function surveyVersions(validators: readonly RunningVersion[]): VersionSurvey {
   const counts = new Map<string | null, number>();
   let activeCount = 0;
@@ -43,7 +43,10 @@ const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){1,4})(?:-([\w.-]{1,24}))?(?:\+[\w.-]{1
 /** True if a text is a version that can be compared with others. */
 export const isVersion = (text: string): boolean => VERSION.test(text);
 
-/** Part by part, as numbers where both are; a missing part of a release is a zero, and comes before any of a pre-release. */
+/**
+ * Compares versions part by part, as numbers if both parts are numbers. A missing part counts as `missing`: zero in a release,
+ * and lower than any other part in a pre-release.
+ */
 function compareParts(a: readonly string[], b: readonly string[], missing: string): number {
   for (let place = 0; place < Math.max(a.length, b.length); place += 1) {
     const [left, right] = [a[place] ?? missing, b[place] ?? missing];
@@ -57,8 +60,8 @@ function compareParts(a: readonly string[], b: readonly string[], missing: strin
 }
 
 /**
- * Below zero if the first is older: by numbers and not by letters, four of them and more; a pre-release is before its
- * release (semver.org, 11).
+ * Compares two versions. The result is below zero if the first is older. Numeric parts are compared as numbers, and there may be
+ * more than three. A pre-release is older than its release (semver.org, 11).
  */
 export function compareVersions(a: string, b: string): number {
   const [, numbers = "", before = ""] = VERSION.exec(a) ?? [];

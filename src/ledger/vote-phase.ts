@@ -2,17 +2,17 @@ import { DAY, HOUR } from "../util/units.js";
 import { castIn, decidedBy, isOver, type Tally, type VoteState, votableUntil } from "./vote-rules.js";
 
 /**
- * Phase of a vote request (docs/ledger.md, "How a vote ends"):
+ * Phase of a vote request (docs/ledger.md, "How it ends"):
  * - `voting`: votes can be cast and changed
- * - `expired`: too few had voted by the quorum date, and it was not closed yet
- * - `rejected`: enough no votes, or too few yes votes on the day of the decision, and it was not closed yet
- * - `ready`: enough yes votes and no date left to wait for
- * - `overdue`: ready for an hour, and not carried out. Votes still count
+ * - `expired`: too few super validators had voted by the quorum date, and the request has not been closed yet
+ * - `rejected`: there are enough no votes, or too few yes votes on the decision date, and it has not been closed yet
+ * - `ready`: there are enough yes votes, and it does not wait for a date
+ * - `overdue`: it has been ready for an hour without being carried out. Votes still count
  * - `ended`: the explorer says that it is over
  */
 export type VotePhase = "voting" | "expired" | "rejected" | "ready" | "overdue" | "ended";
 
-/** Phases of requests that were not closed yet, in a few words. */
+/** Labels of the phases in which a request is decided but not closed yet. */
 export const PHASE_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
   expired: "expired, not closed yet",
   rejected: "rejected by the votes, not closed yet",
@@ -23,10 +23,10 @@ export const PHASE_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
 /** Describes a request that the explorer no longer lists. */
 export const OUTCOME_UNKNOWN = "ended, outcome unknown";
 
-/** The names of a request's two dates, the same everywhere. */
+/** Names of a request's two dates, used everywhere. */
 export const DATE_NAMES = { quorum: "quorum by", decision: "decided on" } as const;
 
-/** A date of a request that lies ahead. */
+/** A future date of a request. */
 export interface VoteDate {
   readonly name: (typeof DATE_NAMES)[keyof typeof DATE_NAMES];
   /** Epoch ms. */
@@ -36,26 +36,26 @@ export interface VoteDate {
 /** A request's phase, its start, and its next date. */
 export interface Standing {
   readonly phase: VotePhase;
-  /** Since when it has expired, was rejected or is ready, epoch ms; null if that is not known. */
+  /** Time when it expired, was rejected or became ready, epoch ms. null if unknown. */
   readonly since: number | null;
-  /** The next date by which a vote matters; null if none lies ahead, or if no vote matters any more. */
+  /** The next date by which a vote matters. null if there is no future date, or if votes no longer matter. */
   readonly next: VoteDate | null;
 }
 
-/** A request that is ready and not carried out for this time is overdue, in ms. */
+/** Time after which a ready request that is not carried out is overdue, in ms. */
 const OVERDUE_MS = HOUR;
 
 /** The parts of a request that its standing depends on. */
 export interface Standable extends VoteState, Tally {
-  /** Votes with the time of each, if the contract gives them; epoch ms. */
+  /** Votes from the contract with their times (epoch ms), if it is available. */
   readonly votes?: readonly { readonly accept: boolean | null; readonly castAt: number | null }[] | null;
-  /** Since when enough votes are yes, as far as the bot saw it, epoch ms. */
+  /** Time when the bot first saw enough yes votes, epoch ms. */
   readonly enoughYesAt?: number | undefined;
-  /** True if the bot saw that too few had voted by the quorum date. */
+  /** True if the bot saw too few votes at the quorum date. */
   readonly hasExpired?: boolean | undefined;
 }
 
-/** Returns how many had voted at a moment: a later vote does not save a request that had too few by then. */
+/** Returns the number of votes that were cast before a time. Later votes do not save a request that had too few by then. */
 function castBy(request: Standable, at: number): number {
   const { votes, hasExpired } = request;
   if (hasExpired) return 0;
@@ -64,19 +64,19 @@ function castBy(request: Standable, at: number): number {
   return areDated ? castVotes.filter(({ castAt }) => (castAt ?? 0) < at).length : castIn(request);
 }
 
-/** Returns when the last of the needed yes votes was cast, epoch ms; null if the contract does not say. */
+/** Returns the time of the last needed yes vote, epoch ms: from the contract, or as the bot saw it. null if neither is known. */
 function enoughYesSince({ votes, enoughYesAt }: Standable, needed: number): number | null {
   const yesVoteTimes = (votes ?? []).flatMap(({ accept, castAt }) => (accept === true ? (castAt ?? []) : []));
   return yesVoteTimes.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
 }
 
-/** Returns the later of the moments that are known; null if none is. */
+/** Returns the latest of the known times. null if none is known. */
 const latest = (...moments: readonly (number | null)[]): number | null => {
   const knownMoments = moments.filter((each) => each !== null);
   return knownMoments.length > 0 ? Math.max(...knownMoments) : null;
 };
 
-/** Returns the dates ahead that matter. */
+/** Returns the next date that matters. null if there is none. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
   const { voteBefore, targetEffectiveAt } = request;
   const possibleDates: readonly (VoteDate | null)[] = [
@@ -90,8 +90,8 @@ function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate 
 }
 
 /**
- * Returns a request's standing. Screens, reminders, digests, calendars, completion and alerts all ask this.
- * @param needed number of votes for a decision; `undefined` if it is unknown, and then only the explorer's status ends it
+ * Returns a request's standing. Screens, reminders, digests, calendars, completion and alerts all use this function.
+ * @param needed number of votes for a decision. If it is `undefined`, only the explorer's status ends the request
  * @param now epoch ms
  */
 export function standingOf(request: Standable, needed: number | undefined, now: number): Standing {
@@ -102,7 +102,7 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
   const voting: Standing = { phase: "voting", since: null, next: nextStanding };
   if (needed === undefined) return voting;
   const side = decidedBy(request, needed);
-  // Enough no votes reject it at any time. Until it is closed, they may still change.
+  // Enough no votes reject a request at any time. Votes can still be changed until it is closed.
   if (side === "no") return { phase: "rejected", since: null, next: nextStanding };
   const ready = (since: number | null): Standing => {
     const isOverdue = since !== null && now - since >= OVERDUE_MS;
@@ -120,17 +120,17 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
   return { phase: "rejected", since: votableUntil(request), next: null };
 }
 
-/** True if a vote on the request can still change something, as far as anybody knows. */
+/** True if, as far as is known, a vote on the request can still change something. */
 export const isVotable = ({ phase }: Standing): boolean => phase !== "ended" && phase !== "expired";
 
-/** A request that is open for less than this is short, in ms. The usual terms are at least seven days. */
+/** A request that is open for less time than this is short, in ms. Requests are usually open for at least seven days. */
 export const SHORT_MS = 2 * DAY;
 
-/** Returns how long a request can be voted on until a date, in ms; `undefined` if that is unknown. */
+/** Returns the time from the opening of a request to a deadline, in ms. `undefined` if it is unknown. */
 export const windowOf = (openedAt: number | null | undefined, deadline: number | null): number | undefined =>
   openedAt == null || deadline === null || deadline <= openedAt ? undefined : deadline - openedAt;
 
-/** Returns the time to vote of a short request in ms, such as the four hours of an emergency; `undefined` for any other. */
+/** Returns the voting time of a short request in ms, such as the four hours of an emergency. `undefined` for other requests. */
 export function shortWindow({
   createdAt,
   voteBefore,

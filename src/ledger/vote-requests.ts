@@ -9,8 +9,8 @@ import type { Closing, Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
- * Returns the identity of a vote request, which stays the same while each vote archives and recreates it: its tracking id. That
- * is null on the first version, and holds that version's contract id from then on.
+ * Returns the identity of a vote request: its tracking id. It stays the same, although each vote archives and recreates the
+ * contract. The first version has no tracking id. On later versions, it is the contract id of the first version.
  */
 export function identityOf(
   row: Pick<VoteRequestListItem | VoteRequestDetail, "trackingCid" | "contractId">,
@@ -29,14 +29,14 @@ export const tallyIn = ({
   pending,
 });
 
-/** A vote request as its list row and its detail tell of it together. */
+/** A vote request, combined from its list row and its detail. */
 export interface VoteRequest {
   /** The id that stays the same while votes recreate the request; null only if the explorer sends no id. */
   readonly identity: string | null;
   readonly contractId: string | null;
-  /** Every id that is known of it: a vote may name any of them. */
+  /** All its known ids. A vote may contain any of them. */
   readonly ids: readonly string[];
-  /** As the explorer gives it: often the action's constructor. What people are shown is its name (src/directory/names.ts). */
+  /** Title from the explorer, often the action's constructor. People see the request's name instead (src/directory/names.ts). */
   readonly title: string | null;
   readonly action: Action;
   readonly status: string | null;
@@ -45,29 +45,29 @@ export interface VoteRequest {
   readonly requesterName: string | null;
   readonly requesterImg: string | null;
   readonly createdAt: number | null;
-  /** The threshold deadline, epoch ms. */
+  /** The quorum date, epoch ms. */
   readonly voteBefore: number | null;
   readonly targetEffectiveAt: number | null;
   readonly yes: number | null;
   readonly no: number | null;
-  /** Super validators that have not voted yet. The ledger knows no abstention. */
+  /** Number of super validators that have not voted yet. The ledger has no abstentions. */
   readonly pending: number | null;
   readonly reasonUrl: string | null;
   readonly reasonBody: string | null;
-  /** Its votes as the contract itself has them; null if the explorer does not give it. */
+  /** Votes from the contract itself. null if the explorer does not return it. */
   readonly votes: readonly CastVote[] | null;
-  /** Since when enough votes are yes (epoch ms), and whether too few had voted in time, as far as the bot saw it. */
+  /** Time when the bot first saw enough yes votes (epoch ms), and true if it saw too few votes at the quorum date. */
   readonly enoughYesAt?: number | undefined;
   readonly hasExpired?: boolean | undefined;
-  /** True if the explorer no longer lists it and never stated how it ended. Its status is null then. */
+  /** True if the explorer no longer lists it, and never said how it ended. Its status is then null. */
   readonly isGone?: boolean | undefined;
-  /** The span in which the bot saw it end; missing if it did not. */
+  /** The time span in which the bot saw it end. `undefined` if the bot did not see that. */
   readonly closed?: Closing | undefined;
-  /** State of its details, which contain the action. "unanswered" means that they may exist. */
+  /** State of the detail, which contains the action. "unanswered" means that there may be one. */
   readonly detail: "read" | "none" | "unanswered";
 }
 
-/** Returns the action in a detail: its `actionConfig`, or the contract's own. */
+/** Returns the action in a detail: from `actionConfig`, or else from the contract. */
 export function actionIn({
   actionConfig,
   rawPayload,
@@ -78,7 +78,10 @@ export function actionIn({
     : action;
 }
 
-/** Makes one of a row, a detail or both; `rowFirst` if the row is the newer. */
+/**
+ * Creates a vote request from a list row, a detail or both.
+ * @param rowFirst true if the row is newer than the detail
+ */
 export function fromExplorer(
   row: VoteRequestListItem | null,
   detail: VoteRequestDetail | null,
@@ -118,9 +121,9 @@ const matches = (row: VoteRequestListItem, id: string): boolean =>
   row.contractId === id || row.trackingCid === id;
 
 /**
- * A request's detail. Whether `/details` wants the contract id or the tracking id is not known: both are tried. Undefined
- * where neither is known there.
- * @throws {ExplorerError} if one of them was not answered
+ * Returns a request's detail. It is unknown if `/details` expects the contract id or the tracking id, so both are tried.
+ * `undefined` if neither is found.
+ * @throws {ExplorerError} if one of the requests fails
  */
 export async function readDetail(
   explorer: Explorer,
@@ -135,7 +138,7 @@ export async function readDetail(
   return undefined;
 }
 
-/** A reading, or why there is none. */
+/** Returns the reading, or the error if it fails. */
 async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
   try {
     return await reading;
@@ -145,15 +148,15 @@ async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
   }
 }
 
-/** Pages of the list read at the most for one request. */
+/** Maximum number of pages of the list that are read for one request. */
 const MAX_LIST_PAGES = 6;
-/** The detail is fetched by the id at hand if the list takes longer than this, in ms. */
+/** Maximum time to wait for the list before the detail is fetched with the given id, in ms. */
 const LIST_MS = 1_000;
 
 /**
  * Finds a vote request by any of its ids. It is unknown if `/details` expects the contract id or the tracking id, so both are
- * tried, the latest contract id first. If none is answered, the list's row is used. The newer of both provides the tally and the
- * status, since the list is read anyway and a vote does not change the rest of the details.
+ * tried, the latest contract id first. If there is no detail, the list row is used. The newer of the two provides the tally and
+ * the status, since the list is read anyway and a vote does not change the rest of the detail.
  * @throws {ExplorerError} "missing" if no request has that id
  */
 export async function findVoteRequest(explorer: Explorer, id: string): Promise<Reading<VoteRequest>> {
@@ -165,7 +168,7 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
       MAX_LIST_PAGES,
     ),
   );
-  // A list that is slow does not cost the detail: a person waits for both together.
+  // A slow list must not delay the detail, because a person waits for both together.
   const early = await withTimeout(listing, LIST_MS, () => undefined);
   const firstDetail = early ? undefined : orError(explorer.voteRequest({ id }));
   firstDetail?.catch(() => {});
@@ -180,12 +183,12 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
       orError(explorer.voteRequest({ id: each })));
     if (foundDetail instanceof ExplorerError) errors.push(foundDetail);
     else if (!detail || !foundDetail.problem) detail = foundDetail;
-    // One kept from before will do only if no other id is answered.
+    // Use a cached detail only if no other id is answered.
     if (detail && !detail.problem) break;
   }
   const newer =
     listedRow && detail && listedRow.fetchedAt > detail.fetchedAt ? listedRow : (detail ?? listedRow);
-  // "Missing" counts only if both sources answered.
+  // The request is missing only if both sources answered.
   const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
   if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
   const request = fromExplorer(row, detail?.data ?? null, newer === listedRow);
@@ -195,12 +198,12 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
   };
 }
 
-/** Pages of votes read at the most for one request: the endpoint lists those of every request, the newest first. */
+/** Maximum number of pages of votes that are read for one request. The endpoint lists the votes of all requests, newest first. */
 const MAX_VOTE_PAGES = 10;
 
 /**
- * The votes on one request, as far as they are found: `complete` once there are as many as the tally counts. Those of the
- * contract itself are exact; `/votes` lists those of every request.
+ * Returns the votes on a request, as far as they are found. `complete` is true if there are as many as in the tally. Votes from
+ * the contract are exact, while `/votes` lists the votes of all requests.
  */
 export async function findVotes(
   explorer: Explorer,

@@ -1,9 +1,9 @@
-/** The rules of a vote (docs/ledger.md, "How it ends"), and what the explorer's words for its state mean. */
+/** The rules of a vote (docs/ledger.md, "How it ends"), and the meaning of the explorer's status words. */
 
 /** Meaning of a status. `other` is an unknown word, which is shown as it is. */
 export type StatusGroup = "open" | "accepted" | "implemented" | "rejected" | "expired" | "failed" | "other";
 
-/** The API documents no statuses. These are the words of the explorer, of the ledger (VRO_…) and of its own interface. */
+/** The API documents no statuses. These words come from the explorer's API, the ledger (VRO_…) and the explorer's website. */
 const STATUSES: ReadonlyMap<string, StatusGroup> = new Map([
   ["inprogress", "open"],
   ["open", "open"],
@@ -24,32 +24,38 @@ const STATUSES: ReadonlyMap<string, StatusGroup> = new Map([
 export const statusGroup = (status: string | null): StatusGroup =>
   STATUSES.get(status?.toLowerCase().replace(/[^a-z]/g, "") ?? "") ?? "other";
 
-/** The span in which the bot saw a request end. Epoch ms. */
+/** The time span in which the bot saw a request end. Epoch ms. */
 export interface Closing {
-  /** When it was last read as open; null if that is unknown. */
+  /** Time of the last reading in which it was open. null if unknown. */
   readonly after: number | null;
-  /** When it was first read as ended. */
+  /** Time of the first reading in which it had ended. */
   readonly by: number;
 }
 
-/** The parts of a request that tell if its vote is over. Dates are epoch ms. */
+/** The parts of a request that decide if its vote is over. Dates are in epoch ms. */
 export interface VoteState {
-  /** True if the explorer no longer lists the request and never stated how it ended. */
+  /** True if the explorer no longer lists the request, and never said how it ended. */
   readonly isGone?: boolean | undefined;
-  /** Missing if the bot did not see it end. */
+  /** `undefined` if the bot did not see it end. */
   readonly closed?: Closing | undefined;
   readonly status: string | null;
-  /** By then enough must have voted. */
+  /** Quorum date: enough super validators must have voted by then. */
   readonly voteBefore: number | null;
-  /** Then the yes votes are counted, if there is such a date. */
+  /** Decision date: the yes votes are counted then. null if there is none. */
   readonly targetEffectiveAt: number | null;
 }
 
-/** Returns the time until which votes can be cast, epoch ms: the effective date if there is one. null if it is unknown. */
+/**
+ * Returns the time until which votes can be cast, epoch ms: the decision date if there is one, else the quorum date. null if
+ * unknown.
+ */
 export const votableUntil = ({ voteBefore, targetEffectiveAt }: Omit<VoteState, "status">): number | null =>
   targetEffectiveAt === null ? voteBefore : Math.max(targetEffectiveAt, voteBefore ?? 0);
 
-/** True if a vote is over: by its status, or for an unknown status, by its dates. A missing status says nothing. */
+/**
+ * True if a vote is over: the explorer no longer lists it, its status says so, or its status is an unknown word and its dates
+ * have passed. A missing status is ignored.
+ */
 export function isOver(state: VoteState, now: number): boolean {
   if (state.isGone) return true;
   const group = statusGroup(state.status);
@@ -58,25 +64,25 @@ export function isOver(state: VoteState, now: number): boolean {
   return state.status !== null && votableEnd !== null && now >= votableEnd;
 }
 
-/** True if votes can still be cast, by the status or the dates. */
+/** True if votes can still be cast by the status, or by the dates if the status is missing or unknown. */
 export function isOpen(state: VoteState, now: number): boolean {
   if (state.isGone) return false;
   const group = statusGroup(state.status);
   return group === "other" ? now < (votableUntil(state) ?? 0) : group === "open";
 }
 
-/** Votes as they are counted; null if the explorer does not say. */
+/** Number of votes. null if the explorer does not say. */
 export interface Tally {
   readonly yes: number | null;
   readonly no: number | null;
-  /** Super validators that have not voted yet. The ledger knows no abstention. */
+  /** Number of super validators that have not voted yet. The ledger has no abstentions. */
   readonly pending: number | null;
 }
 
 /** Returns the number of votes cast. */
 export const castIn = ({ yes, no }: Pick<Tally, "yes" | "no">): number => (yes ?? 0) + (no ?? 0);
 
-/** Votes that carry a request, one a super validator: 13→9, 14→10, 15→10, 16→11, 20→14. */
+/** Returns the number of votes that decide a request. Each super validator has one vote: 13→9, 14→10, 15→10, 16→11, 20→14. */
 export const votesNeeded = (superValidators: number): number =>
   Math.ceil((superValidators + Math.floor((superValidators - 1) / 3) + 1) / 2);
 

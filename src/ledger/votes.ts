@@ -2,20 +2,20 @@ import type { Vote } from "../explorer/schema/governance.js";
 import { toFlag, toId, toRecord, toText, toTime } from "../explorer/values.js";
 import { isPartyId } from "../text/ids.js";
 
-/** A vote as the contract has it. */
+/** A vote with its data from the contract. */
 export interface CastVote extends Vote {
-  /** Epoch ms; null if the explorer does not say. */
+  /** Epoch ms. null if unknown. */
   readonly castAt: number | null;
-  /** The delegate that cast it, and in which role; missing if the super validator did so itself. */
+  /** The delegate that cast the vote, and the delegate's role. Missing if the super validator cast it itself. */
   readonly castBy?: string | null;
   readonly castByRole?: string | null;
 }
 
-/** Returns the key of a voter: its party, or its name if the explorer gives no party; null without both. */
+/** Returns the key of a voter: its party, or else its name. null if it has neither. */
 export const voterKey = ({ identifier, accountName, company }: Vote): string | null =>
   identifier ?? accountName ?? company;
 
-/** Returns a voter's name; null if the explorer does not say. */
+/** Returns a voter's name. null if unknown. */
 export const voterName = ({ identifier, accountName, company }: Vote): string | null =>
   accountName ?? company ?? identifier;
 
@@ -25,14 +25,14 @@ export function aliasesOf({ identifier, accountName, company }: Vote): string[] 
   return ownNames.length > 0 || company === null ? ownNames : [company];
 }
 
-/** A super validator, as votes name it. */
+/** A super validator, identified by its votes. */
 export interface Voter {
   readonly name: string;
-  /** All that only it goes by: its party if the explorer gives it, and its names. */
+  /** Its unique identifiers: the party, if known, and names that no other super validator has. */
   readonly aliases: readonly string[];
 }
 
-/** Returns a voter's id in addresses: its party if known, else its name. */
+/** Returns a voter's id for use in addresses: its party if known, else its name. */
 export const voterId = ({ name, aliases }: Voter): string => aliases.find(isPartyId) ?? name;
 
 /** Prefix of a super validator in places that may also hold a vote request's id. */
@@ -45,14 +45,14 @@ export const voterSubject = (voter: string): string => `${PREFIX}${voter}`;
 export const voterIn = (subject: string | null): string | undefined =>
   subject?.startsWith(PREFIX) ? subject.slice(PREFIX.length) : undefined;
 
-/** True if two are the same super validator: by their parties, or by a name if either has none. */
+/** True if both are the same super validator: by party, or by a shared alias if either has no party. */
 export function isSameVoter(a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">): boolean {
   const [left, right] = [a.aliases.find(isPartyId), b.aliases.find(isPartyId)];
   if (left !== undefined && right !== undefined) return left === right;
   return a.aliases.some((alias) => b.aliases.includes(alias));
 }
 
-/** Returns the identifiers of each name. */
+/** Returns the parties that use each name. */
 function ownersOf(votes: readonly Vote[]): ReadonlyMap<string, ReadonlySet<string>> {
   const owners = new Map<string, Set<string>>();
   for (const vote of votes)
@@ -62,7 +62,7 @@ function ownersOf(votes: readonly Vote[]): ReadonlyMap<string, ReadonlySet<strin
 }
 
 /**
- * Returns the voters of these votes, each once and in order. A voter is identified by its party. A name that several parties
+ * Returns the voters of these votes in order, without duplicates. A voter is identified by its party. A name that several parties
  * share identifies none of them.
  */
 export function votersIn(votes: readonly Vote[]): readonly Voter[] {
@@ -82,30 +82,31 @@ export function votersIn(votes: readonly Vote[]): readonly Voter[] {
   }
   const names = [...voters.values()].map(({ name }) => name);
   const isShared = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
-  // Of two that share a name, each is called by its party.
+  // Voters that share a name are shown by their parties.
   return [...voters].map(([identity, voter]) =>
     isShared(voter.name) ? { ...voter, name: identity } : voter,
   );
 }
 
-/** Votes by every name of their voters. */
+/** Returns the votes by all names of their voters. */
 export const byVoter = <Row extends Vote>(votes: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(votes.flatMap((vote) => aliasesOf(vote).map((alias) => [alias, vote] as const)));
 
 /** The super validators that have not voted on a request. */
 export interface MissingVotes {
   readonly voters: readonly Voter[];
-  /** Number of others that are known only by the tally: they have never voted. */
+  /** Number of others that only the tally contains, because they have never voted. */
   readonly unknown: number;
-  /** The ones that have voted. */
+  /** Super validators that have voted. */
   readonly voted: readonly Voter[];
 }
 
 /**
- * Returns the super validators that have not voted: those that have voted on other requests. null if their number does not fit
- * the tally, or if one that has voted is named otherwise there.
+ * Returns the super validators that have not voted on a request, among those that have voted on any. null if their number does
+ * not fit the tally, or if a voter of this request is not among `all`.
+ * @param own votes on the request
  * @param all super validators that have voted on any request
- * @param successors number of super validators that may have never voted, since they replaced one that has left
+ * @param successors number of super validators that may have never voted, because they replaced one that has left
  */
 export function notVoted(
   own: readonly Vote[],
@@ -127,8 +128,8 @@ export function notVoted(
 const MAX_VOTES = 1_000;
 
 /**
- * The votes that a detail's `rawPayload` holds, which is the contract itself: all of its version, each with its voter,
- * `[[name, {sv, accept, reason: {url, body}, optCastAt}]]`. Null if it holds none in that form.
+ * Returns the votes in a detail's `rawPayload`, which is the contract itself. It contains all votes of that version, each with
+ * its voter: `[[name, {sv, accept, reason: {url, body}, optCastAt}]]`. Returns null if there are none in that format.
  */
 export function votesIn(rawPayload: unknown): CastVote[] | null {
   const votes = toRecord(rawPayload)?.votes;

@@ -34,7 +34,7 @@ export interface NetworkChoices {
    * @throws {StateError} if it must be known and cannot be read
    */
   of(place: ChoicePlace, isSure: boolean): Promise<NetworkChoice>;
-  /** @param network undefined takes the choice back */
+  /** Sets the default network of a place or a channel. @param network `undefined` removes the default */
   set(
     place: ChoicePlace | { readonly guild: string; readonly channel: string },
     network: string | undefined,
@@ -43,9 +43,9 @@ export interface NetworkChoices {
 
 /** Maximum wait for an optional answer, in ms. */
 const PATIENCE_MS = 300;
-/** Time for which a cached choice is used, in ms. Another process may change it. */
+/** Time for which a cached choice is used, in ms. It is short because another process may change the choice. */
 const FRESH_MS = MINUTE;
-/** Interval at which the use of a choice is recorded, and the time after which an unused one is forgotten, in ms. */
+/** Interval at which the use of a choice is recorded, and the time after which an unused one is deleted, in ms. */
 const RENEW_MS = 30 * DAY;
 const KEPT_MS = 365 * DAY;
 
@@ -54,10 +54,10 @@ const NONE: NetworkChoice = { channels: {} };
 const keyOf = (place: ChoicePlace): string =>
   "guild" in place ? `guild:${place.guild}` : `person:${place.person}`;
 
-/** The choices that the state holds. */
+/** Creates the default networks, which are stored in the state. */
 export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
   const choices = state.open(networkChoices);
-  /** By the steady clock. */
+  /** Cached choices. `readAt` is in ms of the steady clock. */
   const heldChoices = new LRUCache<string, { readonly chosen: NetworkChoice; readonly readAt: number }>({
     max: 10_000,
   });
@@ -83,7 +83,7 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
       if (knownChoice && performance.now() - knownChoice.readAt < FRESH_MS) return knownChoice.chosen;
       if (isSure) return readChoice(key);
       const reading = readChoice(key).catch(() => knownChoice?.chosen ?? NONE);
-      // Use the older answer meanwhile.
+      // Use the previous choice until the new one has been read.
       return knownChoice ? knownChoice.chosen : withTimeout(reading, PATIENCE_MS, () => NONE);
     },
     async set(place, network) {
@@ -109,7 +109,7 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
   };
 }
 
-/** Forgets choices that were not used for a year. */
+/** Deletes choices that were not used for a year. */
 export async function forgetOldChoices(state: State, now = Date.now()): Promise<void> {
   for await (const [key, document] of state.open(networkChoices).entries())
     if (document.usedAt < now - KEPT_MS)

@@ -8,7 +8,7 @@ import { PersonError } from "../util/person-error.js";
 import type { ChoicePlace, NetworkChoices } from "./choices.js";
 import type { Network, Networks } from "./network.js";
 
-/** Returns the network that a command names. */
+/** Returns the network in a command's option. `undefined` if there is none. */
 export function namedNetwork(interaction: Interaction): string | undefined {
   if (!interaction.isChatInputCommand() && !interaction.isAutocomplete()) return undefined;
   const value = interaction.options.get(NETWORK_OPTION)?.value;
@@ -20,17 +20,17 @@ const isClick = (interaction: Interaction): interaction is Click =>
 
 const NOT_SERVED = "This is of a network that I do not serve any more.";
 
-/** Finds the network that each interaction is about. */
+/** Creates the function that returns the network of an interaction. */
 export function createNetworkOf({ served, known }: Networks, choices: NetworkChoices, rest: REST) {
   const [usual] = served;
   const byId = new Map(served.map((network) => [network.id, network]));
   const byCode = new Map(
     served.flatMap((network) => (network.id === undefined ? [] : [[codeOf(network.id), network]])),
   );
-  /** Parent channels of threads. */
+  /** The ids of each channel and of its parent, if there is one, by channel id. */
   const parents = new LRUCache<string, readonly string[]>({ max: 10_000 });
 
-  /** The network of a link: what names none is the oldest one's. */
+  /** Returns the network of a link. A link without a network belongs to the oldest one. */
   const ofLink = async (code: string | undefined): Promise<Network> => {
     if (code === undefined && usual.id !== undefined) await known.load();
     const foundNetwork =
@@ -45,11 +45,11 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     return parentChain;
   };
 
-  /** The one that was chosen for if the interaction comes from: for its channel, its server, or the person in private. */
+  /** Returns the default network for the interaction's channel or server, or for the person in direct messages. */
   const chosenFor = async ({ channelId, guildId, user }: Interaction, isSure: boolean) => {
     const askingPlace: ChoicePlace = guildId ? { guild: guildId } : { person: user.id };
     const { network, channels } = await choices.of(askingPlace, isSure);
-    // Only if a channel has its own, it matters if a thread is.
+    // The parent channel of a thread matters only if some channel has its own default.
     if (!channelId || Object.keys(channels).length === 0) return network;
     const places = channels[channelId] === undefined ? await placesOf(channelId) : [channelId];
     const ownPlace = places.find((id) => channels[id] !== undefined);
@@ -59,8 +59,8 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
   /**
    * Returns the network of an interaction.
    * @param isSure false if the default network is acceptable when the choice cannot be read in time
-   * @throws {PersonError} if it is not served
-   * @throws {StateError} if it must be known and cannot be read
+   * @throws {PersonError} if the network is no longer served
+   * @throws {StateError} if the choice must be known and cannot be read
    */
   return async (interaction: Interaction, isSure = false): Promise<Network> => {
     if (isClick(interaction)) return ofLink(readClick(interaction).parts.network);
@@ -71,10 +71,10 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
       return (chosenId === undefined ? undefined : byId.get(chosenId)) ?? usual;
     }
     const foundNetwork = byId.get(namedId);
-    // A person's direct messages remember it.
+    // In direct messages, the network becomes the person's default.
     if (foundNetwork && !interaction.guildId && interaction.isChatInputCommand())
       void choices.set({ person: interaction.user.id }, namedId).catch(() => {});
-    // One that is not served any more can still be named to end what is kept of it.
+    // A network that is no longer served can still be named, to remove its subscriptions.
     return foundNetwork ?? usual;
   };
 }

@@ -6,7 +6,7 @@ import type { State } from "../storage/state.js";
 import type { Job } from "../util/repeat.js";
 import { createNetwork, type Network, type Networks, restingNetwork, type SharedParts } from "./network.js";
 
-/** A log whose lines say which network they are about. */
+/** Creates a log that adds the network to each line. */
 const logOf = (log: Log, network: string): Log => ({
   debug: (details, message) => log.debug({ network, ...details }, message),
   info: (details, message) => log.info({ network, ...details }, message),
@@ -14,7 +14,7 @@ const logOf = (log: Log, network: string): Log => ({
   error: (details, message) => log.error({ network, ...details }, message),
 });
 
-/** Builds all networks of the settings. */
+/** Creates all networks in the settings, with their background work and the jobs that load their names. */
 export function createNetworks(
   given: Omit<SharedParts, "known">,
   state: State,
@@ -45,7 +45,7 @@ export function createNetworks(
     known: knownNetworks,
     async resting() {
       const allIds = await knownNetworks.load();
-      // A network without a name has what the oldest one left.
+      // A network without a name uses the data of the oldest one.
       const ownIds = new Set(ids.length === 0 ? [knownNetworks.oldest()] : ids);
       return allIds.filter((id) => !ownIds.has(id)).map((id) => restingNetwork(id, sharedParts, log));
     },

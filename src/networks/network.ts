@@ -40,18 +40,18 @@ import { DAY, SECOND } from "../util/units.js";
 
 /** State of a network, which may no longer be served. */
 export interface NetworkState {
-  /** As NETWORKS names it; undefined if there is one network without a name. */
+  /** Name in NETWORKS. `undefined` if there is one network without a name. */
   readonly id: string | undefined;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
   readonly state: State;
   readonly subscriptions: Subscriptions;
   readonly janitor: Janitor;
 }
 
-/** One network that the bot serves: all that is its own. */
+/** A network that the bot serves, with its own parts. */
 export interface Network extends NetworkState {
-  /** Its name, if that is to be said: not of the default one. */
+  /** Name to show in messages. `undefined` for the default network. */
   readonly label: string | undefined;
   readonly explorer: ExplorerService;
   readonly directory: Directory;
@@ -59,27 +59,27 @@ export interface Network extends NetworkState {
   readonly links: Links;
   readonly renderer: Renderer;
   readonly screens: ScreenServices;
-  /** For what is not the answer to an interaction. */
+  /** Discord client for requests that do not answer an interaction. */
   readonly rest: REST;
-  /** The most subscriptions that a server may have, to all networks together. */
+  /** Maximum number of subscriptions per server, to all networks together. */
   readonly maxSubscriptions: number;
-  /** All that the bot serves, this one among them. */
+  /** All networks of the bot, including this one. */
   readonly networks: Networks;
 }
 
 /** The networks of the bot. */
 export interface Networks {
-  /** The default one first. */
+  /** The default network comes first. */
   readonly served: readonly [Network, ...Network[]];
-  /** Returns the networks that the settings no longer name. They are neither read nor announced. @throws {StateError} */
+  /** Returns the networks that are no longer in the settings. They are neither read nor announced. @throws {StateError} */
   resting(): Promise<readonly NetworkState[]>;
   readonly known: KnownNetworks;
 }
 
-/** Redis may take so long to be connected at the start, in ms, before anybody is told what waits for it. */
+/** Maximum time for Redis to connect after the start, in ms. Until then, its absence is not logged here. */
 const CONNECT_MS = 10_000;
 
-/** All networks that anything is kept of. @throws {StateError} */
+/** Returns all networks that have stored data. @throws {StateError} */
 export const allNetworks = async ({ served, resting }: Networks): Promise<readonly NetworkState[]> => [
   ...served,
   ...(await resting()),
@@ -98,17 +98,17 @@ export interface SharedParts {
   readonly backgroundRest: REST;
   readonly pacer: Pacer;
   readonly discordTime: () => number;
-  /** Discord's id of each command by how it is called, once they are registered. */
+  /** Discord's command ids by command name, as soon as the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
 }
 
-/** Returns a network's code in links and marks: none for the oldest network or one without a name. */
+/** Returns a function that returns a network's code in links and marks. The oldest network and one without a name have none. */
 const codeIn =
   ({ id }: Pick<NetworkConfig, "id">, known: KnownNetworks) =>
   () =>
     id === undefined || known.oldest() === id ? undefined : codeOf(id);
 
-/** The subscriptions to a network that the environment makes. */
+/** Returns a function that returns a network's subscriptions from the environment. */
 export const environmentOf =
   (
     { id, governanceChannelId }: NetworkConfig,
@@ -125,7 +125,7 @@ export const environmentOf =
     );
   };
 
-/** Builds one network's part of the bot, and the background work for it. */
+/** Creates a network, its background work, and the job that loads its names. */
 export function createNetwork(
   settings: NetworkConfig,
   networks: () => Networks,
@@ -219,7 +219,7 @@ export function createNetwork(
   return { network, background, loading: keepLoaded(loadDirectory, log) };
 }
 
-/** Takes over the names that are kept, again and again: another process may read them. */
+/** Loads the stored names at an interval, because another process may have read new ones. */
 function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
   const startedAt = performance.now();
   const failureNotice = createNotice<unknown>(
@@ -233,14 +233,14 @@ function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
   return repeat(loadNames, DIRECTORY_MS, log, {
     retryMs: SECOND,
     onError: (err) => {
-      // While Redis is not there yet, the connection says so itself.
+      // While Redis is still connecting, the connection logs its own errors.
       if (!(err instanceof StateError)) log.error({ err }, "The stored names could not be loaded");
       else if (performance.now() - startedAt > CONNECT_MS) failureNotice.begins(err);
     },
   });
 }
 
-/** Returns the state of a network that the settings no longer name. */
+/** Returns the state of a network that is no longer in the settings. */
 export function restingNetwork(
   id: string,
   { store, known, feeds }: Pick<SharedParts, "store" | "known" | "feeds">,

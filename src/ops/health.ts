@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.js";
 /** Returns the reasons why the bot is not ready; empty if it is. */
 export type Unready = () => Promise<readonly string[]>;
 
-/** The operator's way in. */
+/** HTTP server for health checks and metrics. */
 export interface HealthServer {
   readonly port: number;
   close(): void;
@@ -13,7 +13,7 @@ export interface HealthServer {
 
 interface HealthOptions {
   readonly port: number;
-  /** The address it listens on. */
+  /** Address that it listens on. */
   readonly host: string;
   readonly metrics: Metrics;
   readonly unready: Unready;

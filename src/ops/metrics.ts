@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 
-/** Counters of one network. */
+/** Metrics of one network. */
 export interface NetworkMetrics {
   read(endpoint: string, source: string): void;
   request(outcome: { status: string; priority: string; ms: number; waitedMs: number }): void;
@@ -9,12 +9,12 @@ export interface NetworkMetrics {
   unforeseen(endpoint: string, field: string): void;
 }
 
-/** All counters. Without a port to read them from, they do not count. */
+/** All metrics. They are disabled if no port is configured to read them from. */
 export interface Metrics {
-  /** @param name the command with its subcommand, `link` or `complete` */
+  /** Records an interaction. @param name the command with its subcommand, `link` or `complete` */
   interaction(name: string, outcome: string, ms: number): void;
   lease(held: boolean): void;
-  /** Returns a network's counters, by its name in NETWORKS. */
+  /** Returns the metrics of a network by its name in NETWORKS. */
   of(network: string | undefined): NetworkMetrics;
   /** The registry behind /metrics; `undefined` if metrics are off. */
   readonly registry: Registry | undefined;
@@ -28,15 +28,15 @@ const NONE: Metrics = {
   registry: undefined,
 };
 
-/** In seconds: Discord wants an answer in 3, and people in less. */
+/** Histogram buckets in seconds. Discord expects an answer within 3 s, and people expect it sooner. */
 const ANSWER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2.5, 5, 10];
 const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 /**
- * Prometheus metrics, names as docs/operating.md explains them. The library is loaded only where they can be read.
- * @param feeds the names of what can be announced
- * @param networks the names of the networks; a label tells them apart if there are several
- * @param gateway how many shards are ready, of how many
+ * Creates the Prometheus metrics (docs/operating.md). The library is loaded only if they are wanted.
+ * @param feeds names of the feeds
+ * @param networks names of the networks. If there are several, the metrics have a `network` label
+ * @param gateway returns the number of ready shards, and of all shards
  */
 export async function createMetrics(
   wanted: boolean,
@@ -45,7 +45,7 @@ export async function createMetrics(
   gateway: () => { readonly ready: number; readonly all: number },
 ): Promise<Metrics> {
   if (!wanted) return NONE;
-  // A CommonJS package has its names on its default once it is bundled.
+  // In the bundle, the exports of a CommonJS package are on its default export.
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import("prom-client"))
     .default;
   const registry = new Registry();
@@ -102,7 +102,7 @@ export async function createMetrics(
     buckets: ANSWER_BUCKETS,
     registers,
   });
-  // A series that is born with its first event shows no increase: an alert on the first would never come.
+  // Start all series at zero. A series that starts with its first event shows no increase, so an alert would miss that event.
   for (const of of networks.map(labelOf)) {
     for (const feed of feeds) {
       for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ ...of, feed, outcome });

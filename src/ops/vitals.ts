@@ -1,6 +1,6 @@
-/** A feed's readings may be so much later than they should be, in ms. */
+/** Tolerated delay of a feed's poll, in ms. */
 const GRACE_MS = 2 * 60_000;
-/** Announcements may wait so long, in ms, where meanwhile none has been settled. */
+/** Maximum time in ms that announcements may wait without any of them being delivered, paused or given up. */
 const STUCK_MS = 5 * 60_000;
 
 const minutes = (ms: number): string => `${Math.floor(ms / 60_000)} min`;
@@ -13,15 +13,15 @@ export function createVitals(elapsed: () => number = () => performance.now()) {
   const readAt = new Map<string, number>();
   let movedAt = elapsed();
   return {
-    /** A feed was read, in full or in part. */
+    /** Records that a feed was read, completely or partially. */
     read(feed: string): void {
       readAt.set(feed, elapsed());
     },
-    /** An announcement was delivered, paused or given up. */
+    /** Records that an announcement was delivered, paused or given up. */
     moved(): void {
       movedAt = elapsed();
     },
-    /** The feeds that were not read in time, in words. */
+    /** Describes the feeds that were not read in time. */
     unread: (feeds: readonly { readonly name: string; readonly pollMs: number }[]): readonly string[] =>
       feeds.flatMap(({ name, pollMs }) => {
         const lastReadAt = readAt.get(name);
@@ -29,7 +29,7 @@ export function createVitals(elapsed: () => number = () => performance.now()) {
         const ageMs = elapsed() - lastReadAt;
         return ageMs > 3 * pollMs + GRACE_MS ? [`${name} was last read ${minutes(ageMs)} ago`] : [];
       }),
-    /** Describes a stalled outbox. @param waitingMs how long the oldest delivery has waited */
+    /** Describes a stalled outbox. @param waitingMs age of the oldest waiting delivery, in ms */
     stuck: (waitingMs: number): readonly string[] =>
       waitingMs > STUCK_MS && elapsed() - movedAt > STUCK_MS
         ? [`announcements have waited for ${minutes(waitingMs)}, and none was sent`]

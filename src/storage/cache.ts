@@ -3,15 +3,15 @@ import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
 
-/** A cached answer with its time and approximate size in bytes, or a cached "no such thing". */
+/** A cached answer with its time and approximate size in bytes, or a cached "missing" answer. */
 export type CacheEntry =
   | { readonly data: unknown; readonly fetchedAt: number; readonly bytes: number }
   | { readonly missing: true; readonly fetchedAt: number; readonly bytes: number };
 
-/** The layer an entry was found in. */
+/** The layer in which an entry was found. */
 export type CacheLayer = "memory" | "redis";
 
-/** A cache hit, and its source. */
+/** A cache hit with its source. */
 export interface CacheHit {
   readonly entry: CacheEntry;
   readonly layer: CacheLayer;
@@ -20,18 +20,18 @@ export interface CacheHit {
 interface CacheRequest {
   /** If memory has no entry newer than this, Redis is asked as well. The newer entry wins. Epoch ms. */
   readonly newerThan: number;
-  /** Reads data that comes from Redis, where anybody may have written it; throws for what it cannot read. */
+  /** Parses untrusted data from Redis. Throws if it cannot be parsed. */
   readonly parse: (data: unknown) => unknown;
 }
 
-/** Entries by key, in memory and, if there is one, in Redis behind it. Never throws, and never waits for Redis. */
+/** Cache in memory, with an optional second layer in Redis. It never throws. Calls to Redis have a short time limit. */
 export interface Cache {
   get(key: string, wanted: CacheRequest): Promise<CacheHit | undefined>;
   /** Stores an entry with a time to live in ms. If memory is full, the least recently used entry is evicted. */
   set(key: string, entry: CacheEntry, ttlMs: number): Promise<void>;
 }
 
-/** An object in memory takes about this many times the bytes of its JSON. */
+/** Approximate ratio of an object's size in memory to the size of its JSON. */
 const MEMORY_FACTOR = 2;
 
 interface Stored {
@@ -39,7 +39,10 @@ interface Stored {
   readonly expires?: number | null;
 }
 
-/** A store for Keyv that is bounded in bytes. Keyv passes a time to live that lru-cache wants in its options. */
+/**
+ * Creates a store for Keyv with a maximum size in bytes. Keyv passes the time to live as a number, while lru-cache expects an
+ * options object.
+ */
 function boundedStore(maxBytes: number): KeyvStoreAdapter {
   const lru = new LRUCache<string, Stored>({
     maxSize: maxBytes,
@@ -70,7 +73,7 @@ function isEntry(value: unknown): value is CacheEntry {
   );
 }
 
-/** Clocks of processes that share a Redis may be so far apart, in ms; an entry from later is not believed. */
+/** Maximum clock difference between processes that share a Redis, in ms. Entries from further in the future are ignored. */
 const CLOCK_SKEW_MS = 60_000;
 
 function readEntry(value: unknown, parse: CacheRequest["parse"]): CacheEntry | undefined {
@@ -88,12 +91,12 @@ interface CacheOptions {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Keys in Redis begin with this. */
+/** Prefix of all keys in Redis. */
 export const REDIS_PREFIX = "crier:";
 
-/** A cache in memory of at most `memoryMb` MB, and in Redis behind it if there is one. */
+/** Creates a cache of at most `memoryMb` MB in memory, with Redis as a second layer if it is given. */
 export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
-  // Entries are kept by reference, because serializing costs hundreds of times a hit. They must not be changed.
+  // Entries are stored by reference and must not be changed. Serializing would cost hundreds of times as much as a cache hit.
   const memory = new Keyv<CacheEntry>(boundedStore(Math.ceil(memoryMb * 1024 * 1024)), {
     serialize: undefined,
     deserialize: undefined,
@@ -102,7 +105,7 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
     redis &&
     new Keyv<unknown>(redis.store(), {
       namespace: `${REDIS_PREFIX}cache`,
-      // The adapter prefixes already; both would double it.
+      // The adapter already adds the prefix. Keyv would add it a second time.
       useKeyPrefix: false,
       throwOnErrors: true,
       serialize: JSON.stringify,
@@ -116,7 +119,7 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
     });
   sharedStore?.on("error", () => {});
 
-  /** An entry in Redis, which memory keeps from then on. */
+  /** Reads an entry from Redis and stores it in memory. */
   const readShared = async (key: string, parse: CacheRequest["parse"]): Promise<CacheHit | undefined> => {
     if (!redis || !sharedStore) return undefined;
     const raw = await redis.attempt(() => sharedStore.get(key, { raw: true }));
@@ -144,7 +147,7 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
     },
     async set(key, entry, ttlMs) {
       await memory.set(key, entry, ttlMs);
-      // Not awaited. If Redis does not store it, there is one entry less.
+      // Not awaited: an entry that Redis fails to store is just a later cache miss.
       if (redis && sharedStore) void redis.attempt(() => sharedStore.set(key, entry, ttlMs));
     },
   };

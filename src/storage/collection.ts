@@ -1,27 +1,30 @@
 import type * as z from "zod";
 
-/** Subscriptions by what they have in common: a channel, a channel and a feed, or a channel, a feed and a subject. */
+/** Matches subscriptions to a channel, a channel and a feed, or a channel, a feed and a subject. */
 export interface SubscriptionPattern {
   readonly channelId: string;
   readonly feed?: string;
   readonly subject?: string | null;
 }
 
-/** Something whose end deletes a document: a subscription, a feed's subject, or a person who asks to be forgotten. */
+/** Something whose removal deletes a document: a subscription, a feed's subject, or a person who asks to be forgotten. */
 export type Owner<T = unknown> =
   | {
       readonly kind: "subscription";
-      /** Returns the subscriptions that a document belongs to. If it is missing, the document's id is its subscription's id. */
+      /**
+       * Returns the subscriptions that a document belongs to. Without this function, a document's id is the id of its
+       * subscription.
+       */
       patternOf?(id: string, document: T): SubscriptionPattern;
     }
   | {
       readonly kind: "subject";
-      /** Returns the subject as the feed's polls name it. */
+      /** Returns the document's subject, as named in the feed's polls. */
       subjectOf(id: string, document: T): string;
     }
   | {
       readonly kind: "person";
-      /** True if the document says something about this person. */
+      /** True if the document contains data about this person. */
       mentions(userId: string, id: string, document: T): boolean;
       /** Returns the document without the person, or `undefined` to delete it. */
       without?(userId: string, document: T): T | undefined;
@@ -33,13 +36,13 @@ export interface CollectionDefinition<T = unknown> {
   readonly schema: z.ZodType;
   /** Lifetime of a document in words (docs/architecture.md). */
   readonly lifetime: string;
-  /** The end of any of these deletes a document. Documents without an owner are deleted by the code that writes them. */
+  /** A document is deleted when any of these is removed. The code that writes documents without an owner must delete them. */
   readonly owners?: readonly Owner<T>[];
   /** Converts a document of an earlier version, before it is parsed. */
   upgrade?(id: string, document: StoredFields): StoredFields;
   /** True if all networks share the collection. Each network has its own copy of every other collection. */
   readonly isShared?: boolean;
-  /** Carries the type of a document; it has no value. */
+  /** Only for type inference. It never has a value. */
   readonly documentType?: T;
 }
 

@@ -6,10 +6,10 @@ import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
 import { StateError, type Store, type Write } from "./store.js";
 
-/** Commits are batched for this time in ms and written with one sync, which blocks the process. */
+/** Time for which commits are batched, in ms. They are written with one sync, because each sync blocks the process. */
 const GATHER_MS = 20;
 
-/** Documents read between two turns of the event loop. */
+/** Number of documents that are read before yielding to the event loop. */
 const PAGE = 250;
 
 interface Pending {
@@ -23,9 +23,9 @@ function isRow(value: unknown): value is { id: string; document: string } {
 }
 
 /**
- * The state in a file under the data folder, for one process at a time.
- * @param log is told when it cannot be written, and when it can again
- * @throws {StateError} if the folder cannot be written to, or another process uses the file
+ * Opens the state in a file in the data folder. Only one process can use it at a time.
+ * @param log called once when writes begin to fail, and once when they succeed again
+ * @throws {StateError} if the folder is not writable, or another process uses the file
  */
 export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">): Store {
   const failureNotice = createNotice<StateError>(
@@ -51,7 +51,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   };
   const holds = (write: Write): boolean =>
     write.op !== "expect" || textAt(write.collection, write.id) === write.text;
-  /** @returns how many documents it wrote */
+  /** Applies a write. @returns the number of documents written */
   const apply = (write: Write): number => {
     const { op, collection, id } = write;
     if (op === "put" || op === "add") return statements[op].run(collection, id, write.text).changes;
@@ -76,7 +76,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
         return applied;
       });
       db.exec("COMMIT");
-      // Deleting also works on a full disk.
+      // Only written documents show that writes work again, because deleting also works on a full disk.
       if (writtenCount > 0) failureNotice.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (cause) {
@@ -90,7 +90,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   };
 
   return {
-    // A commit can be read once its promise has resolved; a read does not write it sooner.
+    // A read does not flush pending commits. A commit is visible once its promise has resolved.
     get: async (collection, id) => textAt(collection, id),
     async *pages(collection) {
       let lastId = "";
@@ -115,11 +115,12 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       }),
     async close() {
       flush();
-      // Writes are in the log beside the file until the checkpoint, after which the file alone is a backup.
+      // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
+      // backup.
       try {
         db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {
-        // The disk may be full. The log is read at the next start, so no write is lost.
+        // The disk may be full. No write is lost, because the WAL is read at the next start.
       }
       db.close();
     },
@@ -133,7 +134,7 @@ function openDatabase(dataDir: string, path: string): Database.Database {
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = FULL");
-    // Held until the process ends, however it ends: no second bot announces from the same file.
+    // The lock is held until the process ends in any way, so that no second bot sends announcements from the same file.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     db.exec(`CREATE TABLE IF NOT EXISTS documents (
       collection TEXT NOT NULL, id TEXT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (collection, id)
@@ -161,7 +162,7 @@ const codeOf = (error: unknown): string =>
 const damaged = (path: string, what: string): string =>
   `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;
 
-/** Looks through the whole file before anything is done with it. @throws {StateError} if it is damaged */
+/** Checks the whole file before it is used. @throws {StateError} if it is damaged */
 function check(db: Database.Database, path: string): void {
   const row = db.prepare("PRAGMA quick_check(1)").get() as { quick_check?: unknown } | undefined;
   const foundProblem = String(row?.quick_check ?? "no answer");

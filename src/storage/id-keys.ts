@@ -12,7 +12,7 @@ import type { Write } from "./store.js";
 /** Ids that are too long for a button. */
 export const longIds = defineCollection({
   name: "ids",
-  // Version 1 wrote the id alone.
+  // Version 1 stored only the id, as a string.
   schema: z.preprocess(
     (value) => (typeof value === "string" ? { id: value, usedAt: null } : value),
     z.object({ id: z.string(), usedAt: z.number().nullable() }),
@@ -21,49 +21,52 @@ export const longIds = defineCollection({
   isShared: true,
 });
 
-/** Long ids by their keys, for links that have no room for them. */
+/** Long ids by short keys, for links that are too short for the ids. */
 export interface IdKeys {
-  /** Stores an id without waiting. */
+  /** Stores an id without waiting for the write. */
   remember(key: string, id: string): void;
-  /** Holds an id in this process alone. */
+  /** Keeps an id in this process only. */
   hold(key: string, id: string): void;
-  /** The id with that key, if it is known. */
+  /** Returns the id with this key, if it is known. */
   resolve(key: string): Promise<string | undefined>;
 }
 
-/** An id's key: 17 characters that no packed id begins with. */
+/** Returns an id's key: 17 characters. The first one is a character that no packed id starts with. */
 export function keyOf(id: string): string {
   return KEY_MARK + hash("sha256", id, "base64url").slice(0, 16);
 }
 
-/** Keys are batched for this time, in ms. */
+/** Time for which writes are batched, in ms. */
 const GATHER_MS = 1_000;
-/** Time after which an id that was neither shown nor pressed is forgotten, in ms. */
+/** Time after which an id is deleted if no button with it was shown or pressed, in ms. */
 const KEPT_MS = 365 * DAY;
 /** Interval at which the use of an id is recorded, in ms. */
 const RENEW_MS = 30 * DAY;
 
-/** A time before any that is believed: the state is to be told. */
+/** A `usedAt` that is always too old, so that the next use writes the id to the state. */
 const LONG_AGO = 0;
-/** Ids that are forgotten, or dated, in one commit. */
+/** Maximum number of ids that are dated in one commit. */
 const BATCH = 1_000;
-/** Before this no clock is right, epoch ms. */
+/** A clock that shows an earlier time is wrong, epoch ms. */
 const EARLIEST = Date.UTC(2024);
 
 interface HeldId {
   readonly id: string;
-  /** When the state was last told that it is in use, epoch ms; null if it is not to be kept. */
+  /** Time at which the state last recorded a use of the id, epoch ms. null if the id is not stored in the state. */
   readonly usedAt: number | null;
 }
 
-/** Ids by key: in memory at once, and in the state a moment later, so that a button works for as long as it is seen. */
+/**
+ * Creates the ids by key. An id is immediately in memory and shortly after in the state, so that its buttons work for as long as
+ * they are visible.
+ */
 export function createIdKeys(
   state: State,
   log: Pick<Log, "warn">,
   now = Date.now,
 ): IdKeys & { flush(): Promise<void> } {
   const memory = new LRUCache<string, HeldId>({ max: 50_000 });
-  /** By key. */
+  /** Ids that are not in the state yet, by key. */
   let unwritten = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -76,7 +79,7 @@ export function createIdKeys(
     try {
       await state.commit([...ids].map(([key, id]) => state.open(longIds).put(key, { id, usedAt: now() })));
     } catch (error) {
-      // Written once they are shown or pressed again.
+      // They are written the next time they are shown or pressed.
       for (const [key, id] of ids) memory.set(key, { id, usedAt: LONG_AGO });
       log.warn(
         { err: error, ids: ids.size },
@@ -85,7 +88,7 @@ export function createIdKeys(
     }
   };
 
-  /** Takes an id into memory, and notes in the state that it is in use, if that is long ago. */
+  /** Keeps an id in memory. If the state has not recorded a use of it lately, schedules a write that does. */
   const use = (key: string, { id, usedAt }: HeldId) => {
     const isRecent = usedAt !== null && ageOf(usedAt, now()) < RENEW_MS;
     memory.set(key, { id, usedAt: isRecent ? usedAt : now() });
@@ -111,7 +114,7 @@ export function createIdKeys(
   };
 }
 
-/** Forgets ids that were not used for a long time. Ids without a date, or with a date from a wrong clock, are dated now. */
+/** Deletes ids that were not used for a long time. Ids without a date, or with a date from a wrong clock, are dated now. */
 export async function forgetOldIds(state: State, now = Date.now()): Promise<void> {
   if (now < EARLIEST) return;
   let undated: Write[] = [];
@@ -124,7 +127,7 @@ export async function forgetOldIds(state: State, now = Date.now()): Promise<void
     const isDated = usedAt !== null && usedAt >= EARLIEST && usedAt <= now;
     if (!isDated) undated.push(state.open(longIds).put(key, { id, usedAt: now }));
     if (undated.length === BATCH) await date();
-    // Not if it has been used meanwhile.
+    // The expectation fails if the id has been used since it was read.
     if (isDated && usedAt < now - KEPT_MS)
       await state.commit([state.open(longIds).expect(key, document), state.open(longIds).delete(key)]);
   }

@@ -3,7 +3,7 @@ import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
 import type { Store } from "./store.js";
 
-/** The durable storage: the store, and its Redis if there is one. */
+/** The durable storage: the store, and the Redis connection if it uses one. */
 export interface Storage {
   readonly store: Store;
   readonly redis: Redis | undefined;
@@ -11,9 +11,8 @@ export interface Storage {
 }
 
 /**
- * Opens the store that the settings name. Only what is used is loaded: each of the two costs some megabytes and tens of
- * milliseconds.
- * @throws {StateError} if the data folder cannot be used; a Redis is connected in the background
+ * Opens the configured store. Only its own module is loaded, because each of them takes some megabytes and tens of milliseconds.
+ * @throws {StateError} if the data folder cannot be used. Redis connects in the background
  */
 export async function openStorage(
   { redisUrl, dataDir }: Pick<Config, "redisUrl" | "dataDir">,

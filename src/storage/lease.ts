@@ -9,23 +9,26 @@ import type { RedisClient } from "./redis.js";
 import { claimVersion, type State } from "./state.js";
 import type { Write } from "./store.js";
 
-/** The right to do the background work: one process holds it at a time. */
+/** The right to do the background work. Only one process holds it at a time. */
 export interface Lease {
-  /** Goes up with each holder, and travels with what it writes. */
+  /** Fencing token: it increases with each holder, and each commit of the holder depends on it. */
   readonly epoch: number;
-  /** Until when it is certainly held, by this process's clock, epoch ms. */
+  /** Returns the time until which the lease is certainly held, by this process's clock, epoch ms. */
   validUntil(): number;
 }
 
-/** Another process holds the lease now, or this one is stopping. Writes and sends must stop. */
+/**
+ * Thrown if another process holds the lease now, or this one is stopping. The background work must not write or send anything
+ * after that.
+ */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-/** The state as the holder of the lease writes it. */
+/** The state for the lease holder. Commits fail if the lease is lost. */
 export interface LeasedState extends State {
   /**
-   * Applies all the writes, or none: false if an expectation of theirs did not hold.
+   * Applies all writes or none. Returns false if an expectation did not hold.
    * @throws {LeaseLost} if another process has taken over
    */
   commit(writes: readonly Write[]): Promise<boolean>;
@@ -37,14 +40,14 @@ export interface LeasedWork {
   stop(): Promise<void>;
 }
 
-/** A process's part in who does the background work. */
+/** A process's participation in the election of the lease holder. */
 export interface Leadership {
   stop(): Promise<void>;
 }
 
 const NAME = "background";
 
-/** The process that does the background work, by its epoch. */
+/** The epoch of the process that does the background work. */
 export const leases = defineCollection({
   name: "lease",
   schema: z.object({ epoch: z.number() }),
@@ -52,7 +55,7 @@ export const leases = defineCollection({
   isShared: true,
 });
 
-/** Several works as one. */
+/** Combines several works into one. */
 export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   async start(state, lease) {
     for (const work of works) await work.start(state, lease);
@@ -62,7 +65,7 @@ export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   },
 });
 
-/** The same state, whose every commit fails once another process has taken over. */
+/** Returns the same state, in which every commit fails after another process has taken over. */
 export function leased(state: State, { epoch }: { readonly epoch: number }): LeasedState {
   const holder = { epoch };
   return {
@@ -95,23 +98,23 @@ async function nextEpoch(state: State): Promise<number> {
   }
 }
 
-/** For a state that only one process can open: the lease is this one's until it ends. */
+/** Starts the work for a state that only one process can open. This process has the lease until it ends. */
 export async function holdForever(state: State, work: LeasedWork): Promise<Leadership> {
   const lease = { epoch: await nextEpoch(state), validUntil: () => Number.POSITIVE_INFINITY };
   await work.start(leased(state, lease), lease);
   return { stop: () => work.stop() };
 }
 
-/** Duration of a lease, and the interval of attempts to renew or take it, in ms. */
+/** Duration of a lease, and the interval at which processes try to renew or take it, in ms. */
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 1_500;
 /** Redis key of the lease. */
 export const LEASE_KEY = "crier:lease";
 
 /**
- * The key holds its holder's token and until when it is held, by Redis' own clock (epoch ms), and never expires: a key that does
- * would be evicted under volatile-lru. Version 0.1.0 wrote the token alone, with an expiry. A time further ahead than a lease
- * lasts is from a clock that was wrong.
+ * Checks if the lease is held. The key's value is the holder's token and the end of the lease by the clock of Redis (epoch ms).
+ * The key never expires, because volatile-lru may evict keys that do. Version 0.1.0 wrote only the token, with an expiry. An end
+ * that is further ahead than the duration of a lease comes from a wrong clock.
  */
 const HOLDER = `
 local time = redis.call("TIME")
@@ -139,10 +142,13 @@ return held and 1 or 0`;
 export const isLeaseHeld = async (client: RedisClient): Promise<boolean> =>
   (await client.eval(IS_HELD, { keys: [LEASE_KEY] })) === 1;
 
-/** Competes for the lease with other processes on the same Redis. If the holder does not renew it, another process takes over. */
+/**
+ * Competes for the lease with the other processes that use the same Redis. If the holder stops renewing it, another process takes
+ * over.
+ */
 export function compete(client: RedisClient, state: State, work: LeasedWork, log: Log): Leadership {
   const token = randomUUID();
-  /** By the steady clock: setting the other one back makes no lease longer. */
+  /** Steady clock, because setting the system clock back must not extend a lease. */
   const steady = () => performance.now();
   let validUntil = Number.NEGATIVE_INFINITY;
   let isHeld = false;
@@ -189,7 +195,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
   };
   const tick = async () => {
     try {
-      // The time is taken before the request: the lease never ends in Redis before it ends here.
+      // The time is read before the request, so that the lease ends here before it ends in Redis.
       if (client.isReady) await (isHeld ? renew : takeLease)(steady());
       failureNotice.ends();
     } catch (err) {

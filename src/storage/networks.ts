@@ -5,7 +5,7 @@ import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
 import { StateError, type Store } from "./store.js";
 
-/** The networks that the state has been used for. */
+/** Document with the networks that the state has been used for. */
 export const networkNames = defineCollection({
   name: "networks",
   schema: z.object({ oldest: z.string(), all: z.array(z.string()) }),
@@ -13,23 +13,23 @@ export const networkNames = defineCollection({
   isShared: true,
 });
 
-/** The networks that a state has been used for, as NETWORKS names them. */
+/** The networks that a state has been used for, by their names in NETWORKS. */
 export interface KnownNetworks {
   /**
-   * The one that came first when NETWORKS was first set: what has no network's name belongs to it. Undefined if the bot has
-   * one network without a name, and until the state has been read.
+   * Returns the network that came first when NETWORKS was first set. Collections without a network prefix belong to it.
+   * `undefined` if the bot has one network without a name, or the state has not been read yet.
    */
   oldest(): string | undefined;
-  /** All of them, those too that are no longer among the settings; read once. @throws {StateError} */
+  /** Returns all networks, including those that are no longer in the settings. They are read once. @throws {StateError} */
   load(): Promise<readonly string[]>;
 }
 
 const DOCUMENT = "known";
 
 /**
- * Remembers the networks of these settings beside those of earlier ones.
- * @param ids none if there is one network without a name
- * @param keeps whether the state is told of new ones: not by who only looks
+ * Adds the networks of these settings to the known ones.
+ * @param ids empty if there is one network without a name
+ * @param keeps true if new networks are stored in the state, false for read-only use
  */
 export function createKnownNetworks(
   state: Pick<State, "open" | "commit">,
@@ -60,11 +60,11 @@ export function createKnownNetworks(
 }
 
 /**
- * Derives the known networks from the names of the collections if the document is missing: networks with prefixed collections are
- * not the oldest. Returns `undefined` if there are none.
+ * Derives the known networks from the names of the collections if the document is missing. Networks with prefixed collections are
+ * not the oldest. Returns `undefined` if no collection has a prefix.
  */
 async function infer(store: Pick<Store, "collections">, ids: readonly string[]) {
-  // One network without a name has what has no name.
+  // A single network without a name uses the collections without a prefix.
   if (ids.length === 0) return undefined;
   const namedNetworks = new Set(
     (await store.collections()).flatMap((name) => (name.includes(":") ? [name.replace(/:.*/s, "")] : [])),
@@ -78,7 +78,10 @@ async function infer(store: Pick<Store, "collections">, ids: readonly string[]) 
   return { oldest: oldestNetwork, all: [oldestNetwork, ...namedNetworks] };
 }
 
-/** @throws {StateError} if a network of the settings could not be told in a button from one that they named before */
+/**
+ * Checks that buttons can distinguish the networks.
+ * @throws {StateError} if a network in the settings has the same code as one from earlier settings
+ */
 function checkCodes(all: readonly string[], ids: readonly string[]): void {
   for (const id of ids) {
     const otherId = all.find((each) => each !== id && codeOf(each) === codeOf(id));
@@ -90,8 +93,9 @@ function checkCodes(all: readonly string[], ids: readonly string[]): void {
 }
 
 /**
- * Returns the prefix of a network's own collections: its name, or none for the oldest network. The answer is read once.
- * @param id the network as NETWORKS names it, or `undefined` if the bot has one network without a name
+ * Returns a function that returns the prefix of a network's own collections: its name, or an empty string for the oldest network.
+ * The answer is read once.
+ * @param id the network's name in NETWORKS, or `undefined` if the bot has one network without a name
  */
 export const prefixOf = (id: string | undefined, known: KnownNetworks): (() => Promise<string>) =>
   id === undefined

@@ -6,10 +6,10 @@ import type { RedisClient } from "./redis.js";
 import { explainRedis } from "./redis-words.js";
 import { StateError, type Store, type Write } from "./store.js";
 
-/** Collections are hashes, whose fields are the documents; they never expire. */
+/** Prefix of the collections, which are hashes with a field per document. They never expire. */
 const PREFIX = "crier:state:";
 
-/** All of a commit in one step: each write is four arguments (operation, key, field, text). */
+/** Applies a commit atomically. Each write has four arguments: operation, key, field, text. */
 const COMMIT = `
 for i = 1, #ARGV, 4 do
   if ARGV[i] == "expect" then
@@ -27,9 +27,9 @@ return 1`;
 
 const DEADLINE_MS = 5_000;
 
-/** The state in Redis, for any number of processes. Its calls fail where Redis does not answer in time. */
+/** Creates the store in Redis, for any number of processes. Calls fail if Redis does not answer in time. */
 export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): Store {
-  /** Errors that were logged in the last hour. The connection logs its own. */
+  /** Errors that were logged in the last hour. The connection logs its own errors. */
   const loggedReasons = new LRUCache<string, true>({ max: 20, ttl: HOUR });
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
     if (!client.isReady) throw new StateError("Redis is not connected");
@@ -78,7 +78,7 @@ export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">):
     },
     async commit(writes) {
       if (writes.length === 0) return true;
-      // Not by eval(): it spreads its arguments over the stack, which ends at some 15,000 writes.
+      // Not with eval(), which spreads its arguments onto the stack and fails at about 15,000 writes.
       const answer = await call(() =>
         client.sendCommand(["EVAL", COMMIT, "0", ...writes.flatMap(toArguments)]),
       );

@@ -1,4 +1,4 @@
-/** Explanations of Redis' error answers for operators, by their first word. */
+/** Explanations of Redis error replies for operators, by the reply's first word. */
 const ANSWERS: Readonly<Record<string, string>> = {
   WRONGPASS: "REDIS_URL: Redis refuses that user or password",
   NOAUTH: "REDIS_URL: Redis wants a password, and there is none in it",
@@ -21,15 +21,15 @@ const CODES: Readonly<Record<string, string>> = {
 
 const firstWord = ({ message }: Error): string => message.split(" ")[0] ?? "";
 
-/** True if Redis refuses a command, so that its configuration must be fixed. */
+/** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && Object.hasOwn(ANSWERS, firstWord(error));
 
 const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH/.test(code);
 
 /**
- * Why Redis cannot be used, in words that hold neither its address nor its password.
- * @param url as far as the error is of the connection
+ * Explains why Redis cannot be used, without its address or password.
+ * @param url needed only for connection errors
  */
 export function explainRedis(error: unknown, url = ""): string {
   if (!(error instanceof Error)) return "Redis failed";

@@ -4,11 +4,11 @@ import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
 import { explainRedis, isRefusal } from "./redis-words.js";
 
-/** Maximum wait for Redis, in ms. After that the bot goes on without it. */
+/** Maximum wait for Redis, in ms. After that the bot continues without it. */
 const DEADLINE_MS = 45;
 /**
- * An answer that takes longer is slow, in ms. After several slow answers in a row, Redis is bypassed. A command needs only a few
- * ms.
+ * Duration above which an answer is slow, in ms, and the number of consecutive slow answers after which Redis is bypassed. A
+ * command usually takes a few ms.
  */
 const SLOW_MS = 20;
 const SLOW_IN_A_ROW = 2;
@@ -23,30 +23,30 @@ const openClient = (url: string) =>
     socket: { connectTimeout: 5_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 3_000) },
   });
 
-/** The client of @redis/client, as @keyv/redis brings it along. */
+/** The client of @redis/client, as exported by @keyv/redis. */
 export type RedisClient = ReturnType<typeof openClient>;
 
-/** A Redis connection that never delays an answer. It is used while it is fast, and bypassed otherwise. */
+/** A Redis connection that hardly delays an answer. It is used while it is fast, and bypassed otherwise. */
 export interface Redis {
   readonly client: RedisClient;
-  /** A store for Keyv over the same connection. */
+  /** Creates a store for Keyv that uses this connection. */
   store(): KeyvRedis<unknown>;
-  /** Waits until it is connected, at most this time in ms. */
+  /** Waits for the connection, at most this time in ms. Returns false if it is not ready by then. */
   connected(ms: number): Promise<boolean>;
-  /** Resolves once the trial under way has shown whether it lets this user do what the bot does. */
+  /** Resolves when the current check of the user's permissions is finished. */
   tried(): Promise<void>;
-  /** True if it is connected, allows the bot's commands, and answered in time recently. */
+  /** True if it is connected, allows the bot's commands, and has answered in time recently. */
   usable(): boolean;
-  /** Returns why it is not usable; `undefined` if there is no known problem. */
+  /** Returns the reason why it is not usable. `undefined` if there is no known problem. */
   problem(): string | undefined;
-  /** Returns the command's result; `undefined` if Redis is not usable or too slow. */
+  /** Returns the command's result. `undefined` if Redis is not usable, is too slow, or the command fails. */
   attempt<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 }
 
 class TooLate extends Error {}
 
-/** Tries every command that the bot uses on its own key, because a user may log in but have no permissions. */
+/** Tries the bot's commands on a key for this purpose. A user may be able to log in and still lack permissions. */
 const TRIAL = `
 redis.call("HSET", KEYS[1], "a", "1")
 redis.call("HGET", KEYS[1], "a")
@@ -58,15 +58,15 @@ const TRIAL_KEY = "crier:trial";
 const TRY_AGAIN_MS = 10_000;
 
 /**
- * Connects in the background and reconnects without end. It logs once when Redis becomes unusable and once when it is back. After
- * a late answer it is bypassed until a ping is in time, so that no second command waits.
+ * Connects in the background, and reconnects indefinitely. Logs once when Redis becomes unusable, and once when it is usable
+ * again. After a late answer, Redis is bypassed until a ping is answered in time, so that no second command has to wait.
  */
 export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
   const client = openClient(url);
   let isLate = false;
   let isRefused = false;
   let slow = 0;
-  /** Why it is not usable: said once of one that is away, and once of one that is there and refuses. */
+  /** Reasons why it is not usable. Each kind is logged once: no connection, and refused commands. */
   const reasons = new Map<"away" | "refusing", string>();
   const beginFailure = (reason: string, kind: "away" | "refusing" = "away") => {
     if (reasons.has(kind)) return;
@@ -88,7 +88,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
       isRefused = false;
       if (!isLate) ends();
     } catch (error) {
-      // A connection that ended says so itself, and there is a trial with the next one.
+      // A closed connection reports its own error, and the next connection starts another trial.
       if (!client.isReady) return;
       isRefused = true;
       fails(error);
@@ -125,7 +125,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
           return;
         }
       } catch {
-        // Not yet: the next ping tells.
+        // Not usable yet. Try again with the next ping.
       }
       setTimeout(ping, PING_EVERY_MS).unref();
     };

@@ -7,18 +7,18 @@ import { StateError, type Store, type Write } from "./store.js";
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   /**
-   * All of them by id. They stay in memory, and are parsed again only where their text has changed: for a collection that may hold
-   * very many, or is read once, `entries`.
+   * Returns all documents by id. They stay in memory, and are parsed again only if their text has changed. Use `entries` for a
+   * collection that is very large or read only once.
    */
   list(): Promise<Map<string, T>>;
   /**
-   * One after another, without ever holding all. What is written meanwhile may or may not be among them, and one may come
-   * twice (Redis: HSCAN).
+   * Iterates over the documents without loading all of them into memory. A concurrent write may or may not be included, and a
+   * document may come twice (Redis: HSCAN).
    */
   entries(): AsyncIterable<readonly [id: string, document: T]>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
-  /** Holds if the document is exactly as it was read or written, or if there is none for undefined. */
+  /** Expects that the document is exactly as it was read or written, or that it is missing if `undefined` is given. */
   expect(id: string, document: T | undefined): Write;
   delete(id: string): Write;
   /** Moves a document that matches its schema but cannot be used to "unreadable". */
@@ -34,7 +34,7 @@ export interface State {
   close(): Promise<void>;
 }
 
-/** Version of the stored documents. It goes up when a document changes in a way that an older bot would misread. */
+/** Version of the stored documents. Increase it if a document changes in a way that an older bot would misread. */
 export const STATE_VERSION = 2;
 
 /** Version of the format that the state was written in. */
@@ -45,7 +45,7 @@ export const stateVersion = defineCollection({
   isShared: true,
 });
 
-/** Documents that could not be parsed, with their text. */
+/** Documents that could not be used, with their text. */
 export const unreadableDocuments = defineCollection({
   name: "unreadable",
   schema: z.object({
@@ -63,18 +63,18 @@ const toText = (document: unknown): string => JSON.stringify(document);
 
 interface StateOptions {
   readonly log: Pick<Log, "error">;
-  /** False for a reader that must not change the state: unreadable documents then stay if they are. */
+  /** False for a reader that must not change the state. Unreadable documents are then left in place. */
   readonly keepAside?: boolean;
   /** Returns the prefix of a network's own collections (networks.ts). By default there is none. */
   readonly prefix?: () => Promise<string>;
 }
 
-/** A document, or what is wrong with its text. */
+/** A document, or the problem with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
 
 /**
- * Creates the state over a store. A document that is not JSON or does not match its schema affects no other: it is logged once,
- * moved to "unreadable" with its text, and counts as missing.
+ * Creates the state over a store. A document that is not JSON or does not match its schema affects no other document. It is
+ * logged once, moved to "unreadable" with its text, and treated as missing.
  */
 export function createState(
   store: Store,
@@ -94,7 +94,7 @@ export function createState(
     log.error({ collection, id, problem }, "A document of the state cannot be read; it was set aside");
     if (!keepAside) return;
     try {
-      // Documents of a newer bot stay if they are.
+      // Documents of a newer bot are left in place.
       if ((await versionOf(state)) > STATE_VERSION) return;
       const document = { collection, id, text, problem, at: Date.now() };
       await state.commit([
@@ -136,7 +136,7 @@ export function createState(
         ? { document: knownDocument }
         : parse(id, text);
     };
-    /** The documents of a page; what cannot be read is set aside. */
+    /** Returns the documents of a page. Unreadable ones are set aside. */
     const readPage = async (
       page: readonly (readonly [id: string, text: string])[],
       read: (id: string, text: string) => Parsed<T>,
@@ -163,7 +163,7 @@ export function createState(
       },
       async list() {
         const documents = new Map<string, T>();
-        // A page at a time: a promise for each of thousands of documents takes longer than the documents.
+        // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
         for await (const page of store.pages(await storedName()))
           for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
         listedDocuments = new Map(documents);
@@ -189,7 +189,7 @@ export function createState(
       const collection = openedCollections.get(definition) ?? makeCollection(definition);
       openedCollections.set(definition, collection);
       if (definition.isShared) sharedNames.add(definition.name);
-      // Each definition opens its own collection.
+      // Each definition has its own collection, so the types match.
       return collection as Collection<T>;
     },
     async commit(writes) {
@@ -208,12 +208,12 @@ export function createState(
 
 const VERSION_ID = "state";
 
-/** The version that the state was written with: that of before there were any is the first. */
+/** Returns the version in which the state was written. A state without a version has the first one. */
 const versionOf = async (state: Pick<State, "open">): Promise<number> =>
   (await state.open(stateVersion).get(VERSION_ID))?.version ?? 1;
 
 /**
- * Checks that this bot can read the state, and marks it with the version that this one writes.
+ * Checks that this bot can read the state, and updates the state's version to the current one.
  * @throws {StateError} if a newer bot has written it
  */
 export async function claimVersion(state: State): Promise<void> {

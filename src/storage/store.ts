@@ -1,13 +1,13 @@
-/** A document's place: its collection, and its id there. */
+/** Location of a document: its collection, and its id in the collection. */
 interface DocumentPlace {
   readonly collection: string;
   readonly id: string;
 }
 
-/** One part of a commit; a document is text. */
+/** A write of a commit. Documents are text. */
 export type Write =
   | (DocumentPlace & { readonly op: "put"; readonly text: string })
-  /** Only if there is none yet; else it leaves what is there. */
+  /** Writes the document only if it does not exist yet. */
   | (DocumentPlace & { readonly op: "add"; readonly text: string })
   | (DocumentPlace & { readonly op: "delete" })
   /** Writes no document. The commit fails unless the document has exactly this text, or is missing if it is undefined. */
@@ -21,19 +21,19 @@ export interface Store {
    * may come twice.
    */
   pages(collection: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
-  /** The names of the collections that hold anything. */
+  /** Returns the names of all collections that are not empty. */
   collections(): Promise<string[]>;
-  /** Applies all the writes, or none: false if an expectation did not hold. */
+  /** Applies all writes or none. Returns false if an expectation did not hold. */
   commit(writes: readonly Write[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The state cannot be used; the sentence is for the operator. */
+/** Thrown if the state cannot be used. Its message is for the operator. */
 export class StateError extends Error {
   override readonly name = "StateError";
 }
 
-/** All documents of a collection by id. @throws {StateError} */
+/** Returns all documents of a collection by id. @throws {StateError} */
 export async function readAll(store: Pick<Store, "pages">, collection: string): Promise<Map<string, string>> {
   const allDocuments = new Map<string, string>();
   for await (const page of store.pages(collection)) for (const [id, text] of page) allDocuments.set(id, text);

@@ -3,11 +3,11 @@ import type { CollectionDefinition } from "./collection.js";
 import { leases } from "./lease.js";
 import { readAll, StateError, type Store, type Write } from "./store.js";
 
-/** Collections that belong to the store that they are in. Exports leave them out. */
+/** Collections that make sense only in their own store. Exports leave them out. */
 const localNames = new Set([leases.name]);
-/** A collection's name without that of the network it is of. */
+/** Returns a collection's name without the prefix of its network. */
 const withoutNetwork = (name: string): string => name.replace(/^[^:]*:/, "");
-/** Documents written in one step. */
+/** Number of documents per commit. */
 const CHUNK = 2_000;
 
 const exported = z.object({
@@ -18,7 +18,7 @@ const exported = z.object({
 /** The whole state as one JSON value: documents by collection and id. */
 export type ExportedState = z.infer<typeof exported>;
 
-/** Reads everything that a store holds. @throws {StateError} */
+/** Exports all documents of a store. @throws {StateError} */
 export async function exportState(store: Store): Promise<ExportedState> {
   const collections: ExportedState["collections"] = {};
   for (const name of (await store.collections()).toSorted()) {
@@ -29,7 +29,7 @@ export async function exportState(store: Store): Promise<ExportedState> {
   return { crier: 1, collections };
 }
 
-/** A document that is no JSON leaves as its text: what reads it will keep it aside. */
+/** Exports a document that is not valid JSON as text. After an import, its reader sets it aside. */
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -39,11 +39,11 @@ function parseText(text: string): unknown {
 }
 
 /**
- * Writes an exported state into a store that is empty, or in place of what it holds.
- * @param last the collection that is written last. An import that was cut off then leaves a state without progress, on which a
- * bot starts silently. With progress but without the rest, it would announce every open request again.
- * @returns how many documents were written
- * @throws {StateError} if the text is no export, or the store holds something and may not be replaced
+ * Imports an exported state into an empty store, or replaces the store's documents.
+ * @param last the collection that is deleted first and written last. An interrupted import then leaves a state without progress,
+ * with which a bot starts silently. With progress but without the rest, a bot would announce every open request again.
+ * @returns the number of documents written
+ * @throws {StateError} if the JSON is not an exported state, or if the store is not empty and must not be replaced
  */
 export async function importState(
   store: Store,

@@ -4,15 +4,16 @@ import { SECOND } from "./units.js";
 const SKEW_MS = 5 * SECOND;
 
 /**
- * Returns the age of a time in ms. A time in the future is from a clock that was ahead or was set back since, so its age is
- * unknown and counts as infinite.
+ * Returns the age of a time in ms. A time in the future comes from a clock that was wrong. Its real age is unknown, and counts as
+ * infinite.
  * @param at epoch ms
  */
 export const ageOf = (at: number, now: number): number =>
   at > now + SKEW_MS ? Number.POSITIVE_INFINITY : Math.max(0, now - at);
 
 /**
- * A moment that something waits for, epoch ms; 0, so that it is due, if it lies further ahead than anything waits.
- * @param most ms
+ * Returns the given deadline, or 0 (already due) if it is further ahead than any wait can be, because a clock was wrong.
+ * @param at epoch ms
+ * @param most longest possible wait in ms
  */
 export const believed = (at: number, now: number, most: number): number => (at > now + most ? 0 : at);

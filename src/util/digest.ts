@@ -1,4 +1,4 @@
 import { hash } from "node:crypto";
 
-/** A short name for what is not to be written out, such as an address with a key. */
+/** Returns a short hash that identifies a text, for example in place of a secret. */
 export const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, 8);

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Text up to this length is handled at once, in characters. */
+/** Text up to this length is processed without yielding, in characters. */
 const SHORT = 200_000;
 
-/** One after another: what several long things have done in one turn adds up. */
+/** The last turn that was given out. Callers get separate turns, because the work of several callers in one turn would add up. */
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Waits for a turn of the event loop of one's own before more is done with something so long, in characters: whatever else is
- * due comes between. Short things do not wait.
+ * Yields to the event loop before more work on a text of this length, in characters. Each caller gets its own turn. Returns
+ * immediately for short text.
  */
 export async function yieldFor(length: number): Promise<void> {
   if (length <= SHORT) return;

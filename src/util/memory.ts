@@ -3,16 +3,16 @@ import { singleFlight } from "./single-flight.js";
 import { withTimeout } from "./timeouts.js";
 import { MINUTE, SECOND } from "./units.js";
 
-/** A value in memory is read again after this time, in ms: another process may have changed it. */
+/** Time after which a value in memory is read again, in ms, because another process may have changed it. */
 const MEMORY_MS = MINUTE;
-/** A person's answer waits for the state no longer than for the cache, in ms. */
+/** Maximum time that a person's answer waits for the state, in ms. It is the same as for the cache. */
 const WAIT_MS = 100;
-/** After a failure, it is read again after this time, in ms. */
+/** Delay before the value is read again after a failure, in ms. */
 const AGAIN_MS = 5 * SECOND;
 
 /**
- * Returns a function that gives the value that `read` gave, read at most once a minute. If it cannot be read in time, the function
- * gives the value that was read last, or `undefined`.
+ * Returns a function that caches the result of `read` for a minute. If the value cannot be read in time, the function returns the
+ * previous one, or `undefined` if there is none.
  */
 export function inMemory<T>(
   read: () => Promise<T>,

@@ -1,10 +1,10 @@
-/** A condition that is said once when it begins, and once when it is over, however often it is reported. */
+/** A condition that is reported once when it begins and once when it ends, no matter how often it is noted. */
 export interface Notice<Detail> {
   begins(detail: Detail): void;
   ends(): void;
 }
 
-/** A notice that does not hold yet. */
+/** Creates a notice for a condition that does not apply yet. */
 export function createNotice<Detail = void>(
   onBegin: (detail: Detail) => void,
   onEnd: () => void,

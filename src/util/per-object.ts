@@ -1,6 +1,6 @@
 /**
- * Makes something of each object once, for as long as the object is kept: a cached answer is shown again and again, and forty
- * people may ask for the same at once. What is made must follow from the object alone.
+ * Memoizes a function by its argument, with weak references. A cached answer is shown many times, and several people may request
+ * it at once. The result must depend only on the object.
  */
 export function perObject<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
   const knownObjects = new WeakMap<From, { readonly made: Made }>();

@@ -1,8 +1,8 @@
-/** Something that the person can put right. Its message is the sentence they get. */
+/** An error that the person can fix. Its message is shown to them. */
 export class PersonError extends Error {
   override readonly name = "PersonError";
 
-  /** @param kind what went wrong, in a word for the metrics */
+  /** @param kind label for the metrics */
   constructor(
     message: string,
     readonly kind: "user_error" | "missing" = "user_error",

@@ -1,24 +1,24 @@
 import type { Log } from "../log.js";
 import { createNotice } from "./notice.js";
 
-/** A job that is stopped once, and waited for. */
+/** A job that runs until it is stopped. */
 export interface Job {
-  /** Resolves once the run under way is over. */
+  /** Prevents further runs. Resolves when the current run is over. */
   stop(): Promise<void>;
 }
 
 interface RepeatOptions {
-  /** Names the job in the log if it takes longer than its interval; without a name that is not logged. */
+  /** Name of the job for the log message when a run takes longer than the interval. Without a name, that is not logged. */
   readonly name?: string;
   /** Delay before a failed run is repeated, in ms. */
   readonly retryMs?: number;
-  /** Takes what a run failed with; by default it is logged. */
+  /** Called with the error of a failed run. By default it is logged. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Runs a job now and then at an interval in ms, counted from start to start. Runs never overlap, and a failure affects only its
- * own run.
+ * Runs a job immediately and then at an interval in ms, measured from start to start. Runs never overlap. A failed run does not
+ * stop the job.
  */
 export function repeat(
   job: () => Promise<void>,

@@ -26,7 +26,7 @@ export function singleFlight<Key, T>(
   return started;
 }
 
-/** A value that is loaded when it is first wanted, and then kept; a load that failed is tried again. */
+/** Returns a function that loads a value on the first call and keeps it. If the load fails, the next call tries again. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   const flights = new Map<"value", Promise<T>>();
   return () => singleFlight(flights, "value", load, true);

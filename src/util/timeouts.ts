@@ -28,8 +28,9 @@ export async function withTimeout<T, Late>(
 }
 
 /**
- * Runs work under a signal that aborts after a time in ms, or together with another signal. It does not use AbortSignal.any,
- * which holds a timeout's signal weakly: in Node 20 the garbage collector removes the timer, and the work never ends.
+ * Runs work with a signal that aborts after a time in ms, or together with another signal. It does not use AbortSignal.any, which
+ * has only a weak reference to a timeout's signal. In Node 20, the garbage collector then removes the timer, and the work never
+ * ends.
  */
 export async function withDeadline<T>(
   ms: number,
@@ -39,7 +40,7 @@ export async function withDeadline<T>(
   const deadline = new AbortController();
   const abort = () => deadline.abort();
   const timer = setTimeout(abort, ms);
-  // Hundreds may be under way at once: that is no leak.
+  // Hundreds of listeners at once are normal here, and not a leak.
   setMaxListeners(0, other);
   other.addEventListener("abort", abort, { once: true });
   if (other.aborted) abort();

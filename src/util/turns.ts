@@ -1,25 +1,25 @@
 /**
- * A queue of lines that take turns, so that a line with hundreds of items does not delay a line with one. Each line is first in,
- * first out.
+ * A fair queue of several lines that take turns (round robin), so that a line with hundreds of items does not delay a line with
+ * one. Each line is first in, first out.
  */
 export interface Turns<Item> {
-  /** Adds an item. It may be in several lines and is taken once. */
+  /** Adds an item to a line. An item may be in several lines, but is taken only once. */
   add(line: string, item: Item): void;
-  /** @returns whether it was there */
+  /** Removes an item from all lines. @returns true if it was in the queue */
   delete(item: Item): boolean;
-  /** Takes the next one, of the line whose turn it is among those that may have one. */
+  /** Removes and returns the next item, from the first line in turn that is allowed to have one. */
   next(mayHaveTurn?: (line: string) => boolean): { readonly line: string; readonly item: Item } | undefined;
-  /** The one that `next` would take. */
+  /** Returns the item that `next` would take. */
   peek(mayHaveTurn?: (line: string) => boolean): Item | undefined;
   has(item: Item): boolean;
-  /** Takes all of them. */
+  /** Removes and returns all items. */
   clear(): readonly Item[];
   readonly size: number;
 }
 
 /** Creates an empty queue. */
 export function createTurns<Item>(): Turns<Item> {
-  /** The line whose turn it is comes first. */
+  /** Lines in the order of their turns. */
   const waitingLines = new Map<string, Set<Item>>();
   const standing = new Map<Item, string[]>();
 

@@ -1,4 +1,4 @@
-/** Spans of time, in ms. */
+/** Durations in ms. */
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

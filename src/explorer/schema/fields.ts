@@ -38,16 +38,16 @@ const contracts = new WeakMap<z.ZodType, Contract>();
 /** Returns the contract of a field or of a whole answer; `undefined` if there is none. */
 export const contractOf = (schema: z.ZodType): Contract | undefined => contracts.get(schema);
 
-/** The same schema, and what the contract says of it. */
+/** Records the contract's type of a schema, and returns the same schema. */
 export function documented<T extends z.ZodType>(schema: T, type: Documented, isTime = false): T {
   contracts.set(schema, { type, isTime });
   return schema;
 }
 
-/** A field that is read leniently, whatever the contract says of it. */
+/** Creates a field that is parsed leniently and is not compared with the contract. */
 export const undocumented = <T>(read: (value: unknown) => T) => z.unknown().optional().transform(read);
 
-/** A field, and what the contract says of it. */
+/** Creates a field that is parsed leniently, and records its type in the contract. */
 export const field = <T>(read: (value: unknown) => T, type: Documented, isTime = false) =>
   documented(undocumented(read), type, isTime);
 
@@ -62,18 +62,19 @@ export const decimal = field(toDecimal, "number");
 export const decimalText = field(toDecimal, "string");
 export const flag = field(toFlag, "boolean");
 export const url = field(toUrl, "string");
-/** JSON as the text of a field. */
+/** A text field that contains JSON. */
 export const jsonText = field(toJson, "string");
 export const json = field(toJson, "object");
 
-/** No list has more rows that can be reached (paging.ts), so what an array holds beyond them is not looked at. */
+/** Maximum number of rows that are read from an array. No more rows of a list can be reached (paging.ts). */
 const MAX_ROWS = 5_100;
 
-/** The rows of an array that parse, one by one, so that one bad row costs one row. */
+/** Parses the rows of an array one by one, so that an invalid row does not affect the others. */
 export function readRows<T extends z.ZodObject>(item: T, values: readonly unknown[]): z.infer<T>[] {
   const rows: z.infer<T>[] = [];
   for (const value of values.slice(0, MAX_ROWS)) {
-    // Told without a parser, which makes an error object for each: thousands of them are collected in one pause.
+    // Check this without zod, which creates an error object for each invalid row. Thousands of them cause a long garbage
+    // collection.
     if (toRecord(value) === null) continue;
     const row = item.safeParse(value);
     if (row.success) rows.push(row.data);
@@ -84,12 +85,12 @@ export function readRows<T extends z.ZodObject>(item: T, values: readonly unknow
 export const rowsOf = <T extends z.ZodObject>(item: T) =>
   field((value) => (Array.isArray(value) ? readRows(item, value) : []), { rows: item });
 
-/** An object within an object, whose fields are null if it is missing. */
+/** Creates a field for a nested object. If the object is missing, all its fields are null. */
 export const inner = <T extends z.ZodObject>(fields: T) =>
   field((value) => fields.parse(toRecord(value) ?? {}), { fields });
 
 export const partyRef = z.object({ partyId: id, accountName: name, imageUrl: url });
 export const partyRefs = rowsOf(partyRef);
 
-/** A party as another resource refers to it. */
+/** A reference to a party in another resource. */
 export type PartyRef = z.infer<typeof partyRef>;

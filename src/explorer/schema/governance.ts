@@ -14,7 +14,7 @@ const voteRequestFields = {
   targetEffectiveAt: time,
   yesCount: count,
   noCount: count,
-  /** Super validators that have not voted yet. The ledger knows no abstention. */
+  /** Number of super validators that have not voted yet. The ledger has no abstentions. */
   abstainCount: count,
   totalWeightYes: decimal,
   totalWeightNo: decimal,

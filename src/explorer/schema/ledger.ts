@@ -26,7 +26,7 @@ const tokenFields = z.object({
   registrar: id,
   operators: partyRefs,
   providers: partyRefs,
-  // The API's spelling; the usual one is tolerated.
+  // The API's spelling. The correct one is accepted too.
   registars: partyRefs,
   registrars: undocumented((value) => value ?? null),
   contractId: id,
@@ -69,7 +69,7 @@ export const reward = z.object({
   createdAt: time,
 });
 
-/** `signatories`: a count in the list, parties in the detail, text in events. */
+/** `signatories` is a count in the list, an array of parties in the detail, and text in events. */
 export const contractListItem = z.object({
   contractId: id,
   templateId: name,
@@ -113,7 +113,7 @@ export const eventDetail = z.object({
   interfaceId: text,
 });
 
-/** `id` stays text: it passes 2^53. */
+/** `id` stays text because it can exceed 2^53. */
 export const eventListItem = z.object({ id: field(toDecimal, "integer"), ...eventDetail.shape });
 
 export const updateListItem = z.object({
@@ -129,7 +129,7 @@ export const updateListItem = z.object({
   synchronizerImg: url,
 });
 
-/** Whatever the ledger holds of an update, free-form. */
+/** The ledger's data of an update, as free-form JSON. */
 export const updateDetails = documented(z.record(z.string(), z.unknown()), "object");
 
 export type Reward = z.infer<typeof reward>;

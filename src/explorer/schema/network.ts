@@ -2,7 +2,7 @@ import * as z from "zod";
 import { toCount, toDecimal } from "../values.js";
 import { decimal, field, time } from "./fields.js";
 
-/** The contract calls everything here a number. */
+/** A count. The contract's type of every field here is `number`. */
 const countNumber = field(toCount, "number");
 
 export const dashboard = z.object({
@@ -35,7 +35,7 @@ export type Dashboard = z.infer<typeof dashboard>;
 const MAX_PRICE = 1e9;
 
 export const marketPrice = z.object({
-  /** USD for one CC; a zero means that there is no data, and is null here. */
+  /** Price of one CC in USD. A zero means that the explorer has no data, and becomes null. */
   price: field((value) => {
     const price = toDecimal(value);
     return price === null || Number(price) <= 0 || Number(price) > MAX_PRICE ? null : price;

@@ -2,22 +2,22 @@ import * as z from "zod";
 import { toCount } from "../values.js";
 import { count, field, flag, readRows, rowsOf } from "./fields.js";
 
-/** A page of a list, as read: the rows that parsed, and what the explorer says of the whole. */
+/** A page of a list: the rows that could be parsed, and what the explorer says about the whole list. */
 export interface Page<T> {
   readonly content: readonly T[];
-  /** Rows in the whole list, as the explorer counts them. */
+  /** Number of rows in the whole list, according to the explorer. */
   readonly totalElements: number | null;
   readonly last: boolean | null;
-  /** Rows as they were sent, before those that could not be read and those that came twice were dropped. */
+  /** Number of rows sent, including duplicates and rows that could not be parsed. */
   readonly sent: number;
-  /** Rows that could not be read. Above zero, the page is not the whole truth. */
+  /** Number of rows that could not be parsed. If it is above zero, the page is incomplete. */
   readonly unreadable: number;
 }
 
 const sort = z.object({ sorted: flag, empty: flag, unsorted: flag });
 const documentedSort = field((value) => value, { fields: sort });
 
-/** All that the contract says of a page of these rows. */
+/** Returns the contract's schema of a page of these rows. */
 export const documentedPage = (row: z.ZodObject) =>
   z.object({
     content: rowsOf(row),
@@ -43,7 +43,7 @@ export const documentedPage = (row: z.ZodObject) =>
     empty: flag,
   });
 
-/** A page of rows; those with a key that came before on it are dropped. */
+/** Returns the schema of a page of rows. If `keyOf` is given, only one row per key is kept. */
 export const pageOf = <T extends z.ZodObject>(
   item: T,
   keyOf?: (row: z.infer<T>) => string | null,
@@ -66,7 +66,7 @@ export const pageOf = <T extends z.ZodObject>(
         totalElements: z.unknown().optional(),
         totalCount: z.unknown().optional(),
         last: flag,
-        // Only a page from the cache holds these two.
+        // Only cached pages have these two.
         sent: count,
         unreadable: count,
       }),
@@ -76,7 +76,7 @@ export const pageOf = <T extends z.ZodObject>(
       const wrapper = "last" in page ? page : null;
       return {
         content: keyOf ? distinct(readResult, keyOf, newer) : readResult,
-        // The two may differ.
+        // The two counts may differ.
         totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
         last: wrapper?.last ?? null,
         sent: wrapper?.sent ?? page.content.length,
@@ -87,10 +87,13 @@ export const pageOf = <T extends z.ZodObject>(
 const larger = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
 
-/** True if the first of two rows with one key is newer. */
+/** Returns true if the first of two rows with the same key is newer. */
 export type Newer<T> = (row: T, than: T) => boolean;
 
-/** Keeps one row for each key, at its first position: the newest, else the first. Rows without a key stay. */
+/**
+ * Keeps one row per key, at the position of the first: the newest row, or the first one without `newer`. Rows without a key are
+ * all kept.
+ */
 export function distinct<T>(
   rows: readonly T[],
   keyOf: (row: T) => string | null,
@@ -101,7 +104,7 @@ export function distinct<T>(
   return gathered.rows;
 }
 
-/** The same for rows that come page by page, each looked at once. */
+/** Like `distinct`, for rows that arrive page by page. Each row is processed once. */
 export function gatherDistinct<T>(keyOf: (row: T) => string | null, newer: Newer<T> = () => false) {
   const places = new Map<string, number>();
   const keptRows: T[] = [];

@@ -46,7 +46,7 @@ export const validatorDetail = z.object({
   trafficStatus: inner(traffic),
 });
 
-/** The newest validators, an array and no page; one row a validator. */
+/** The newest validators. The answer is an array instead of a page, and each validator is kept once. */
 export const newValidators = documented(
   z
     .array(z.unknown())
@@ -54,7 +54,7 @@ export const newValidators = documented(
   { rows: validatorSummary },
 );
 
-/** Anything but a literal true or false is an error here, not a "no". */
+/** Anything other than true or false is an error here, and does not mean "no". */
 export const validatorExists = documented(z.boolean(), "boolean");
 
 export type ValidatorSummary = z.infer<typeof validatorSummary>;
