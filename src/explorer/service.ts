@@ -5,6 +5,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
 
+import { decide } from "./decision.js";
 import {
   type Answer,
   addressOf,
@@ -14,7 +15,7 @@ import {
   takesId,
 } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { decide, freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
+import { freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 import { createWaiters, type Waiters } from "./waiters.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Decision, decide } from "../../src/explorer/freshness.js";
+import { type Decision, decide } from "../../src/explorer/decision.js";
 
 const freshness = { fresh: 60_000, stale: 300_000 };
 

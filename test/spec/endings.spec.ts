@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { afterMissing, pruned } from "../../src/feeds/governance/closings.js";
+import { afterMissing, pruned } from "../../src/feeds/governance/endings.js";
 import { DAY } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 

@@ -56,12 +56,12 @@ export const facts = z.object({
 export type Facts = Readonly<z.infer<typeof facts>>;
 
 /** A period of time, epoch ms. An event at its start belongs to the period before. */
-export interface Span {
+export interface TimeRange {
   readonly since: number;
   readonly until: number;
 }
 
-const isWithin = (at: number | undefined, { since, until }: Span): boolean =>
+const isWithin = (at: number | undefined, { since, until }: TimeRange): boolean =>
   at !== undefined && at > since && at <= until;
 
 interface SourceDeps {
@@ -137,7 +137,7 @@ const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number 
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
 /** Collects the changes of vote requests. */
-async function collectRequests(sources: Sources, span: Span) {
+async function collectRequests(sources: Sources, range: TimeRange) {
   const { names, now } = sources;
   const tracked = await sources.requests();
   const since = watchedSince(tracked);
@@ -147,7 +147,7 @@ async function collectRequests(sources: Sources, span: Span) {
   });
   const newestFirst = (timeOf: (each: TrackedVoteRequest) => number | undefined) =>
     tracked
-      .filter((each) => isWithin(timeOf(each), span))
+      .filter((each) => isWithin(timeOf(each), range))
       .sort((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
   const openRequests = tracked.filter(({ phase }) => phase === "open");
   const closedRequests = newestFirst(endingTime);
@@ -171,20 +171,22 @@ async function collectRequests(sources: Sources, span: Span) {
     ),
     soon: listOf(soon.flat().sort((a, b) => a.until - b.until)),
     participation: participationIn(tallies, isUncounted ? await sources.superValidators() : undefined),
-    votesSince: since !== undefined && since > span.since ? since : undefined,
+    votesSince: since !== undefined && since > range.since ? since : undefined,
     votesReadAt:
-      votesReadAt !== undefined && ageOf(votesReadAt, span.until) > UNREAD_VOTES_MS ? votesReadAt : undefined,
+      votesReadAt !== undefined && ageOf(votesReadAt, range.until) > UNREAD_VOTES_MS
+        ? votesReadAt
+        : undefined,
   };
 }
 
 /** Collects the recorded changes of validators and of their most common version. */
 async function collectValidators(
   { names, chronicle, happenings: recorded }: Sources,
-  span: Span,
+  range: TimeRange,
 ): Promise<Pick<Facts, "validators" | "version">> {
   const known = await chronicle();
   if (!known) return { validators: null, version: null };
-  const happened = (await recorded()).filter(({ at }) => isWithin(at, span)).sort((a, b) => a.at - b.at);
+  const happened = (await recorded()).filter(({ at }) => isWithin(at, range)).sort((a, b) => a.at - b.at);
   const namesOf = (kind: Happening["kind"]) => {
     const parties = new Map(
       happened.flatMap((each) =>
@@ -194,9 +196,9 @@ async function collectValidators(
     return listOf([...parties].map(([party, name]) => cut(name ?? names.called(party), 60)));
   };
   const gaps = happened.flatMap((each) =>
-    each.kind === "unread" ? [each.at - Math.max(each.from, span.since)] : [],
+    each.kind === "unread" ? [each.at - Math.max(each.from, range.since)] : [],
   );
-  const sinceLastMs = span.until - Math.max(known.readAt, span.since);
+  const sinceLastMs = range.until - Math.max(known.readAt, range.since);
   const unreadMs = [...gaps, ...(sinceLastMs > UNREAD_MS ? [sinceLastMs] : [])].reduce(
     (sum, each) => sum + each,
     0,
@@ -208,7 +210,7 @@ async function collectValidators(
       joined: namesOf("joined"),
       silent: namesOf("silent"),
       back: namesOf("back"),
-      since: known.startedAt > span.since ? known.startedAt : undefined,
+      since: known.startedAt > range.since ? known.startedAt : undefined,
       unreadMs: unreadMs > 0 ? unreadMs : undefined,
     },
     version: version && {
@@ -222,7 +224,7 @@ async function collectValidators(
 /** Maximum distance between a stored price and the start or the end of a period, in ms. */
 const NEAR_PRICE_MS = 3 * HOUR;
 
-async function collectPrice({ samples }: Sources, { since, until }: Span): Promise<Facts["price"]> {
+async function collectPrice({ samples }: Sources, { since, until }: TimeRange): Promise<Facts["price"]> {
   const allSamples = await samples();
   const priceNow = priceAt(allSamples, until, NEAR_PRICE_MS);
   const [pricedAt, priceBefore] = sampleSince(allSamples, since, NEAR_PRICE_MS, until) ?? [];
@@ -235,10 +237,10 @@ async function collectPrice({ samples }: Sources, { since, until }: Span): Promi
 }
 
 /** Collects everything that was recorded of a period. @throws {StateError} */
-export async function collectFacts(sources: Sources, span: Span): Promise<Facts> {
+export async function collectFacts(sources: Sources, range: TimeRange): Promise<Facts> {
   return {
-    ...(await collectRequests(sources, span)),
-    ...(await collectValidators(sources, span)),
-    price: await collectPrice(sources, span),
+    ...(await collectRequests(sources, range)),
+    ...(await collectValidators(sources, range)),
+    price: await collectPrice(sources, range),
   };
 }

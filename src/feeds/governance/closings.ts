@@ -2,51 +2,10 @@ import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { isOver } from "../../ledger/vote-rules.js";
-import { DAY } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import { afterMissing, MISSED_READS, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
 import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
-
-/** A closed request's details are forgotten after this long, in ms; its key never. */
-const PRUNE_MS = 180 * DAY;
-/** Complete reads in a row that a request must be missing from before it counts as gone. */
-const MISSED_READS = 2;
-
-/**
- * Returns a request that is missing from a complete read: one more miss, or closed. It is closed once its details state an
- * ending, or a day after its last deadline if the ending stays unknown.
- * @param status the ending in its details, or null
- */
-export function afterMissing(
-  known: TrackedVoteRequest,
-  status: string | null,
-  now: number,
-): TrackedVoteRequest {
-  const missedReads = Math.min(known.missedReads + 1, MISSED_READS);
-  const deadline = Math.max(known.terms.voteBefore ?? 0, known.terms.targetEffectiveAt ?? 0);
-  const isOverdue = deadline > 0 && now > deadline + DAY;
-  if (missedReads < MISSED_READS || (status === null && !isOverdue)) return { ...known, missedReads };
-  return {
-    ...known,
-    missedReads,
-    phase: "closed",
-    status: status ?? known.status,
-    ...(status === null ? { endUnconfirmed: true } : {}),
-    closedAt: now,
-    openUntil: null,
-    revision: known.revision + 1,
-  };
-}
-
-/**
- * Shrinks a long-closed request to its key, so that an old row is not announced again. Returns `undefined` if it is too early.
- */
-export function pruned(known: TrackedVoteRequest, now: number): TrackedVoteRequest | undefined {
-  if (known.closedAt === undefined || now - known.closedAt < PRUNE_MS) return undefined;
-  const { votes, unconfirmed, closedAt, openUntil, ...kept } = known;
-  const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
-  return { ...kept, phase: "ignored", contractIds: [], reminded: [], terms };
-}
 
 interface ClosingsDeps {
   /** Returns fresh readings only. */
