@@ -110,7 +110,7 @@ export function slotBefore({ every: often, weekday, hour, minute, zone: name }: 
   throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }
 
-/** The last time that a weekly digest was due is at most this long ago, in days. */
+/** The last and the next time of a weekly digest are at most this far away, in days. */
 const MAX_DAYS = 8;
 
 /** Of a time that comes twice in a night, the first. */
@@ -119,11 +119,19 @@ function firstOf(time: DateTime): number {
 }
 
 /** The next time that a digest is due, after a moment, epoch ms. */
-export function slotAfter(schedule: Schedule, now: number): number {
-  const { every: often, zone: name } = schedule;
-  const lastSlot = DateTime.fromMillis(slotBefore(schedule, now).at, { zone: name });
-  const nextSlot = lastSlot.plus(often === "week" ? { weeks: 1 } : { days: 1 });
-  return slotBefore(schedule, nextSlot.endOf("day").toMillis()).at;
+export function slotAfter(
+  { every: often, weekday, hour, minute, zone: name }: Schedule,
+  now: number,
+): number {
+  const today = DateTime.fromMillis(now, { zone: name }).startOf("day");
+  // Yesterday's time may be skipped by a change of the clocks at midnight, and so come today (America/Nuuk).
+  for (let daysAhead = -1; daysAhead <= MAX_DAYS; daysAhead += 1) {
+    const day = today.plus({ days: daysAhead });
+    if (often === "week" && day.weekday !== weekday) continue;
+    const dueTime = firstOf(day.set({ hour, minute }));
+    if (dueTime > now) return dueTime;
+  }
+  throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }
 
 /**

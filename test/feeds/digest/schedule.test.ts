@@ -107,6 +107,7 @@ describe("the last time that a digest was due", () => {
       daily(2, 30, "Europe/Berlin"),
       daily(1, 45, "America/New_York"),
       daily(2, 15, "Australia/Lord_Howe"),
+      daily(23, 30, "America/Nuuk"),
     ]) {
       const times = new Map<string, number>();
       for (const moment of moments) {
@@ -136,6 +137,9 @@ describe("the next time", () => {
     [monday, "2026-11-23T08:00:00Z", "2026-11-30T08:00:00.000Z"],
     [monday, "2026-03-24T08:00:00Z", "2026-03-30T07:00:00.000Z"],
     [daily(9), "2026-10-24T12:00:00Z", "2026-10-25T08:00:00.000Z"],
+    // The clocks skip 23:00 to 23:59 on this Saturday.
+    [daily(23, 30, "America/Nuuk"), "2026-03-28T02:00:00Z", "2026-03-29T01:30:00.000Z"],
+    [daily(23, 30, "America/Nuuk"), "2026-03-29T01:30:00Z", "2026-03-30T00:30:00.000Z"],
   ])("%# after %s", (schedule, now, next) => {
     expect(iso(slotAfter(schedule, Date.parse(now)))).toBe(next);
   });
