@@ -2,10 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
-import { progress } from "./delivery/collections.js";
 import { openStorage } from "./storage/index.js";
 import { isLeaseHeld } from "./storage/lease.js";
-import { StateError, type Store } from "./storage/store.js";
+import { type ReplaceableStore, StateError } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
 /**
@@ -24,7 +23,7 @@ const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
 interface IdleStore {
-  readonly store: Store;
+  readonly store: ReplaceableStore;
   /** @throws {StateError} if a bot is using the store */
   checkIdle(): Promise<void>;
   close(): Promise<void>;
@@ -81,7 +80,7 @@ async function main(): Promise<void> {
       console.error(`Exported ${documents.length} documents`);
     } else {
       await openedStore.checkIdle();
-      const count = await importState(openedStore.store, readJson(file), values.replace, progress);
+      const count = await importState(openedStore.store, readJson(file), values.replace);
       console.error(`Imported ${count} documents`);
     }
   } finally {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "libsql";
 import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
-import { StateError, type Store, type Write } from "./store.js";
+import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
 /** Time for which commits are batched, in ms. They are written with one sync, because each sync blocks the process. */
 const GATHER_MS = 20;
@@ -27,7 +27,7 @@ function isRow(value: unknown): value is { id: string; document: string } {
  * @param log called once when writes begin to fail, and once when they succeed again
  * @throws {StateError} if the folder is not writable, or another process uses the file
  */
-export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">): Store {
+export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">): ReplaceableStore {
   const failureNotice = createNotice<StateError>(
     (err) => log?.error({ err }, "The state cannot be written; writes are retried"),
     () => log?.info({}, "The state can be written again"),
@@ -42,12 +42,25 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
     put: db.prepare("INSERT OR REPLACE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     add: db.prepare("INSERT OR IGNORE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
+    deleteAll: db.prepare("DELETE FROM documents WHERE collection = ?"),
     delete: db.prepare("DELETE FROM documents WHERE collection = ? AND id = ?"),
   };
 
   const textAt = (collection: string, id: string): string | undefined => {
     const row = statements.get.get(collection, id);
     return isRow(row) ? row.document : undefined;
+  };
+  const collectionNames = () =>
+    statements.collections
+      .all()
+      .filter(isRow)
+      .map(({ id }) => id);
+  /** Rolls a failed transaction back. Returns the error for the operator. */
+  const failed = (cause: unknown): StateError => {
+    if (db.inTransaction) db.exec("ROLLBACK");
+    const code = codeOf(cause);
+    const why = code === "SQLITE_FULL" ? "its disk is full" : code;
+    return new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
   };
   const holds = (write: Write): boolean =>
     write.op !== "expect" || textAt(write.collection, write.id) === write.text;
@@ -80,10 +93,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       if (writtenCount > 0) failureNotice.ends();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
     } catch (cause) {
-      if (db.inTransaction) db.exec("ROLLBACK");
-      const code = codeOf(cause);
-      const why = code === "SQLITE_FULL" ? "its disk is full" : code;
-      const error = new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
+      const error = failed(cause);
       failureNotice.begins(error);
       for (const { reject } of batch) reject(error);
     }
@@ -102,17 +112,24 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
         await nextTurn();
       }
     },
-    async collections() {
-      return statements.collections
-        .all()
-        .filter(isRow)
-        .map(({ id }) => id);
-    },
+    collections: async () => collectionNames(),
     commit: (writes) =>
       new Promise((resolve, reject) => {
         pending.push({ writes, resolve, reject });
         timer ??= setTimeout(flush, GATHER_MS);
       }),
+    async replaceAll(documents, kept) {
+      flush();
+      try {
+        db.exec("BEGIN IMMEDIATE");
+        for (const collection of collectionNames())
+          if (!kept.has(collection)) statements.deleteAll.run(collection);
+        for (const { collection, id, text } of documents) statements.put.run(collection, id, text);
+        db.exec("COMMIT");
+      } catch (cause) {
+        throw failed(cause);
+      }
+    },
     async close() {
       flush();
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete

@@ -1,11 +1,11 @@
 import type { Config } from "../config.js";
 import type { Log } from "../log.js";
 import type { Redis } from "./redis.js";
-import type { Store } from "./store.js";
+import type { ReplaceableStore } from "./store.js";
 
 /** The durable storage: the store, and the Redis connection if it uses one. */
 export interface Storage {
-  readonly store: Store;
+  readonly store: ReplaceableStore;
   readonly redis: Redis | undefined;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { HOUR } from "../util/units.js";
 import type { RedisClient } from "./redis.js";
 import { explainRedis } from "./redis-words.js";
-import { StateError, type Store, type Write } from "./store.js";
+import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
 /** Prefix of the collections, which are hashes with a field per document. They never expire. */
 const PREFIX = "crier:state:";
@@ -25,10 +25,21 @@ for i = 1, #ARGV, 4 do
 end
 return 1`;
 
+/** Prefix of collections that are being imported, beside the state. */
+const IMPORT_PREFIX = "crier:import:";
+/** Documents sent in one command of an import. */
+const CHUNK = 1_000;
+
+/** Puts imported collections in the place of others, atomically. KEYS: those to delete. ARGV: pairs of the old and new names. */
+const SWITCH = `
+for i = 1, #KEYS do redis.call("UNLINK", KEYS[i]) end
+for i = 1, #ARGV, 2 do redis.call("RENAME", ARGV[i], ARGV[i + 1]) end
+return 1`;
+
 const DEADLINE_MS = 5_000;
 
 /** Creates the store in Redis, for any number of processes. Calls fail if Redis does not answer in time. */
-export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): Store {
+export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): ReplaceableStore {
   /** Errors that were logged in the last hour. The connection logs its own errors. */
   const loggedReasons = new LRUCache<string, true>({ max: 20, ttl: HOUR });
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
@@ -54,6 +65,18 @@ export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">):
     ("text" in write ? write.text : undefined) ?? "",
   ];
 
+  /** Returns the names of the collections under a prefix. */
+  const collectionsUnder = async (prefix: string): Promise<string[]> => {
+    const keys: string[] = [];
+    let cursor = "0";
+    do {
+      const page = await call(() => client.scan(cursor, { MATCH: `${prefix}*`, COUNT: 1_000 }));
+      cursor = page.cursor;
+      keys.push(...page.keys);
+    } while (cursor !== "0");
+    return [...new Set(keys)].map((key) => key.slice(prefix.length));
+  };
+
   return {
     async get(collection, id) {
       return (await call(() => client.hGet(PREFIX + collection, id))) ?? undefined;
@@ -66,16 +89,7 @@ export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">):
         yield page.entries.map(({ field, value }) => [field, value] as const);
       } while (cursor !== "0");
     },
-    async collections() {
-      const keys: string[] = [];
-      let cursor = "0";
-      do {
-        const page = await call(() => client.scan(cursor, { MATCH: `${PREFIX}*`, COUNT: 1_000 }));
-        cursor = page.cursor;
-        keys.push(...page.keys);
-      } while (cursor !== "0");
-      return [...new Set(keys)].map((key) => key.slice(PREFIX.length));
-    },
+    collections: () => collectionsUnder(PREFIX),
     async commit(writes) {
       if (writes.length === 0) return true;
       // Not with eval(), which spreads its arguments onto the stack and fails at about 15,000 writes.
@@ -83,6 +97,30 @@ export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">):
         client.sendCommand(["EVAL", COMMIT, "0", ...writes.flatMap(toArguments)]),
       );
       return Number(answer) === 1;
+    },
+    async replaceAll(documents, kept) {
+      const forget = async () => {
+        const leftovers = await collectionsUnder(IMPORT_PREFIX);
+        if (leftovers.length > 0)
+          await call(() => client.unlink(leftovers.map((name) => IMPORT_PREFIX + name)));
+      };
+      // An import that was interrupted may have left some.
+      await forget();
+      try {
+        for (let from = 0; from < documents.length; from += CHUNK) {
+          const chunk = documents.slice(from, from + CHUNK);
+          const puts = chunk.map(({ collection, id, text }) => ["put", IMPORT_PREFIX + collection, id, text]);
+          await call(() => client.sendCommand(["EVAL", COMMIT, "0", ...puts.flat()]));
+        }
+        const replaced = (await collectionsUnder(PREFIX)).filter((name) => !kept.has(name));
+        const names = new Set(documents.map(({ collection }) => collection));
+        const keys = replaced.map((name) => PREFIX + name);
+        const pairs = [...names].flatMap((name) => [IMPORT_PREFIX + name, PREFIX + name]);
+        await call(() => client.sendCommand(["EVAL", SWITCH, String(keys.length), ...keys, ...pairs]));
+      } catch (error) {
+        await forget().catch(() => {});
+        throw error;
+      }
     },
     async close() {},
   };

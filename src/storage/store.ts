@@ -28,6 +28,20 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A document with its place. */
+export interface StoredDocument extends DocumentPlace {
+  readonly text: string;
+}
+
+/** A store whose documents can be replaced as a whole. */
+export interface ReplaceableStore extends Store {
+  /**
+   * Replaces the documents of all collections except for the kept ones. If it fails or is interrupted, the old documents stay.
+   * @throws {StateError}
+   */
+  replaceAll(documents: readonly StoredDocument[], kept: ReadonlySet<string>): Promise<void>;
+}
+
 /** Thrown if the state cannot be used. Its message is for the operator. */
 export class StateError extends Error {
   override readonly name = "StateError";

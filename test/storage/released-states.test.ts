@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { newDataDir, startBotProcess } from "../../sandbox/bot-process.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import type { Channel, Guild, Message, User } from "../../sandbox/discord/world.js";
-import { pendingDeliveries, progress, subscriptionDocuments } from "../../src/delivery/collections.js";
+import { pendingDeliveries, subscriptionDocuments } from "../../src/delivery/collections.js";
 import { formatBefore, remindersOf } from "../../src/feeds/governance/topics.js";
 import { chosenAfter } from "../../src/feeds/validator/topics.js";
 import { priceSamples } from "../../src/ledger/price-history.js";
@@ -174,7 +174,7 @@ it("a state of version 0.1.0 opens: nothing is announced again or lost, and pend
 it.each(["0.1.0", "0.2.0"])("every document of a state of version %s fits its schema", async (version) => {
   const store = openFileStore(newDataDir());
   const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
-  const count = await importState(store, saved, false, progress);
+  const count = await importState(store, saved, false);
   const problems: object[] = [];
   const state = createState(store, { log: { error: (details) => void problems.push(details) } });
   let read = 0;
@@ -186,7 +186,7 @@ it.each(["0.1.0", "0.2.0"])("every document of a state of version %s fits its sc
 
 it("what was not chosen in version 0.2.0 follows the new defaults, and choices stay", async () => {
   const store = openFileStore(newDataDir());
-  await importState(store, JSON.parse(readFileSync(file("0.2.0.json"), "utf8")), false, progress);
+  await importState(store, JSON.parse(readFileSync(file("0.2.0.json"), "utf8")), false);
   const state = createState(store, { log: quiet });
   const all = [...(await state.open(subscriptionDocuments).list()).values()];
   const valuesOf = <Value>(feed: string, value: (each: (typeof all)[number]) => Value) =>

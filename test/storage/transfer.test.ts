@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { startRedis } from "../../sandbox/redis-process.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { connectRedis } from "../../src/storage/redis.js";
+import { StateError } from "../../src/storage/store.js";
 import { describeWithRedis } from "../needs.js";
 
 const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
@@ -66,4 +69,52 @@ describeWithRedis("the state", () => {
     expect(run({ DATA_DIR: to }, "perhaps").said).toContain("Use: npm run state");
     await redis.close();
   });
+
+  it("keeps the old state in Redis if the imported one does not fit, and takes no leftovers over", async () => {
+    const redis = await startRedis();
+    const folder = newDataDir();
+    const [old, large] = [join(folder, "old.json"), join(folder, "large.json")];
+    const stateOf = (collections: object) => JSON.stringify({ crier: 1, collections });
+    writeFileSync(
+      old,
+      stateOf({ subscriptions: { "1": { guild: "2" } }, progress: { governance: { at: 1 } } }),
+    );
+    const documents = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, index) => [String(index), { text: "x".repeat(1_000) }]),
+    );
+    writeFileSync(large, stateOf({ prices: documents }));
+    const env = { REDIS_URL: redis.url };
+    expect(run(env, "import", old).status).toBe(0);
+    const before = runWith("", env, "export", "-").stdout;
+
+    const { client, connected, close } = connectRedis(redis.url, { info() {}, warn() {} });
+    await connected(5_000);
+    await client.hSet("crier:import:prices", "leftover", "{}");
+    await client.sendCommand(["CONFIG", "SET", "maxmemory", "3mb"]);
+    expect(run(env, "import", large, "--replace")).toMatchObject({ status: 1 });
+    expect(runWith("", env, "export", "-").stdout).toBe(before);
+    expect(await client.keys("crier:import:*")).toEqual([]);
+
+    await client.hSet("crier:import:prices", "leftover", "{}");
+    await client.sendCommand(["CONFIG", "SET", "maxmemory", "0"]);
+    expect(run(env, "import", large, "--replace")).toMatchObject({ status: 0 });
+    const after = join(folder, "after.json");
+    expect(run(env, "export", after).status).toBe(0);
+    expect(JSON.parse(readFileSync(after, "utf8")).collections).toEqual({ prices: documents });
+    expect(await client.keys("crier:import:*")).toEqual([]);
+    await close();
+    await redis.close();
+  });
+});
+
+it("keeps the old state in a file if an imported document cannot be written", async () => {
+  const store = openFileStore(newDataDir());
+  await store.commit([{ op: "put", collection: "progress", id: "governance", text: "1" }]);
+  const broken = { collection: "prices", id: "1", text: undefined as unknown as string };
+  const documents = [{ collection: "prices", id: "0", text: "0" }, broken];
+  await expect(store.replaceAll(documents, new Set())).rejects.toThrow(StateError);
+  expect(await store.collections()).toEqual(["progress"]);
+  await store.replaceAll(documents.slice(0, 1), new Set(["progress"]));
+  expect((await store.collections()).toSorted()).toEqual(["prices", "progress"]);
+  await store.close();
 });
