@@ -9,8 +9,8 @@ import { isScreenName } from "../src/screens/addresses.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Every folder and single file of the bot, in the order in which they build on each other: each imports only from those
- * before it, types included. What stands together in one row imports nothing from the others in it.
+ * Layers of the bot: all folders and single files. Each imports only from earlier rows, types included. Entries in the same row
+ * do not import each other.
  */
 const ORDER = [
   ["src/config-shapes.ts"],
@@ -39,7 +39,7 @@ const ORDER = [
 
 interface Import {
   readonly file: string;
-  /** A file of ours by its path from the root, or a package's name. */
+  /** Path from the root for a file of this project, or the name of a package */
   readonly target: string;
   readonly types: boolean;
 }
@@ -47,7 +47,7 @@ interface Import {
 const IMPORT =
   /(?:import|export)\s+(type\s)?[^;"']*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)|import\s+"([^"]+)"/g;
 
-/** What a source file imports, types and dynamic imports included. */
+/** Returns the imports of a source file, including types and dynamic imports. */
 function importsIn(file: string, text: string): Import[] {
   return [...text.matchAll(IMPORT)].map(([, types, from, dynamic, bare]) => {
     const given = from ?? dynamic ?? bare ?? "";
@@ -67,7 +67,7 @@ const importsOf = (folder: string): Import[] =>
 const bot = ["src", "commands", "tools"].flatMap(importsOf);
 const isOurs = ({ target }: Import) => /^(src|commands|tools)\//.test(target);
 
-/** The place of a file in the order: its row, and the folder or file that stands there. */
+/** Returns a file's row in the order, and its entry in that row. */
 function placeOf(file: string): { row: number; unit: string } | undefined {
   for (const [row, units] of ORDER.entries()) {
     const unit = units.find((each) => file === each || file.startsWith(`${each}/`));
@@ -76,7 +76,7 @@ function placeOf(file: string): { row: number; unit: string } | undefined {
   return undefined;
 }
 
-/** A chain of files that leads back to where it began. */
+/** Returns a chain of imports that ends at its first file, if there is one. */
 function findCycle(imports: readonly Import[]): readonly string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const { file, target } of imports.filter(isOurs))
@@ -101,14 +101,14 @@ function findCycle(imports: readonly Import[]): readonly string[] | undefined {
 
 const sentence = ({ file, target }: Import) => `${file} imports ${target}`;
 
-describe("imports", () => {
+describe("the architecture", () => {
   it("has a place in the order for every file", () => {
     const files = new Set(bot.flatMap((each) => (isOurs(each) ? [each.file, each.target] : [each.file])));
     expect([...files].filter((file) => !placeOf(file))).toEqual([]);
     expect(files.size).toBeGreaterThan(100);
   });
 
-  it("go one way: each file imports only from earlier rows", () => {
+  it("imports only from earlier rows", () => {
     const backwards = bot.filter(isOurs).filter(({ file, target }) => {
       const [from, to] = [placeOf(file), placeOf(target)];
       return from && to && from.unit !== to.unit && to.row >= from.row;
@@ -116,7 +116,7 @@ describe("imports", () => {
     expect(backwards.map(sentence)).toEqual([]);
   });
 
-  it("go the way that docs/architecture.md says", () => {
+  it("matches the order in docs/architecture.md", () => {
     const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
     const [, order = ""] = /`(config-shapes < [^`]*)`/.exec(text) ?? [];
     const documented = order
@@ -126,11 +126,11 @@ describe("imports", () => {
     expect(documented.map((row) => row.sort())).toEqual(inCode.map((row) => row.sort()));
   });
 
-  it("contain no cycle", () => {
+  it("has no import cycles", () => {
     expect(findCycle(bot)).toBeUndefined();
   });
 
-  it("of Discord's packages are limited to the code that talks to it", () => {
+  it("uses Discord's packages only in the code that talks to Discord", () => {
     const free = /^src\/(util|text|storage|explorer|ledger|charts|directory|screens|ops)\//;
     const breaches = bot.filter(
       ({ file, target }) =>
@@ -139,13 +139,13 @@ describe("imports", () => {
     expect(breaches.map(sentence)).toEqual([]);
   });
 
-  it("keep the sandbox and the bot apart, except for types", () => {
+  it("keeps the sandbox and the bot apart, except for types", () => {
     expect(bot.filter(({ target }) => target.startsWith("sandbox/")).map(sentence)).toEqual([]);
     const breaches = importsOf("sandbox").filter((each) => isOurs(each) && !each.types);
     expect(breaches.map(sentence)).toEqual([]);
   });
 
-  it("reads the environment in one place", () => {
+  it("reads the environment only in src/config.ts", () => {
     const readers = new Set(
       bot
         .map(({ file }) => file)
@@ -154,7 +154,7 @@ describe("imports", () => {
     expect([...readers]).toEqual(["src/config.ts"]);
   });
 
-  it("name no feed where messages are delivered", () => {
+  it("keeps words of the governance feed out of src/delivery", () => {
     const folder = join(root, "src/delivery");
     const files = readdirSync(folder).filter((name) => name !== "version-1.ts");
     const words = files.flatMap((name) => {
@@ -164,7 +164,7 @@ describe("imports", () => {
     expect(words).toEqual([]);
   });
 
-  it("names no feed, and none of its collections or buttons, outside its folder and the list of feeds", () => {
+  it("keeps feeds, their collections and their buttons inside src/feeds", () => {
     const isOutside = (file: string) => !/^(src\/feeds|tools)\//.test(file);
     const imports = bot.filter(({ file, target }) => isOutside(file) && /^src\/feeds\/.+\//.test(target));
     expect(imports.map(sentence)).toEqual([]);
@@ -173,7 +173,7 @@ describe("imports", () => {
       ...collectionsOf(modules).map(({ name }) => name),
       ...modules.flatMap(({ buttons = [] }) => buttons.map(({ button }) => button.wire)),
     ];
-    // There are screens of validators and of voters, too.
+    // Some names are also names of screens.
     const own = names.filter((name) => !isScreenName(name));
     const words = new RegExp(`"(${own.join("|")})"|_FEED\\b`, "g");
     const files = new Set(bot.map(({ file }) => file).filter(isOutside));

@@ -14,7 +14,7 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
 };
 
 describe("the environment", () => {
-  it("needs three variables and has defaults for the rest", () => {
+  it("requires three variables and has defaults for the rest", () => {
     const config = parseConfig(NEEDED);
     expect(config).toMatchObject({
       discord: { apiUrl: "https://discord.com/api", guildId: undefined },
@@ -28,7 +28,7 @@ describe("the environment", () => {
     });
   });
 
-  it("reports every problem at once, a line each, with the variable's name and what to set", () => {
+  it("reports all problems at once, one line each, with the variable's name and its valid values", () => {
     const problems = problemsOf({
       EXPLORER_API_URL: "ftp://x",
       GOVERNANCE_POLL_SECONDS: "0",
@@ -44,7 +44,7 @@ describe("the environment", () => {
     expect(problems[3]).toContain("whole seconds from 1");
   });
 
-  it("takes an empty string for unset", () => {
+  it("treats an empty string as unset", () => {
     expect(problemsOf({ ...NEEDED, REDIS_URL: "", HTTP_PORT: " ", GOVERNANCE_CHANNEL_ID: "" })).toEqual([]);
     expect(problemsOf({ ...NEEDED, DISCORD_TOKEN: "" })).toHaveLength(1);
   });
@@ -66,7 +66,7 @@ describe("the environment", () => {
     ["https://{id}.example/", false],
     ["https://user:word@scan.example/{id}", false],
     ["scan.example/{id}", false],
-  ])("takes %s for a page of the web explorer: %s", (EXPLORER_LINK_UPDATE, isOne) => {
+  ])("accepts %s as a link to the web explorer: %s", (EXPLORER_LINK_UPDATE, isOne) => {
     const problems = problemsOf({ ...NEEDED, EXPLORER_LINK_UPDATE });
     expect(problems.length === 0).toBe(isOne);
     if (!isOne) expect(problems[0]).toMatch(/^EXPLORER_LINK_UPDATE is malformed: it wants .*\{id\}/);
@@ -77,14 +77,14 @@ describe("the environment", () => {
     ["redis://user:p%40ss@localhost/2", true],
     ["redis://:100%@localhost", false],
     ["redis://us%er:word@localhost", false],
-  ])("takes %s for a Redis: %s", (REDIS_URL, isOne) => {
+  ])("accepts %s as a Redis URL: %s", (REDIS_URL, isOne) => {
     const problems = problemsOf({ ...NEEDED, REDIS_URL });
     expect(problems.length === 0).toBe(isOne);
     if (!isOne) expect(problems[0]).toMatch(/^REDIS_URL is malformed: .*%25/);
     expect(problems.join()).not.toMatch(/:word|100%@/);
   });
 
-  it("takes a range of all shards, and refuses an invalid one", () => {
+  it("accepts a range of shards, and rejects an invalid one", () => {
     const REDIS_URL = "redis://localhost/2";
     const shardsOf = (DISCORD_SHARDS: string) =>
       parseConfig({ ...NEEDED, DISCORD_SHARDS, REDIS_URL }).discord.shards;
@@ -109,7 +109,7 @@ describe("the environment", () => {
     );
   });
 
-  describe("of several networks", () => {
+  describe("with several networks", () => {
     const TWO = {
       ...NEEDED,
       NETWORKS: "main,test",
@@ -117,7 +117,7 @@ describe("the environment", () => {
       EXPLORER_API_KEY_TEST: "tk",
     };
 
-    it("gives each network its own, and the first one the variables without a network's name", () => {
+    it("gives each network its own variables, and the first one also those without a network's name", () => {
       const config = parseConfig({
         ...TWO,
         NETWORK_NAME_TEST: "TestNet",
@@ -159,11 +159,11 @@ describe("the environment", () => {
     it.each([
       ["an address without its key", { EXPLORER_API_URL_MAIN: "https://m.example" }, "EXPLORER_API_KEY_MAIN"],
       ["a key without its address", { EXPLORER_API_KEY_MAIN: "mk" }, "EXPLORER_API_URL_MAIN"],
-    ])("sends no network's key to another one's explorer: %s", (_, own, missing) => {
+    ])("does not send one network's key to another network's explorer: %s", (_, own, missing) => {
       expect(problemsOf({ ...TWO, ...own })).toEqual([expect.stringMatching(`^${missing} is missing:`)]);
     });
 
-    it("takes an explorer's address, key and links from one level", () => {
+    it("does not mix an explorer's own variables with those for all networks", () => {
       const own = { EXPLORER_API_URL_MAIN: "https://m.example", EXPLORER_API_KEY_MAIN: "mk" };
       const link = { EXPLORER_LINK_UPDATE: "https://other.example/{id}" };
       expect(parseConfig({ ...TWO, ...own, ...link }).networks[0].explorer).toMatchObject({
@@ -173,7 +173,7 @@ describe("the environment", () => {
       });
     });
 
-    it("names all that is missing or wrong, network by network", () => {
+    it("reports all missing and malformed variables, network by network", () => {
       expect(
         problemsOf({
           DISCORD_TOKEN: "t",
@@ -191,7 +191,7 @@ describe("the environment", () => {
       ]);
     });
 
-    it("refuses two of one name, and says each thing once", () => {
+    it("rejects two networks with the same name, and reports each problem once", () => {
       expect(problemsOf({ ...TWO, NETWORK_NAME_MAIN: "Net", NETWORK_NAME_TEST: "net" })).toEqual([
         expect.stringMatching(/^NETWORK_NAME/),
       ]);
@@ -199,7 +199,7 @@ describe("the environment", () => {
     });
 
     it.each(["main,main", "main,mainnet", "Main", "main,t", "main,,test", "main test", "main,test-net"])(
-      "refuses %s for their names",
+      "rejects %s as the list of networks",
       (NETWORKS) => {
         expect(problemsOf({ ...TWO, NETWORKS })).toEqual([
           expect.stringMatching(/^NETWORKS is malformed: it wants/),

@@ -13,7 +13,7 @@ interface Definition {
   readonly options?: readonly Definition[] | undefined;
 }
 
-/** Every command as one types it, with the names of its options. */
+/** Returns the commands of a definition, as people type them, with the names of their options. */
 function typed(definition: Definition): { readonly command: string; readonly options: readonly string[] }[] {
   const options = definition.options ?? [];
   const subcommands = options.filter(({ type }) => type === SUBCOMMAND);
@@ -58,7 +58,7 @@ describe("the documentation of commands", () => {
     expect(missing).toEqual([]);
   });
 
-  it("has the limits that apply", () => {
+  it("states the current limits", () => {
     expect(table).toContain(`One person may watch ${MAX_WATCHES} things.`);
     expect(table).toContain(`A server can map ${MAX_MAPPED} super validators`);
   });

@@ -5,7 +5,7 @@ import type { Log } from "../src/log.js";
 import { openFileStore } from "../src/storage/file-store.js";
 import { createState, type State } from "../src/storage/state.js";
 
-/** A small ledger: fast to make, and with more than one page of everything. */
+/** Size of a small ledger: fast to create, but its long lists have several pages. */
 export const SMALL = {
   validators: 45,
   parties: 120,
@@ -15,10 +15,10 @@ export const SMALL = {
   tokens: 3,
 };
 
-/** The built bot between the two sandboxes. */
+/** The built bot, connected to the sandboxes of Discord and of the explorer. */
 export type Harness = Stack;
 
-/** Starts both sandboxes and the bot; nothing happens on the ledger by itself. */
+/** Starts both sandboxes and the bot. The ledger does not change by itself. */
 export async function startHarness({
   explorer,
   second,
@@ -35,17 +35,17 @@ export async function startHarness({
   return place;
 }
 
-/** What a message says, as one text: its content and its embeds. */
+/** Returns a message's content and embeds as one text. */
 export const textOf = (message: { content: string; embeds: object[] }): string =>
   JSON.stringify([message.content, message.embeds]);
 
-/** A log that keeps quiet. */
+/** A log that discards everything. */
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A state in a new folder. */
+/** Creates a state in a new folder. */
 export const newState = (): State => createState(openFileStore(newDataDir()), { log: quiet });
 
-/** Addresses as text, with ids that do not fit kept in a Map. */
+/** Creates links that keep ids in a Map if they do not fit into an address. */
 export function newLinks(network?: string) {
   const ids = new Map<string, string>();
   const keys = {

@@ -5,7 +5,7 @@ import { startHarness } from "./harness.js";
 
 const SECRETS = ["Bot.token-0123456789abcdef", 'key+with/odd=chars"and\\more'];
 
-/** What a log writes while something is done with it. */
+/** Returns the text that a log writes during `work`. */
 function written(work: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
   work(createLog({ logLevel: "trace" }, SECRETS, { write: (line) => void lines.push(line) }));
@@ -36,7 +36,7 @@ describe("the log", () => {
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it("of a running bot contains neither, and one id follows an interaction", async () => {
+  it("contains no secrets of a running bot, and the same id on all lines of an interaction", async () => {
     const harness = await startHarness({ env: () => ({ LOG_LEVEL: "trace" }) });
     const { driver, people, channels, token, world } = harness.discord;
     const here = { user: people.ana, channel: channels.general };

@@ -3,7 +3,7 @@ import { describe } from "vitest";
 import { chromiumPath } from "../sandbox/chromium.js";
 import { redisInstalled } from "../sandbox/redis-process.js";
 
-/** describe for tests that need a program: skipped with a line where it is not installed, and failing under CI. */
+/** `describe` for tests that need a program. Without it, they are skipped with a warning, or fail in CI. */
 function describeWith(
   there: boolean,
   program: string,
@@ -27,6 +27,6 @@ export const describeWithChromium = (name: string, tests: () => void): void =>
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
-/** For a disk that becomes full: a limit on the size of a running process' files, which can be lifted again. */
+/** `describe` for tests that imitate a full disk. They use prlimit to limit the file size of a running process. */
 export const describeWithLimits = (name: string, tests: () => void): void =>
   describeWith(hasPrlimit, "prlimit", name, tests, "util-linux");

@@ -16,7 +16,7 @@ describe("the bot as a process", () => {
   });
   afterAll(() => Promise.all([explorer.close(), discord.close()]));
 
-  it("ends with 1 and a line for each wrong variable, and no stack", async () => {
+  it("exits with 1 and a line for each invalid variable, without a stack", async () => {
     const bot = startBotProcess({ DATA_DIR: newDataDir(), HTTP_PORT: "99999" });
     expect(await bot.exited).toBe(1);
     const lines = bot.output().trim().split("\n");
@@ -44,7 +44,7 @@ describe("the bot as a process", () => {
     expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused by Discord's gateway/m);
   });
 
-  it("does not spend Discord's identifies on shards that it does not want", async () => {
+  it("waits before it identifies again if Discord rejects its shards", async () => {
     discord.gateway.closeWith = 4_011;
     const before = discord.gateway.identifies;
     const bot = startBotProcess(botEnvironment(discord, explorer, { DISCORD_SHARDS: "0/1" }));
@@ -55,7 +55,7 @@ describe("the bot as a process", () => {
     expect(await bot.stop("SIGTERM")).toBe(0);
   });
 
-  it("reads .env behind the environment, registers, says that it is ready, and ends with 0 on SIGTERM", async () => {
+  it("prefers the environment to .env, registers commands, logs that it is ready, and exits with 0 on SIGTERM", async () => {
     const env = botEnvironment(discord, explorer);
     writeFileSync(
       join(env.DATA_DIR, ".env"),
@@ -72,7 +72,7 @@ describe("the bot as a process", () => {
     expect(bot.output()).not.toContain(explorer.key);
   });
 
-  it("refuses a folder that another bot uses, with a sentence that says why", async () => {
+  it("exits with 1 if another process uses the data folder, and says why", async () => {
     const env = botEnvironment(discord, explorer);
     const first = startBotProcess(env);
     await first.ready();
@@ -82,7 +82,7 @@ describe("the bot as a process", () => {
     expect(await first.stop("SIGINT")).toBe(0);
   });
 
-  it("registers only differences, and removes the other scope's commands", async () => {
+  it("registers commands only if they changed, and removes those of the other scope", async () => {
     const puts = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
     const run = async (more: Record<string, string>) => {
       const before = puts().length;

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** As anybody runs it, in a process of its own: its clock is virtual. */
+/** Runs the simulation in a separate process, because it uses a virtual clock. */
 async function simulate(...given: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "simulate", "--", ...given], {
     cwd: ROOT,
@@ -13,7 +13,7 @@ async function simulate(...given: string[]): Promise<string> {
   return stdout;
 }
 
-it("lives through thirty hours of faults, kills and silences on two networks, and tells everyone what they must know", {
+it("sends every announcement correctly through thirty hours of faults, kills and silences on two networks", {
   timeout: 120_000,
 }, async () => {
   const said = await simulate("--days", "1.3", "--seed", "18", "--networks", "2");

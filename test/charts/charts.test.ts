@@ -11,7 +11,7 @@ const day = (skip: (minute: number) => boolean = () => false): PriceSample[] =>
     .filter((minute) => !skip(minute))
     .map((minute) => [NOW - (24 * 60 - minute) * MINUTE, (0.15 + Math.sin(minute / 200) * 0.01).toFixed(6)]);
 
-/** How many pixels of a part of a picture differ from the card behind it. */
+/** Counts the pixels in a part of a picture that differ from the background. */
 async function inkIn(png: Buffer | undefined, part: { x: number; y: number; width: number; height: number }) {
   const image = await loadImage(png ?? "");
   const canvas = createCanvas(image.width, image.height);
@@ -29,7 +29,7 @@ describe("a chart", () => {
   const failures: string[] = [];
   const charts = createCharts({ error: (_, message) => failures.push(message) });
 
-  it("has labels: without a font they would be missing without an error", async () => {
+  it("has labels, which would be missing without an error if there were no font", async () => {
     const png = await charts.price(day(), "1d", NOW);
     expect(await inkIn(png, { x: 20, y: 348, width: 760, height: 44 })).toBeGreaterThan(300);
     expect(await inkIn(png, { x: 680, y: 10, width: 100, height: 320 })).toBeGreaterThan(300);
@@ -37,7 +37,7 @@ describe("a chart", () => {
     expect(await inkIn(bars, { x: 10, y: 20, width: 95, height: 60 })).toBeGreaterThan(100);
   });
 
-  it("leaves a gap if a price is unknown, and draws no line over it", async () => {
+  it("leaves a gap in the line where prices are unknown", async () => {
     const part = { x: 340, y: 40, width: 40, height: 270 };
     const whole = await inkIn(await charts.price(day(), "1d", NOW), part);
     const gap = await inkIn(
@@ -51,21 +51,21 @@ describe("a chart", () => {
     expect(gap).toBeLessThan(whole / 3);
   });
 
-  it("that cannot be drawn is logged and missing, and the next one is drawn", async () => {
+  it("is undefined and logged if it cannot be drawn, and the next one is drawn", async () => {
     const bars = Array.from({ length: 100_000 }, () => ({ label: "", count: 1, tone: "usual" }) as const);
     expect(await charts.bars("too large", bars)).toBeUndefined();
     expect(failures).toEqual([expect.stringMatching(/could not be drawn/)]);
     expect(await charts.bars("small enough", bars.slice(0, 3))).toBeDefined();
   });
 
-  it("is drawn once until the next sample, however many ask", async () => {
+  it("is drawn once until the next sample, however many callers there are", async () => {
     const samples = day();
     const [first, second] = await Promise.all([
       charts.price(samples, "7d", NOW),
       charts.price(samples, "7d", NOW),
     ]);
     expect(second).toBe(first);
-    // The newest price is as old as the explorer's answer: read again, and no other, it is the same picture.
+    // If only the time of the latest price has changed, the picture is reused.
     const last = samples.at(-1)?.[1] ?? "";
     const at = (ms: number): PriceSample[] => [...samples.slice(0, -1), [ms, last]];
     expect(await charts.price(at(NOW - 20_000), "7d", NOW)).toBe(first);

@@ -24,7 +24,7 @@ describe("/subscribe", () => {
   });
   afterAll(() => harness.close());
 
-  it("is for members who manage the server, and for servers only", () => {
+  it("is available only in servers, and only to members who manage the server", () => {
     const command = harness.discord.driver
       .commandsIn(harness.discord.channels.general)
       .find(({ name }) => name === "subscribe");
@@ -32,7 +32,7 @@ describe("/subscribe", () => {
     expect(command?.contexts).toEqual([0]);
   });
 
-  it("subscribes a channel with a private answer, and lists what is open and not announced again", async () => {
+  it("subscribes a channel with a private answer that lists the open vote requests", async () => {
     const polls = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     harness.explorer.ledger.openVoteRequest({ title: "An old question" });
@@ -58,7 +58,7 @@ describe("/subscribe", () => {
     expect(list).toContain("environment");
   });
 
-  it("posts a drill, which is the newest announcement as it would be, with its ping, marked as one", async () => {
+  it("posts the newest announcement as a drill, with its ping", async () => {
     const role = world().addRole(harness.discord.guild, "Readers", 0n, { mentionable: true });
     await ask("edit", { role: role.id });
     const request = harness.explorer.ledger.openVoteRequest({
@@ -90,14 +90,14 @@ describe("/subscribe", () => {
     await ask("edit", { "no-role": true });
   });
 
-  it("does not remove the environment's, and removes others", async () => {
+  it("removes subscriptions, except those from the environment", async () => {
     const kept = await ask("remove", { channel: harness.discord.channels.governance.id });
     expect(kept.content).toContain("GOVERNANCE_CHANNEL_ID");
     expect(textOf(await ask("remove"))).toContain("Subscription ended");
     expect((await ask("edit")).content).toContain("is not subscribed");
   });
 
-  it("refuses @everyone, invalid reminder times, and what the person may not do in the channel", async () => {
+  it("refuses @everyone, invalid reminder times, and anything that the person may not do themselves", async () => {
     expect((await ask("governance", { role: harness.discord.guild.id })).content).toContain(
       "never ping @everyone",
     );
@@ -146,7 +146,7 @@ describe("/subscribe", () => {
     );
   });
 
-  it("takes a tag of a forum that requires one, and says so if there is none", async () => {
+  it("uses a tag in a forum that requires one, and says so if there is none", async () => {
     const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags: [] });
     expect((await ask("governance", { channel: bare.id })).content).toContain("demands a tag");
     const forum = addChannel("forum", {
@@ -169,7 +169,7 @@ describe("/subscribe", () => {
     expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
   });
 
-  it("has a limit for each server, and lists all subscriptions page by page", async () => {
+  it("has a limit per server, and lists subscriptions in pages", async () => {
     const places = Array.from({ length: 12 }, (_, at) => addChannel(`room-${at}`));
     await harness.restart({ SUBSCRIPTIONS_PER_SERVER: "10" });
     // Simultaneous commands cannot exceed the limit together.
@@ -183,7 +183,7 @@ describe("/subscribe", () => {
     const listed = [...`${first}${second}`.matchAll(/<#(\d+)>/g)].map(([, id]) => id);
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed.length).toBeGreaterThanOrEqual(10);
-    // What is subscribed already can still be changed.
+    // Existing subscriptions can still be changed.
     const kept = places.find(({ id }) => listed.includes(id));
     expect(textOf(await ask("governance", { channel: kept?.id, votes: true }))).toContain(
       "Subscription changed",

@@ -39,7 +39,7 @@ describe("/watch", () => {
   });
   afterAll(() => harness.close());
 
-  it("opens the direct messages when a watch is made, and says what they will contain", async () => {
+  it("sends a direct message when a watch is created, and says which alerts will follow", async () => {
     const answer = await ask("/watch validator", { validator: watched()?.party.id ?? "", after: "1h" });
     expect(answer.visibleTo).toBe(people().ana.id);
     expect(textOf(answer)).toMatch(
@@ -52,7 +52,7 @@ describe("/watch", () => {
     );
   });
 
-  it("tells in private of a silence, and the person may say that they are on it", async () => {
+  it("sends a private alert if a validator goes silent, which the person can acknowledge", async () => {
     const before = inPrivate().length;
     const quiet = watched();
     harness.pass(70 * MINUTE);
@@ -67,7 +67,7 @@ describe("/watch", () => {
     await until(/Seen again/, before);
   });
 
-  it("tells of the price, with its chart, and can be snoozed", async () => {
+  it("sends a price alert, which can be snoozed", async () => {
     const { price } = ledger();
     ledger().setPrice(price);
     const answer = await ask("/watch price", { when: "above", value: `$${(price * 1.1).toFixed(4)}` });
@@ -84,7 +84,7 @@ describe("/watch", () => {
     expect((await ask("/watch price", { when: "above", value: "soon" })).content).toContain("`0.16`");
   });
 
-  it("tells of one vote request: its changes, its deadline and its outcome, and of no other", async () => {
+  it("sends alerts about the changes and the outcome of the watched vote request, and of no other", async () => {
     const request = ledger().openVoteRequest({
       title: "Mine",
       motion: "feature",
@@ -110,7 +110,7 @@ describe("/watch", () => {
     ).toBe(true);
   });
 
-  it("is offered under a validator, the price and a vote request, with its defaults", async () => {
+  it("is offered under a validator and under the price, with its defaults", async () => {
     const { driver } = harness.discord;
     const ben = { user: people().ben, channel: general() };
     const validator = await driver.ask(ben, "/validator show", { validator: watched()?.party.id ?? "" });
@@ -128,7 +128,7 @@ describe("/watch", () => {
     expect(textOf(await ask("/watch list", {}, people().ben))).toMatch(/2 of 20/);
   });
 
-  it("is paused, resumed and removed from its list", async () => {
+  it("can pause, resume and remove a watch in the list", async () => {
     const { driver } = harness.discord;
     const ben = { user: people().ben, channel: general() };
     const list = await driver.ask(ben, "/watch list");
@@ -145,7 +145,7 @@ describe("/watch", () => {
     const before = inPrivate().length;
     expect(textOf(await ask("/watch test"))).toContain("A drill is on its way");
     expect((await until(/🧪 DRILL/, before)).content).toContain("🧪 DRILL");
-    // One of several is chosen from what is offered.
+    // With several watches, autocomplete offers them.
     const place = { user: people().ana, channel: general() };
     const offered = await harness.discord.driver.complete(place, "/watch test", "watch", {
       watch: "validator",
@@ -155,7 +155,7 @@ describe("/watch", () => {
     expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("is in USD");
   });
 
-  it("says so if a person accepts no direct messages, at once and with the next command", async () => {
+  it("says so if a person accepts no direct messages, when they create a watch and with a later command", async () => {
     const { olga } = { olga: world().addUser("Closed") };
     harness.discord.guild.members.set(olga.id, []);
     world().refusing.add(olga.id);
@@ -205,7 +205,7 @@ describe("/watch", () => {
     expect(answer.content).toContain("in a few minutes");
   });
 
-  it("has room for twenty, and forgets all of them", async () => {
+  it("allows twenty watches, and can forget all of them", async () => {
     harness.discord.limits.enforced = false;
     for (let value = 1; value <= 20; value += 1)
       await ask("/watch price", { when: "below", value: `0.0${10 + value}` }, people().owner);

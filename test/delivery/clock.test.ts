@@ -3,7 +3,7 @@ import { type Harness, startHarness, textOf } from "../harness.js";
 
 const HOUR = 3_600_000;
 
-describe("a clock that is set back by an hour", () => {
+describe("a clock set back by an hour", () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness({
@@ -15,7 +15,7 @@ describe("a clock that is set back by an hour", () => {
   });
   afterAll(() => harness.close());
 
-  it("hides no new price, and no vote request, its votes or its end", async () => {
+  it("hides no new price, new vote request or outcome", async () => {
     const { driver, world, people, channels } = harness.discord;
     const { ledger } = harness.explorer;
     const place = { user: people.ana, channel: channels.general };
@@ -46,12 +46,12 @@ describe("a clock that is set back by an hour", () => {
   });
 });
 
-describe("a clock that is a minute ahead of Discord's", () => {
+describe("a clock a minute ahead of Discord's", () => {
   let harness: Harness;
   let ahead = 60_000;
   afterAll(() => harness.close());
 
-  it("doubles no message that was interrupted, in a forum or in a channel, also when its nonce has aged", async () => {
+  it("causes no duplicate of an interrupted message or forum post, even after its nonce has expired", async () => {
     ahead = 60_000;
     harness = await startHarness({
       discord: { now: () => Date.now() - ahead },
@@ -73,7 +73,7 @@ describe("a clock that is a minute ahead of Discord's", () => {
     harness.explorer.ledger.openVoteRequest({ title: "Interrupted" });
     await world.until(() => both("Interrupted"), "the messages whose answers are lost");
     await harness.bot().stop("SIGKILL");
-    // Until Discord has forgotten the nonce.
+    // Long enough for Discord to forget the nonce.
     ahead -= 10 * 60_000;
     harness.pass(10 * 60_000);
     await harness.start();

@@ -6,11 +6,11 @@ import { createRandom } from "../../sandbox/explorer/random.js";
 import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { SMALL, textOf } from "../harness.js";
 
-// A shorter run in the normal suite; `npm run test:crash` makes a hundred rounds.
+// The normal suite runs only a few rounds. `npm run test:crash` runs a hundred.
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 6);
 
 it(
-  `announces each request exactly once in each channel, killed at a random instant ${ROUNDS} times`,
+  `announces each request exactly once in each channel, even if the bot is killed ${ROUNDS} times at random`,
   async () => {
     const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
     const random = createRandom(seed);
@@ -29,7 +29,7 @@ it(
     let bot = startBotProcess(env);
     await bot.ready();
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    // The second poll begins once what the first has read is written down.
+    // The second poll starts after the results of the first one are stored.
     await world.until(() => polls() > 1, "the baseline");
     const owner = { user: discord.people.owner, channel: channels.general };
     for (const channel of [second, forum])
@@ -40,7 +40,7 @@ it(
         titles.push(`Request ${titles.length}`);
         explorer.ledger.openVoteRequest({ title: titles.at(-1) ?? "" });
       }
-      // Any instant from before the next poll to after the last delivery.
+      // Kill at a random time, from before the next poll to after the last delivery.
       await delay(random.int(0, 1_800));
       await bot.stop("SIGKILL");
       bot = startBotProcess(env);
@@ -52,7 +52,7 @@ it(
         .filter((each) => each.parent_id === forum.id)
         .flatMap((each) => world.read(each));
     const places = [() => world.read(channels.governance), () => world.read(second), inForum];
-    // More than three that one read finds are announced in one digest, a row each.
+    // If one poll finds more than three requests, they are announced in one digest with a row each.
     const announces = (text: string, title: string) =>
       text.includes(`New vote request: ${title}"`) ||
       (text.includes(" new vote requests") && text.includes(`**${title}**`));
@@ -62,7 +62,7 @@ it(
       .until(
         () => places.every((read) => counts(read()).every((count) => count > 0)),
         `every announcement (seed ${seed})`,
-        // Discord takes about a message a second in a channel: what has piled up takes that long.
+        // Discord accepts about one message a second per channel, so a backlog takes this long.
         60_000 + titles.length * 1_500,
       )
       .catch(() => {});

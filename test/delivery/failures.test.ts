@@ -4,7 +4,7 @@ import { PERMISSION } from "../../sandbox/discord/permissions.js";
 import type { Channel } from "../../sandbox/discord/world.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-describe("a delivery that fails", () => {
+describe("a failed delivery", () => {
   let harness: Harness;
   const world = () => harness.discord.world;
   const owner = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
@@ -45,11 +45,11 @@ describe("a delivery that fails", () => {
   afterAll(() => harness.close());
 
   it.each([
-    ["lost on the way back", "lost" as const],
-    ["cut off before", "reset" as const],
-    ["answered 500", new DiscordError(500, 0, "Internal Server Error")],
-    ["answered 429", new DiscordError(429, 0, "You are being rate limited.")],
-  ])("is settled when its answer is %s: one message, and no other channel waits", async (_, error) => {
+    ["a lost response", "lost" as const],
+    ["a connection reset", "reset" as const],
+    ["status 500", new DiscordError(500, 0, "Internal Server Error")],
+    ["status 429", new DiscordError(429, 0, "You are being rate limited.")],
+  ])("is retried after %s without a duplicate, and delays no other channel", async (_, error) => {
     const channel = await subscribed();
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
     const title = open();
@@ -76,7 +76,7 @@ describe("a delivery that fails", () => {
     await world().until(() => count(channel, title) === 1, "the slow channel", 15_000);
   });
 
-  it("pauses the subscription if a permission is missing, which says so and can be resumed", async () => {
+  it("pauses the subscription with a reason if a permission is missing, and resumes it on command", async () => {
     const channel = await subscribed();
     channel.permission_overwrites.push({
       id: world().bot.id,
@@ -102,12 +102,12 @@ describe("a delivery that fails", () => {
     await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
   });
 
-  it("is sent alone if its thread was deleted, and the subscription stays", async () => {
+  it("is sent to the channel if the thread was deleted, and the subscription stays", async () => {
     const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "with-threads" });
     await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
     const request = harness.explorer.ledger.openVoteRequest({ title: "Threaded." });
     const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
-    // The bot has written down that there is one.
+    // Wait until the bot has asked for the thread.
     await world().until(
       () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
       "it to be known",
@@ -118,7 +118,7 @@ describe("a delivery that fails", () => {
     expect(await list()).toContain(channel.id);
   });
 
-  it("arrives as a separate message without Read Message History", async () => {
+  it("arrives without a reply reference if Read Message History is missing", async () => {
     const channel = await subscribed();
     const request = harness.explorer.ledger.openVoteRequest({ title: "Unread." });
     await world().until(() => count(channel, "Unread.") === 1, "the announcement");
@@ -133,7 +133,7 @@ describe("a delivery that fails", () => {
     expect(world().read(channel).at(-1)?.message_reference).toBeUndefined();
   });
 
-  it("is sent alone if a person deleted its announcement, and edits stop", async () => {
+  it("arrives without a reply reference if a person deleted the announcement", async () => {
     const channel = await subscribed();
     const request = harness.explorer.ledger.openVoteRequest({ title: "Deleted." });
     await world().until(() => count(channel, "Deleted.") === 1, "the announcement");
@@ -143,7 +143,7 @@ describe("a delivery that fails", () => {
     expect(count(channel, "Deleted.")).toBe(1);
   });
 
-  it("is not posted again if it was delivered and deleted before that was recorded", async () => {
+  it("is not posted again if it was deleted before its delivery was recorded", async () => {
     const channel = await subscribed();
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error: "lost" });
     const title = open();
@@ -154,7 +154,7 @@ describe("a delivery that fails", () => {
     expect(count(channel, title)).toBe(0);
   });
 
-  it("pauses and says so if the bot has left the server", async () => {
+  it("pauses the subscription and says so if the bot has left the server", async () => {
     const { owner: olga } = harness.discord.people;
     const other = world().addGuild(
       "Another server",
@@ -171,12 +171,12 @@ describe("a delivery that fails", () => {
     await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
   });
 
-  it("edits of messages over an hour old wait when Discord says so, and every outcome is shown in the end", async () => {
+  it("makes edits of messages over an hour old wait if Discord limits them, and completes them later", async () => {
     const channel = await subscribed();
     const { ledger } = harness.explorer;
     const requests: ReturnType<typeof ledger.openVoteRequest>[] = [];
     for (let at = 0; at < 5; at += 1) {
-      // One by one: more than three in one read would be a digest.
+      // Open them one by one: more than three in one poll would become a digest.
       requests.push(ledger.openVoteRequest({ title: `Old ${at}.` }));
       await world().until(() => count(channel, `Old ${at}.`) === 1, "the announcement", 20_000);
     }

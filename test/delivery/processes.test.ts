@@ -29,7 +29,7 @@ describeWithRedis("two processes on one Redis", () => {
     await Promise.all(bots.map((bot) => bot.ready()));
     await discord.world.until(() => bots.some(leads), "a leader");
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    // The second poll begins once what the first has read is written down.
+    // The second poll starts after the results of the first one are stored.
     await discord.world.until(() => polls() > 1, "the baseline");
   });
   afterEach(async () => {
@@ -44,7 +44,7 @@ describeWithRedis("two processes on one Redis", () => {
     return leads(first) ? { leader: first, other: second } : { leader: second, other: first };
   };
 
-  it("one works, and the other takes over within ten seconds when it is killed", async () => {
+  it("only one works, and the other takes over within ten seconds if it is killed", async () => {
     const { leader, other } = split();
     explorer.ledger.openVoteRequest({ title: "First" });
     await discord.world.until(() => count("First") === 1, "the first announcement");
@@ -56,7 +56,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("a process that was frozen does not repeat anything when it wakes", { timeout: 60_000 }, async () => {
+  it("a frozen process repeats no announcement when it wakes up", { timeout: 60_000 }, async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
@@ -75,7 +75,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect([count("Meanwhile"), count("After")]).toEqual([1, 1]);
   });
 
-  it("subscriptions are there for both, and outlive a restart of Redis", async () => {
+  it("both know the subscriptions, which survive a restart of Redis", async () => {
     const owner = { user: discord.people.owner, channel: discord.channels.general };
     await discord.driver.ask(owner, "/subscribe governance");
     await redis.kill();

@@ -13,10 +13,10 @@ import { MINUTE } from "../../src/util/units.js";
 import { SMALL, textOf } from "../harness.js";
 
 const MAIN = fileURLToPath(new URL("./second-feed/main.ts", import.meta.url));
-/** It runs from its sources: nothing of it is part of the build. */
+/** Runs the TypeScript sources, because this bot is not part of the build. */
 const TSX = ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href];
 
-describe("a feed that src/ does not know", () => {
+describe("a feed defined outside src/", () => {
   const dataDir = newDataDir();
   const file = join(dataDir, "tides.json");
   let explorer: SandboxExplorer;
@@ -57,7 +57,7 @@ describe("a feed that src/ does not know", () => {
     await Promise.all([explorer.close(), discord.close()]);
   });
 
-  it("is subscribed to by its own options", async () => {
+  it("has its own subscription options", async () => {
     const answer = await ask("/subscribe tides", { channel: plain.id, surges: true, thread: true });
     expect(textOf(answer)).toMatch(/Subscribed to: rising tides, surges.*The sea is calm/);
     await ask("/subscribe tides", { channel: high.id, least: "5" });
@@ -68,12 +68,12 @@ describe("a feed that src/ does not know", () => {
     expect(discord.driver.commandsIn(plain).some(({ name }) => name === "subscribe")).toBe(true);
   });
 
-  it("is announced to its subscribers, once over a kill, with a thread", async () => {
+  it("is announced with a thread, and only once even if the bot is killed", async () => {
     sea({ place: "Harbour", height: 3, reading: 1, over: false });
     const message = await until(plain, /High tide at Harbour/);
     await discord.world.until(() => message.thread, "the thread");
     expect(message.thread?.name).toBe("Tide at Harbour");
-    // Killed while the next one is on its way: sent, but not yet recorded.
+    // Kill the bot when the next announcement is sent, but not recorded yet.
     discord.trap({
       method: "POST",
       path: new RegExp(`/channels/${plain.id}/messages`),
@@ -103,7 +103,7 @@ describe("a feed that src/ does not know", () => {
     expect(read(high)).toHaveLength(1);
   });
 
-  it("is edited as it changes, and later news goes into its thread", async () => {
+  it("edits announcements when a tide changes, and posts later news in the thread", async () => {
     const harbour = await until(plain, /High tide at Harbour/);
     offset += 6 * MINUTE;
     bot.setClock(offset);
@@ -115,7 +115,7 @@ describe("a feed that src/ does not know", () => {
     expect(discord.world.refusals).toEqual([]);
   });
 
-  it("has a button, a watch and collections, and leaves nothing behind in them", async () => {
+  it("has a button, a watch and collections, whose documents are cleaned up", async () => {
     const { owner, ana } = discord.people;
     const direct = () => discord.world.directChannel(ana);
     const harbour = await until(plain, /High tide at Harbour/);
@@ -142,7 +142,7 @@ describe("a feed that src/ does not know", () => {
     expect(idsIn("tide-swimmers")).toEqual([`Harbour/${owner.id}`]);
     expect(stored.collections["tide-guards"]).toMatchObject({ Harbour: { userId: null } });
     expect(idsIn("tide-gauges")).toEqual([`tides/${plain.id}`]);
-    // Neither the person nor the channel that was removed is named anywhere.
+    // The state mentions neither the forgotten person nor the removed channel.
     expect(JSON.stringify(stored)).not.toMatch(new RegExp(`${ana.id}|${direct().id}|${high.id}`));
   });
 });

@@ -13,7 +13,7 @@ import { newState, quiet } from "../harness.js";
 
 const CHANNELS = ["111111111111111", "222222222222222"] as const;
 
-it("forgets everything about a removed channel, and keeps the others", async () => {
+it("deletes everything about a removed channel, and keeps the others", async () => {
   const store = openFileStore(newDataDir());
   const state = createState(store, { log: quiet });
   const subscriptions = createSubscriptions(state);
@@ -68,7 +68,7 @@ const buoys = defineCollection({
   owners: [{ kind: "subscription", patternOf: (_, { channelId }) => ({ channelId, feed: "tides" }) }],
 });
 
-it("sweeps away what a poll wrote for a subscription that was removed meanwhile", async () => {
+it("deletes documents that a poll wrote for a subscription removed meanwhile", async () => {
   const state = newState();
   const subscriptions = createSubscriptions(state);
   const [kept, gone] = CHANNELS;
@@ -86,7 +86,7 @@ it("sweeps away what a poll wrote for a subscription that was removed meanwhile"
   await state.close();
 });
 
-it("deletes what several subscriptions share only with the last of them", async () => {
+it("deletes documents that several subscriptions share only with the last of them", async () => {
   const state = newState();
   const subscriptions = createSubscriptions(state);
   const janitor = createJanitor(state, subscriptions, [gauges, buoys]);

@@ -14,7 +14,7 @@ const CHANNELS = 100;
 const SUBJECTS = 20;
 const MINUTE = 60_000;
 
-it("knows what is due: a run without work reads nothing, however many messages there are", async () => {
+it("reads nothing in a run without due work, however many messages there are", async () => {
   const store = openFileStore(newDataDir());
   const reads = { list: 0, get: 0 };
   let meanwhile = () => {};
@@ -77,12 +77,12 @@ it("knows what is due: a run without work reads nothing, however many messages t
   expect(await readsOf(1)).toEqual({ list: 1, get: 0 });
   expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
 
-  // One subject moves on: its own messages are looked at, once, and wait for their time.
+  // If a subject changes, its messages are read once, and then wait until they are due.
   states.set("s0", { revision: 2, endedAt: null });
   upkeep.touch("governance", ["s0"]);
   expect(await readsOf(1)).toEqual({ list: 0, get: CHANNELS });
   expect(await readsOf(10)).toEqual({ list: 0, get: 0 });
-  // What could not be read is not forgotten, and neither is what stood behind it.
+  // After a read error, the failed message and the ones after it are read again.
   states.set("s1", { revision: 2, endedAt: null });
   upkeep.touch("governance", ["s1"]);
   reads.get = 0;
@@ -96,29 +96,29 @@ it("knows what is due: a run without work reads nothing, however many messages t
   now += 6 * MINUTE;
   expect(await readsOf(1)).toEqual({ list: 0, get: 2 * CHANNELS });
 
-  // A message that was recorded is looked at; a subject that nobody was told of costs nothing.
+  // Neither a newly recorded message nor a subject without messages causes a scan of all messages.
   upkeep.note([announcedId("governance", "s1", "c0")]);
   now -= 6 * MINUTE;
   expect((await readsOf(1)).list).toBe(0);
   upkeep.touch("governance", ["unheard"]);
   expect((await readsOf(1)).list).toBe(0);
-  // One that had ended is stated anew: all are looked through, once.
+  // If a subject changes after it has ended, all messages are scanned once.
   upkeep.touch("governance", ["s5"]);
   expect((await readsOf(2)).list).toBe(1);
-  // What is recorded while all are looked through is not forgotten.
+  // A message that is recorded during a scan is not lost.
   meanwhile = () => upkeep.note([announcedId("governance", "s1", "c9")]);
   upkeep.touch("governance");
   expect(await readsOf(1)).toEqual({ list: 1, get: 0 });
   expect(await readsOf(2)).toEqual({ list: 0, get: 1 });
 
-  // A month after their subjects have ended they are forgotten, and the others are not.
+  // Messages are forgotten a month after their subjects have ended. The others stay.
   now += 31 * 24 * 60 * MINUTE;
   expect((await readsOf(1)).list).toBe(1);
   const left = [...(await state.open(announcements).list()).values()].map(({ subject }) => subject);
   expect([left.length, ...new Set(left)]).toEqual([2 * CHANNELS, "s0", "s1"]);
 
-  // So old a message whose subject is forgotten is forgotten too, and stays as it is: Discord is not even asked, and nobody
-  // would answer here.
+  // An old message is forgotten without an edit if its subject no longer exists. An edit would fail, because there is no
+  // Discord in this test.
   states.delete("s0");
   upkeep.touch("governance");
   await upkeep.run();

@@ -30,7 +30,7 @@ describe("the directory", () => {
     );
   });
 
-  it("gives the best first: by name, by hint, by a word, and the active before the inactive", () => {
+  it("ranks matches by start of the name, start of the id and words, with active entries first among equals", () => {
     expect(names("quartz")).toEqual([
       "Quartz Labs",
       "Quartz Digital",
@@ -40,7 +40,7 @@ describe("the directory", () => {
     ]);
   });
 
-  it("forgives typing errors, and finds by the start of an id or of its fingerprint", () => {
+  it("tolerates typos, and finds entries by the start of an id or a fingerprint", () => {
     expect(names("qartz labz")).toEqual(["Quartz Labs"]);
     expect(names("mapel custdy")).toEqual(["Maple Custody"]);
     expect(names("labs-node::1220aaa")).toEqual(["Quartz Labs"]);
@@ -48,11 +48,11 @@ describe("the directory", () => {
     expect(names("nothing of the sort")).toEqual([]);
   });
 
-  it("lists active validators first before anything is typed", () => {
+  it("lists active validators first if nothing is typed", () => {
     expect(names("").slice(0, 2)).toEqual(["Quartz Labs", "quartz-partners"]);
   });
 
-  it("knows a thing by its name, its id and its shortened id", () => {
+  it("finds an entry by its exact name, id or shortened id", () => {
     const ids = (text: string) => directory.named(["validator"], text).map(({ entry: { id } }) => id);
     expect(ids(" quartz labs ")).toEqual([idOf("labs-node", 3)]);
     expect(ids(idOf("maple", 6).toUpperCase())).toEqual([idOf("maple", 6)]);
@@ -60,7 +60,7 @@ describe("the directory", () => {
     expect(ids("quartz")).toEqual([]);
   });
 
-  it("labels within any length, the id's end always there", () => {
+  it("limits a label's length, and always keeps the end of the id", () => {
     const long = { ...entry("x".repeat(300), "y".repeat(180), 1) };
     const label = entryLabel(long, 98);
     expect(label.length).toBeLessThanOrEqual(98);

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await restart();
 });
 
-/** Another process with the same state. */
+/** Imitates another process on the same state. */
 async function restart() {
   directory = createDirectory();
   const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
@@ -60,7 +60,7 @@ async function restart() {
 const sizes = () =>
   (["validator", "party", "proposal"] as const).map((kind) => directory.entries(kind).length);
 
-it("reads each list whole, and another process takes it over from the state", async () => {
+it("reads each list completely, and another process loads it from the state", async () => {
   await fill();
   expect(sizes()).toEqual([250, 300, 25]);
   const other = createDirectory();
@@ -68,14 +68,14 @@ it("reads each list whole, and another process takes it over from the state", as
   expect(other.entries("validator")).toEqual(directory.entries("validator"));
   expect(other.readAt("token")).toBeDefined();
   const sent = sandbox.requests.length;
-  // The details of vote requests are read twenty at a time, each once.
+  // Each run reads the details of up to twenty vote requests, and each detail only once.
   await fill();
   expect(sandbox.requests.length).toBe(sent + 5);
   await fill();
   expect(sandbox.requests.length).toBe(sent + 5);
 });
 
-it("names vote requests by their summaries, and loads those from the state", async () => {
+it("names vote requests by their summaries, and loads the names from the state", async () => {
   await fill();
   const { voteRequests } = sandbox.ledger;
   const featured = voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
@@ -88,7 +88,7 @@ it("names vote requests by their summaries, and loads those from the state", asy
   expect(other.entry("proposal", identity)?.name).toBe(name);
 });
 
-it("names them the same after a restart, when the list is read again", async () => {
+it("keeps the names of vote requests after a restart, without reading the details again", async () => {
   await fill();
   await fill();
   const featured = sandbox.ledger.voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
@@ -102,7 +102,7 @@ it("names them the same after a restart, when the list is read again", async () 
   expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
 });
 
-it("learns the kind of a request that has its own title from its details, once", async () => {
+it("reads the kind of a request with a custom title from its details, once", async () => {
   const { voteRequests } = sandbox.ledger;
   const featured = voteRequests.find(({ title }) => title === "SRARC_GrantFeaturedAppRight");
   if (!featured) throw new Error("The sandbox has no feature application.");
@@ -119,7 +119,7 @@ it("learns the kind of a request that has its own title from its details, once",
   expect(sandbox.requests.filter(({ path }) => path.endsWith("/details")).length).toBe(sent);
 });
 
-it("knows which voters are no longer super validators, and has no missed votes of theirs", async () => {
+it("recognizes former super validators, and counts no missed votes for them", async () => {
   const { superValidators, validators } = sandbox.ledger;
   const [gone, stays] = superValidators;
   const validator = validators.find(({ party }) => party === gone);
@@ -135,7 +135,7 @@ it("knows which voters are no longer super validators, and has no missed votes o
   validator.isSv = true;
 });
 
-it("takes no list of which a page failed, nor an empty one, and reads it again soon", async () => {
+it("ignores an incomplete or empty list, and reads it again soon", async () => {
   sandbox.mood = (answer, path) => {
     const page = answer as { number?: number };
     if (path === "/v1/validators" && page.number === 2) throw new Error("This page fails");
@@ -163,7 +163,7 @@ it("takes no list of which a page failed, nor an empty one, and reads it again s
   expect(sizes()).toEqual([250, 300, 25]);
 });
 
-it("works without the largest parties if only those cannot be read", async () => {
+it("uses the other parties if only the largest ones cannot be read", async () => {
   sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties\/top/ });
   await fill();
   expect(sizes()[1]).toBeGreaterThan(250);

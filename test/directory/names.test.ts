@@ -19,12 +19,12 @@ async function known(names: readonly (readonly [id: string, name: string])[]) {
     names.map(([id, name]) => ({ id, name, active: null })),
     Date.now(),
   );
-  // Nothing is read here: what is known is learnt.
+  // These tests do not read from the explorer. They add actions with `learn`.
   const explorer = {} as Explorer;
   return { directory, names: createNames({ directory, explorer, state: newState(), log: quiet }) };
 }
 
-it("names a vote request by its subject, unless its title says more", async () => {
+it("names a vote request by its action, unless it has a custom title", async () => {
   const { names } = await known([[DELTA, "Delta Labs"]]);
   const title = "SRARC_GrantFeaturedAppRight";
   expect(names.voteRequest({ identity: "c1", title })).toBe("Feature Application");
@@ -37,7 +37,7 @@ it("names a vote request by its subject, unless its title says more", async () =
   expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
 });
 
-it("knows a request's kind by its title, or once its details are read", async () => {
+it("takes a request's kind from its title, or from its details once they are read", async () => {
   const { directory, names } = await known([[DELTA, "Delta Labs"]]);
   await directory.replace("proposal", [{ id: "c1", name: "A plan for Delta", active: true }], Date.now());
   expect(names.kindOf({ identity: "c1", title: "SRARC_OffboardSv" })).toBe("validators");
@@ -52,7 +52,7 @@ it("knows a request's kind by its title, or once its details are read", async ()
   expect(names.kindOf({ identity: "c2", title: "Something else" })).toBe("other");
 });
 
-it("loads stored names before the first name is needed, and reads on if the state cannot be read", async () => {
+it("loads stored names, and still reads details if the state cannot be read", async () => {
   const state = newState();
   await state.commit([state.open(requestSummaries).put("c1", ["Feature ", { party: DELTA }])]);
   const directory = createDirectory();
@@ -73,7 +73,7 @@ it("loads stored names before the first name is needed, and reads on if the stat
   expect(without.voteRequest({ identity: "c2", title: "SRARC_OffboardSv" })).toBe("Offboard other");
 });
 
-it("tells two parties of one name apart", async () => {
+it("adds the id if two parties have the same name", async () => {
   const { names } = await known([
     [DELTA, "Delta Labs"],
     [TWIN, "DELTA labs"],
@@ -82,7 +82,7 @@ it("tells two parties of one name apart", async () => {
   expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature Delta Labs (1220ab…abab)");
 });
 
-it("keeps entries that are learned while a list is read", async () => {
+it("keeps entries that are added while a list is read", async () => {
   let now = 1_000;
   const directory = createDirectory(() => now);
   const readAt = now;
@@ -92,7 +92,7 @@ it("keeps entries that are learned while a list is read", async () => {
   directory.add("proposal", { id: "newer", name: "While it is taken over", active: true });
   await taking;
   expect(directory.entries("proposal").map(({ id }) => id)).toEqual(["old", "new", "newer"]);
-  // What a list knows that was read later needs no help.
+  // An added entry is dropped if it is not in a list that was read later.
   now += 10;
   await directory.replace("proposal", [{ id: "old", name: "Old", active: true }], now);
   expect(directory.entries("proposal").map(({ id }) => id)).toEqual(["old"]);

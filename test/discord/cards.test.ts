@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-describe("what a member reads on a card", () => {
+describe("a card", () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness();
@@ -23,7 +23,7 @@ describe("what a member reads on a card", () => {
   };
   const titleOf = (message: { embeds: object[] }) => (message.embeds[0] as { title: string }).title;
 
-  it("a transfer: amount, value, sender, receiver and its event", async () => {
+  it("shows a transfer's amount, value, sender, receiver and event", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/transfers");
     expect(textOf(message)).toMatch(/\*\*[\d,.]+ CC \(about \$[\d,.]+\)\*\*/);
@@ -45,14 +45,14 @@ describe("what a member reads on a card", () => {
     ["/transfers", {}, /\*\*([\d,.]+) CC/g],
     ["/party list", {}, /-# ([\d,.]+) CC/g],
     ["/party top", {}, /\*\*([\d,.]+) CC/g],
-  ] as const)("has the same number of decimals in a column: %s", async (command, options, pattern) => {
+  ] as const)("uses the same number of decimals in a column: %s", async (command, options, pattern) => {
     const text = textOf(await driver().ask(somebody(), command, options));
     const amounts = [...text.matchAll(pattern)].map(([, amount = ""]) => amount);
     expect(amounts.length).toBeGreaterThan(3);
     expect(amounts.filter((amount) => !/\.\d\d$/.test(amount))).toEqual([]);
   });
 
-  it("a transfer that is no longer listed: its event, with a note", async () => {
+  it("shows the event, with a note, for a transfer that is no longer listed", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/transfers", { order: "ASC" });
     const options = driver()
@@ -65,7 +65,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("this is the ledger event behind it");
   });
 
-  it("rewards: sums by kind, their period and value", async () => {
+  it("shows the sum of rewards with its period and value", async () => {
     const party = harness.explorer.ledger.validators[0]?.party.id ?? "";
     const text = textOf(await driver().ask(somebody(), "/party rewards", { party }));
     expect(text).toMatch(/"name":"Sum","value":"\*\*[\d,.]+ CC\*\* \(about \$[\d,.]+\)/);
@@ -77,7 +77,7 @@ describe("what a member reads on a card", () => {
     );
   });
 
-  it("a party: its balance, its value, and parts that could not be read", async () => {
+  it("shows a party's balance and value, and says if parts could not be read", async () => {
     const own = harness.explorer.ledger.validators[2]?.party;
     if (!own) throw new Error("No validator");
     Object.assign(own, { locked: "0.0000000000", unlocked: "1234.5000000000" });
@@ -91,7 +91,7 @@ describe("what a member reads on a card", () => {
     );
   });
 
-  it("a validator: its verification, and its known traffic", async () => {
+  it("shows a validator's verification and known traffic", async () => {
     const id = harness.explorer.ledger.validators.find(({ isSv }) => !isSv)?.party.id ?? "";
     harness.explorer.mood = (answer, path) =>
       path.startsWith("/v1/validators/:")
@@ -108,7 +108,7 @@ describe("what a member reads on a card", () => {
     expect(text).not.toContain("unknown of");
   });
 
-  it("the network without data: no number that the explorer did not give", async () => {
+  it("shows missing network data as not known", async () => {
     harness.explorer.mood = (answer, path) =>
       path.endsWith("/dashboard")
         ? Object.fromEntries(Object.keys(answer as object).map((key) => [key, null]))
@@ -121,7 +121,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("not known");
   });
 
-  it("an event with many arguments: all of them in a file", async () => {
+  it("attaches all arguments of an event as a file if there are many", async () => {
     const eventId = harness.explorer.ledger.updates[4]?.events[0]?.eventId ?? "";
     const long = Object.fromEntries(
       Array.from({ length: 80 }, (_, place) => [`someField${place}`, "x".repeat(30)]),
@@ -135,7 +135,7 @@ describe("what a member reads on a card", () => {
     expect(textOf(message)).toContain("some field0: x");
   });
 
-  it("a list of vote requests: each by its summary, in rows and menu", async () => {
+  it("lists vote requests by their summaries, in the rows and the menu", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "weight" });
     harness.pass(10 * 60_000);
     const place = somebody();
@@ -154,13 +154,13 @@ describe("what a member reads on a card", () => {
     expect(request.title).toBe("SRARC_UpdateSvRewardWeight");
   });
 
-  it("a vote request without readable details: says so", async () => {
+  it("says if a vote request's details could not be read", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "feature" });
-    // The endpoint alone is withheld: errors of it would open the breaker for the list too.
+    // Withhold only this endpoint with a 403. Server errors would open the circuit breaker for the list too.
     harness.explorer.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
     harness.pass(10 * 60_000);
     let text = "";
-    // The bot hears of the new time a moment later: until then it does with the list that it has.
+    // The bot's clock changes a moment later. Until then, the bot uses the cached list.
     await harness.discord.world.until(async () => {
       text = textOf(await driver().ask(somebody(), "/proposals show", { proposal: request.firstContractId }));
       return text.includes("Its details could not be read right now");

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Message } from "../../sandbox/discord/world.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-/** Background work has read the lists once these have been read. */
+/** Lists that the background work reads after a start */
 const LISTS = ["/v1/validators", "/v1/parties", "/v1/parties/top", "/v1/governance/vote-requests"];
 
-/** Commands that only those who manage a server have. */
+/** Commands for server managers only */
 const forManagers: ReadonlySet<string> = new Set(["subscribe", "voters"]);
 
 describe("a newcomer exploring the ledger", () => {
@@ -22,7 +22,7 @@ describe("a newcomer exploring the ledger", () => {
   afterAll(() => harness.close());
 
   const driver = () => harness.discord.driver;
-  /** Somebody who has sent nothing yet: a person may cause twenty requests a minute. */
+  /** Creates a person who has used no requests yet. The limit is twenty a minute. */
   const somebody = () => {
     const user = harness.discord.world.addUser(`Guest ${harness.discord.world.users.size}`);
     harness.discord.guild.members.set(user.id, []);
@@ -44,7 +44,7 @@ describe("a newcomer exploring the ledger", () => {
     }
   }
 
-  it("comes from the price to the rewards of a validator's sponsor without typing an id", async () => {
+  it("gets from the price to the rewards of a validator's sponsor without typing an id", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/price");
     await driver().choose(place, message, "Validators");
@@ -79,7 +79,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(text).toContain("▼ 0.0021, as the explorer reports it");
   });
 
-  it("gets an update's whole details as a file, and the file goes with the screen that had it", async () => {
+  it("gets an update's details as a file, which is removed on other screens", async () => {
     const place = somebody();
     const update = harness.explorer.ledger.updates[0];
     const message = await driver().ask(place, "/update show", { update: update?.updateId ?? "" });
@@ -94,7 +94,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(message.attachments).toHaveLength(1);
   });
 
-  it("sees running versions as a picture with a text alternative", async () => {
+  it("sees the running versions as a chart with alt text", async () => {
     const message = await driver().ask(somebody(), "/validator versions");
     expect(message.attachments[0]?.content_type).toBe("image/png");
     expect(message.attachments[0]?.description).toContain("0.4.16");
@@ -113,7 +113,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(again)).not.toMatch(/`0\.4\.1[0-5]`/);
   });
 
-  it("shows a moderator silent and outdated validators and versions first", async () => {
+  it("sees silent and outdated validators and the versions first", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/validator list");
     const text = textOf(message);
@@ -131,7 +131,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(plain)).toBe("Validators: most recently seen");
   });
 
-  it("shows a validator that exists without details, and says if one does not exist", async () => {
+  it("sees if a validator without details exists, and gets no claim that it is missing if the check fails", async () => {
     const { party } = harness.explorer.ledger.validators[40] ?? {};
     const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
     harness.explorer.injectFault({ kind: "status", status: 404 }, { path });
@@ -144,7 +144,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(other.content).not.toContain("No validator has that id");
   });
 
-  it("can paste anything into /lookup, and it opens", async () => {
+  it("opens any pasted id, link or name with /lookup", async () => {
     const { ledger } = harness.explorer;
     const validator = ledger.validators[7]?.party.id ?? "";
     const plain =
@@ -177,14 +177,14 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(many)).toMatch(/Which one|That is/);
   });
 
-  it("does not claim that a thing is missing while the explorer does not answer", async () => {
+  it("gets an error, and no claim that an id is unknown, while the explorer does not answer", async () => {
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
     harness.explorer.injectFault({ kind: "html" }, { path: /contracts/ });
     const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });
     expect(answer.content).toContain("cannot read");
   });
 
-  it("gets completions from memory: by name, by id, with typing errors, and each choice opens", async () => {
+  it("gets suggestions from memory, even for typos, and each of them opens", async () => {
     const { ledger } = harness.explorer;
     const named = ledger.validators.find((each) => each.party.name && each.active);
     const name = named?.party.name ?? "";
@@ -199,7 +199,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(await offered("/party show", "party", "no such name at all")).toEqual([
       expect.stringContaining("Nothing known by that name"),
     ]);
-    // What is offered for a whole id that nobody knows is that id, and no part of it.
+    // For an unknown complete id, the suggestion is the id itself, uncut.
     const whole = harness.explorer.ledger.contracts[9]?.contractId ?? "";
     const [echo] = await driver().complete(somebody(), "/lookup", "id", { id: whole });
     expect(harness.explorer.requests.length).toBe(before);
@@ -212,7 +212,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(opened)).toBe(name);
   });
 
-  it("gets completions that know what a screen has just shown", async () => {
+  it("gets suggestions that match what a screen has just shown", async () => {
     const { ledger } = harness.explorer;
     const silent = ledger.validators.filter((each) => each.party.name && each.active)[3];
     const request = ledger.openVoteRequest({ title: "Closed behind the list", motion: "feature" });
@@ -241,7 +241,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(await offer("proposals", "proposal", "Closed behind the list")).toMatch(/^▫️ .*Rejected$/);
   });
 
-  it("finds a token by its name after a person has looked at it", async () => {
+  it("finds a token by its name after someone has opened it", async () => {
     const token = harness.explorer.ledger.tokens[1];
     await driver().ask(somebody(), "/token show", { contract: token?.contractId ?? "" });
     expect((await offered("/token show", "contract", token?.name.slice(0, 4) ?? "")).join()).toContain(
@@ -249,7 +249,7 @@ describe("a newcomer exploring the ledger", () => {
     );
   });
 
-  it("starts warm after a restart, though the explorer is gone", async () => {
+  it("gets stored suggestions after a restart without the explorer", async () => {
     const { world } = harness.discord;
     harness.explorer.injectFault({ kind: "status", status: 500 });
     await harness.restart();
@@ -265,7 +265,7 @@ describe("a newcomer exploring the ledger", () => {
     expect((await offered("/token show", "contract", "")).join()).toContain("Coin");
   });
 
-  it("finds every command in /help, with mentions that can be clicked", async () => {
+  it("finds every command in /help as a clickable mention", async () => {
     const text = textOf(await driver().ask(somebody(), "/help"));
     const { people, channels } = harness.discord;
     const owner = { user: people.owner, channel: channels.general };
@@ -278,7 +278,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(text).toContain(new URL(harness.explorer.url).hostname);
   });
 
-  it("can use every reading command in a direct message and as an app of their own", async () => {
+  it("can use every read-only command in direct messages and as a user-installed app", async () => {
     const { world, channels } = harness.discord;
     const { ana } = harness.discord.people;
     const direct = { user: ana, channel: world.directChannel(ana) };
@@ -291,14 +291,14 @@ describe("a newcomer exploring the ledger", () => {
   });
 });
 
-describe("the price's chart", () => {
+describe("the price chart", () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness();
   });
   afterAll(() => harness.close());
 
-  it("says since when it has been watching, and appears as samples come", { timeout: 40_000 }, async () => {
+  it("appears once there are samples, with the time when watching began", { timeout: 40_000 }, async () => {
     const { driver, people, channels, world } = harness.discord;
     const place = { user: people.ana, channel: channels.general };
     const first = await driver.ask(place, "/price");
@@ -320,7 +320,7 @@ describe("the price's chart", () => {
     await driver.click(place2, message, "7 days");
     expect(message.attachments.map(({ filename }) => filename)).toEqual(["price-7d.png"]);
     await driver.click(place2, message, "30 days");
-    // Samples two hours apart: two or three of them, as the hour has it.
+    // 30 days use one sample per two hours. Depending on the time, there are two or three.
     const drawn = message.attachments.map(({ filename }) => filename);
     if (drawn.length > 0) expect(drawn).toEqual(["price-30d.png"]);
     else expect(textOf(message)).toContain("its chart comes once there is enough to see");

@@ -11,14 +11,14 @@ const patterns = {
   proposal: undefined,
 };
 
-describe("the web explorer's pages", () => {
+describe("links to the web explorer", () => {
   it.each([
     ["update", "1220ab", "https://scan.example/update/1220ab"],
     ["event", "1220ab:0", "https://scan.example/event/1220ab%3A0?of=1220ab%3A0"],
     ["contract", "../../$& evil?#", "https://scan.example/contract/..%2F..%2F%24%26%20evil%3F%23"],
     ["party", "a::1220", undefined],
     ["contract", "x".repeat(500), undefined],
-  ] as const)("of the %s %s is %s", (kind, id, url) => {
+  ] as const)("for the %s %s: %s", (kind, id, url) => {
     expect(createPages(patterns)({ kind, id })).toBe(url);
   });
 });
@@ -44,7 +44,7 @@ describe("a card", () => {
     return harness.discord.driver.components(message).flatMap(({ url }) => url ?? []);
   };
 
-  it("has a button to its page if one is set, and none otherwise", async () => {
+  it("has a button to its web page only if a link is configured", async () => {
     const { updates, voteRequests, validators } = harness.explorer.ledger;
     const update = updates[0]?.updateId ?? "";
     expect(await urlsOf("/update show", { update })).toEqual([`https://scan.example/update/${update}`]);
@@ -54,7 +54,7 @@ describe("a card", () => {
     expect(await urlsOf("/update list", {})).toEqual([]);
   });
 
-  it("names the destination of Back, and has clickable commands in its sentences", async () => {
+  it("names the destination of Back, and shows commands as clickable mentions", async () => {
     const { driver } = harness.discord;
     const validator = harness.explorer.ledger.validators[0]?.party.id ?? "";
     const message = await driver.ask(place(), "/validator show", { validator });

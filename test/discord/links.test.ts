@@ -1,4 +1,4 @@
-// Buttons are known once the code behind them is loaded.
+// These imports register the buttons.
 import "../../commands/index.js";
 import "../../src/feeds/index.js";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const hex = (length: number) =>
 const hint = fc.string({ unit: fc.constantFrom(..."abcXYZ019:-_ &=%?~*!^"), minLength: 1, maxLength: 185 });
 
 describe("an id", () => {
-  it("comes back as it was, packed", () => {
+  it("is unchanged after packing and unpacking", () => {
     const party = fc.tuple(hint, hex(64)).map(([name, print]) => `${name}::1220${print}`);
     fc.assert(
       fc.property(fc.oneof(party, hex(138), hex(67), hint), (id) => {
@@ -22,7 +22,7 @@ describe("an id", () => {
     );
   });
 
-  it("takes few characters", () => {
+  it("is packed into few characters", () => {
     expect(packId(`bob::1220${"ab".repeat(32)}`)).toHaveLength(3 + 1 + 43);
     expect(packId("ab".repeat(69))).toHaveLength(1 + 92);
     expect(packId(`${"ab".repeat(34)}:7`)).toHaveLength(1 + 46 + 2);
@@ -37,7 +37,7 @@ describe("an id", () => {
 });
 
 describe("an address", () => {
-  it("fits a custom_id whatever the id, and leads to the same place", async () => {
+  it("fits into a custom_id with any id, and decodes to the same address", async () => {
     const links = newLinks();
     await fc.assert(
       fc.asyncProperty(
@@ -62,7 +62,7 @@ describe("an address", () => {
     expect(links.ids.size).toBe(0);
   });
 
-  it("is written like a URL, without its defaults", () => {
+  it("is encoded like a URL, without default values", () => {
     const to = address("validators", { status: "ACTIVE", order: "DESC", page: 3 });
     expect(newLinks().encode(to, 99)).toBe("validators?status=ACTIVE&page=3");
   });
@@ -75,12 +75,12 @@ describe("an address", () => {
     "validator",
     "party?id=^unknownkey000000",
     "price?%",
-  ])("does not open from %s", async (text) => {
+  ])("is not decoded from %s", async (text) => {
     const parsed = await newLinks().decode(text);
     expect(parsed === undefined || wireIn(parsed) === "price").toBe(true);
   });
 
-  it("opens from every address ever released", async () => {
+  it("is decoded from every text ever released", async () => {
     const released = readFileSync(new URL("../addresses.txt", import.meta.url), "utf8").split("\n");
     for (const text of released.filter((line) => line && !line.startsWith("#"))) {
       expect(await newLinks().decode(text), text).toBeDefined();

@@ -29,7 +29,7 @@ it.each([
   ["VOICE_STATE_UPDATE", null],
   ["NO_SUCH_EVENT", 4],
   ["READY", null],
-])("a malformed %s affects nothing else: %j", async (event, data) => {
+])("commands are still answered after a malformed %s: %j", async (event, data) => {
   const { gateway, driver, people, channels } = harness.discord;
   gateway.dispatch(event, data);
   const answer = await driver.ask({ user: people.ana, channel: channels.general }, "/price");

@@ -3,7 +3,7 @@ import type { Message } from "../../sandbox/discord/world.js";
 import { makeStack, type Stack } from "../../sandbox/stack.js";
 import { SMALL, textOf } from "../harness.js";
 
-describe("a name typed without choosing a completion", () => {
+describe("a name typed without choosing a suggestion", () => {
   let stack: Stack;
   const party: Record<string, string> = {};
 
@@ -40,7 +40,7 @@ describe("a name typed without choosing a completion", () => {
   const titleOf = (message: Message) =>
     (message.embeds[0] as { title: string } | undefined)?.title ?? message.content;
 
-  it("opens the thing with this name, ignoring case", async () => {
+  it("opens the validator or party with this name, ignoring case", async () => {
     const shown = await ask("/validator show", "validator", "ZEPHYR lagoon");
     expect(titleOf(shown)).toBe("Zephyr Lagoon");
     expect(textOf(shown)).not.toContain("The only");
@@ -48,7 +48,7 @@ describe("a name typed without choosing a completion", () => {
     expect(textOf(await ask("/party rewards", "party", "Zephyr Lagoon"))).toContain(party["Zephyr Lagoon"]);
   });
 
-  it("opens the one thing that it is a part of the name of, and says so", async () => {
+  it("opens the only match for a part of a name, and says so", async () => {
     const shown = await ask("/validator show", "validator", "unlike");
     expect(titleOf(shown)).toBe("Wxyz Unlike Others");
     expect(textOf(shown)).toContain("The only validator that matches “unlike”");
@@ -62,7 +62,7 @@ describe("a name typed without choosing a completion", () => {
     await driver().choose(place, which, "Zephyr Pavilion");
     expect(textOf(which)).toContain(party["Zephyr Pavilion"]);
     expect(titleOf(which)).toMatch(/^Rewards of/);
-    // Going back asks again.
+    // A refresh stays on the chosen screen.
     await driver().click(place, which, "Refresh");
     expect(titleOf(which)).toMatch(/^Rewards of/);
   });
@@ -75,7 +75,7 @@ describe("a name typed without choosing a completion", () => {
     expect(untitled.content).toMatch(/^No vote request has that id or title/);
   });
 
-  it("may be the title of a recent announcement", async () => {
+  it("finds a recently announced vote request by its title", async () => {
     const { ledger } = stack.explorer;
     const { world } = stack.discord;
     ledger.openVoteRequest({ title: "Lighthouse fees" });
@@ -90,7 +90,7 @@ describe("a name typed without choosing a completion", () => {
     await world.until(async () => /^▫️.*Rejected/.test(await known("lighthouse keeper")), "its mark");
   });
 
-  it("does not let a name pass for another id", async () => {
+  it("prefers an id to another party with that id as its name", async () => {
     const id = party["Zephyr Lagoon"] ?? "";
     const impostor = stack.explorer.ledger.validators[7]?.party;
     if (impostor) impostor.name = id;

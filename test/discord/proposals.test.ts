@@ -3,7 +3,7 @@ import type { Message } from "../../sandbox/discord/world.js";
 import { DAY, HOUR } from "../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-describe("vote requests and those who vote on them", () => {
+describe("/proposals", () => {
   let harness: Harness;
   const ask = (command: string, given: Record<string, string | boolean> = {}) => {
     const { driver, people, channels } = harness.discord;
@@ -44,7 +44,7 @@ describe("vote requests and those who vote on them", () => {
       lastsMs: 3 * DAY,
       effectiveInMs: null,
     });
-    // What was read before is too old by now.
+    // Let cached answers expire.
     harness.pass(30 * 60_000);
   });
   afterAll(async () => {
@@ -52,7 +52,7 @@ describe("vote requests and those who vote on them", () => {
     await harness.close();
   });
 
-  it("are listed open first, by their deadlines, and then the others", async () => {
+  it("lists open vote requests first, by deadline, and then the others", async () => {
     const titles = titlesIn(await ask("/proposals list"));
     expect(titles.slice(0, 2)).toEqual(["Near motion", "Far motion"]);
     expect(new Set(titles.slice(2))).toEqual(new Set(["Past rejected", "Past expired", "Past accepted"]));
@@ -63,11 +63,11 @@ describe("vote requests and those who vote on them", () => {
     ["accepted", ["Past accepted"]],
     ["rejected", ["Past rejected"]],
     ["expired", ["Past expired"]],
-  ])("are listed by their status: %s", async (status, titles) => {
+  ])("filters by status: %s", async (status, titles) => {
     expect(titlesIn(await ask("/proposals list", { status }))).toEqual(titles);
   });
 
-  it("are listed by their kind, and another list is a choice away", async () => {
+  it("filters by kind, and offers the other kinds in a menu", async () => {
     const configuration = await ask("/proposals list", { kind: "configuration" });
     expect(titlesIn(configuration)).toEqual([]);
     expect(textOf(configuration)).toContain("Vote requests: the open ones first, configuration");
@@ -75,15 +75,15 @@ describe("vote requests and those who vote on them", () => {
     expect(titlesIn(await choose(configuration, "All kinds"))).toContain("Near motion");
   });
 
-  it("cost the explorer no request that the watch does not make anyway", async () => {
+  it("causes no requests beyond those of the regular polls", async () => {
     await ask("/proposals list");
     const before = pagesRead();
     for (const status of ["open", "accepted", "all"]) await ask("/proposals list", { status });
-    // A poll may have come meanwhile.
+    // A poll may have run meanwhile.
     expect(pagesRead() - before).toBeLessThanOrEqual(1);
   });
 
-  it("have voters with a record, each of which opens", async () => {
+  it("shows voters with their records, and opens a voter from the menu", async () => {
     const records = await ask("/proposals voters");
     expect(textOf(records)).toMatch(/voted on \*\*3\*\* of \*\*3\*\* · \d yes · \d no · 0 missed/);
     expect(textOf(records)).toMatch(/3 vote requests that ended, opened from <t:\d+:d> to <t:\d+:d>/);
@@ -95,7 +95,7 @@ describe("vote requests and those who vote on them", () => {
     expect(textOf(one)).toMatch(/(✅ yes|❌ no) · \*\*Past/);
   });
 
-  it("are of the kind that their details say, whatever their title", async () => {
+  it("uses the kind in a vote request's details, whatever its title", async () => {
     const listed = async () => titlesIn(await ask("/proposals list", { kind: "apps", status: "open" }));
     const { ledger } = harness.explorer;
     for (const { title, firstContractId } of ledger.voteRequests)

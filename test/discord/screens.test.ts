@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-describe("a person at a channel", () => {
+describe("a person in a channel", () => {
   let harness: Harness;
   const ana = () => ({ user: harness.discord.people.ana, channel: harness.discord.channels.general });
   const ben = () => ({ user: harness.discord.people.ben, channel: harness.discord.channels.general });
-  /** Somebody who has sent nothing yet: a person may cause twenty requests a minute. */
+  /** A person who has used no requests yet. The limit is twenty a minute. */
   const olga = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
   const driver = () => harness.discord.driver;
 
@@ -26,7 +26,7 @@ describe("a person at a channel", () => {
     expect(text).toMatch(/Explorer data/);
   });
 
-  it("turns pages, jumps by a dialog, and one request serves ten pages", async () => {
+  it("turns pages, jumps to a page with a dialog, and uses one request for ten pages", async () => {
     const list = await driver().ask(ana(), "/validator list", { status: "ALL" });
     const first = textOf(list);
     const lists = () => harness.explorer.requests.filter(({ path }) => path === "/v1/validators").length;
@@ -52,7 +52,7 @@ describe("a person at a channel", () => {
     expect(driver().find(list, "j").label).toBe("12 / 12");
   });
 
-  it("follows links and finds back", async () => {
+  it("follows links and goes back", async () => {
     const list = await driver().ask(ana(), "/validator list", { status: "ACTIVE" });
     const titleOf = () => (list.embeds[0] as { title: string }).title;
     const name =
@@ -71,7 +71,7 @@ describe("a person at a channel", () => {
     expect(titleOf()).toBe(validator);
   });
 
-  it("gets a private copy of another person's answer, which stays as it was", async () => {
+  it("gets a private copy of another person's answer, which stays unchanged", async () => {
     const list = await driver().ask(ana(), "/validator list");
     const before = JSON.stringify(list);
     const copy = await driver().click(ben(), list, "▶");
@@ -99,7 +99,7 @@ describe("a person at a channel", () => {
     }
   });
 
-  it("sees every row of a proposal's story: action, tally, votes", async () => {
+  it("sees a vote request's action, file and votes", async () => {
     const request = harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
     harness.explorer.ledger.castVote(request, false);
     const shown = await driver().ask(ana(), "/proposals show", { proposal: request.firstContractId });
@@ -114,14 +114,14 @@ describe("a person at a channel", () => {
     expect(new Set(line.split(", "))).toEqual(new Set(missing.map(({ name }) => name)));
   });
 
-  it("is thinking while the explorer is slow, and answers in time to Discord", async () => {
+  it("gets a deferred answer while the explorer is slow", async () => {
     harness.explorer.injectFault({ kind: "slow", ms: 4_000 }, { times: 1 });
     const interaction = driver().type(ana(), "/party top");
     await harness.discord.world.until(() => interaction.answered === 5, "the deferral", 3_000);
     expect(textOf(await driver().answered(interaction))).toContain("Largest balances");
   });
 
-  it("gets an error privately after a public deferral, which is deleted", async () => {
+  it("gets an error privately, and the public deferral is deleted", async () => {
     harness.explorer.injectFault({ kind: "slow", ms: 2_000 }, { times: 1 });
     const interaction = driver().type(ben(), "/validator show", { validator: "slow::1220" });
     await harness.discord.world.until(() => interaction.answered === 5, "the deferral");
@@ -131,7 +131,7 @@ describe("a person at a channel", () => {
     expect(interaction.original).toBeUndefined();
   });
 
-  it("keeps the screen as it was when a click fails", async () => {
+  it("keeps the screen unchanged if a click fails", async () => {
     const list = await driver().ask(olga(), "/validator list", { order: "ASC" });
     const before = textOf(list);
     harness.explorer.injectFault({ kind: "status", status: 400 });
@@ -145,7 +145,7 @@ describe("a person at a channel", () => {
     expect(textOf(list)).toBe(before);
   });
 
-  it("is told when a button is from an older version", async () => {
+  it("gets a notice if a button is from an older version", async () => {
     const list = await driver().ask(ana(), "/price");
     const button = driver().find(list, "Refresh");
     button.custom_id = "rformer?screen=1";
@@ -153,7 +153,7 @@ describe("a person at a channel", () => {
     expect(message.content).toContain("older version");
   });
 
-  it("reaches the 5,100 rows that the API gives, and hears that there are more", async () => {
+  it("reaches the 5,100 rows that the API returns, and sees that there are more", async () => {
     const [party] = harness.explorer.ledger.parties;
     const row = { partyAddress: party?.id, partyName: "The last one", balance: 1 };
     harness.explorer.mood = (answer, path) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => discord.close());
 
-/** A channel of its own, in which the bot is denied, or granted, some permissions besides the usual ones. */
+/** Creates a channel that denies or allows permissions for everyone, in addition to the usual ones. */
 function newChannel(type: 0 | 5 | 15, { deny = 0n, allow = 0n } = {}): Channel {
   const { world, guild } = discord;
   const channel = world.addChannel({ type, guild_id: guild.id, name: "try-here" });
@@ -20,7 +20,7 @@ function newChannel(type: 0 | 5 | 15, { deny = 0n, allow = 0n } = {}): Channel {
   return channel;
 }
 
-/** The lines about one channel. */
+/** Checks a channel. Returns the report's lines, and stores their fixes in `fixes`. */
 async function check(channelId: string, { stopped = new AbortController().signal, timeout = 15_000 } = {}) {
   const rest = new REST({ api: discord.url, retries: 0, timeout }).setToken(discord.token);
   const lines: string[] = [];
@@ -31,7 +31,7 @@ async function check(channelId: string, { stopped = new AbortController().signal
   }
   return lines;
 }
-/** What to do about each line. */
+/** Suggested fix for each line of the latest check */
 let fixes: string[] = [];
 
 const left = (channel: Channel) => ({
@@ -39,7 +39,7 @@ const left = (channel: Channel) => ({
   threads: [...discord.world.channels.values()].filter(({ parent_id }) => parent_id === channel.id),
 });
 
-describe("the doctor of a channel", () => {
+describe("the doctor's channel check", () => {
   it.each([
     ["a text channel", 0],
     ["an announcement channel", 5],
@@ -56,7 +56,7 @@ describe("the doctor of a channel", () => {
     expect(discord.world.refusals).toEqual([]);
   });
 
-  it("makes a post in a forum, and removes it", async () => {
+  it("creates a forum post, and deletes it", async () => {
     const channel = newChannel(15, { allow: PERMISSION.manageThreads });
     expect((await check(channel.id)).map((line) => line.split(":")[0])).toEqual([
       `pass Channel ${channel.id}`,
@@ -88,7 +88,7 @@ describe("the doctor of a channel", () => {
     expect(fixes.at(-1)).toMatch(new RegExp(`Grant the bot .*${name}|Report it`));
   });
 
-  it("names the problem of an id that is not a channel's, and of a token", async () => {
+  it("suggests a fix for an id that is not a channel, and for an invalid token", async () => {
     await check("1");
     expect(fixes).toEqual([expect.stringContaining("Give the id of a channel")]);
     const rest = new REST({ api: discord.url, retries: 0 }).setToken("no-token");
@@ -106,7 +106,7 @@ describe("the doctor of a channel", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
-  it("removes a message whose answer was lost, and a thread whose answer came too late", async () => {
+  it("removes a message and a thread if the response to their creation was lost", async () => {
     const channel = newChannel(0, { allow: PERMISSION.manageThreads });
     discord.trap({ method: "POST", path: /messages$/, times: 1, error: "lost" });
     expect((await check(channel.id)).at(-1)).toMatch(/^fail Channel/);
@@ -116,7 +116,7 @@ describe("the doctor of a channel", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
-  it("continues if no thread may be opened", async () => {
+  it("continues if it may not open a thread", async () => {
     const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);
     expect(left(channel).messages).toBe(0);

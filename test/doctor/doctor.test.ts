@@ -11,7 +11,7 @@ import { describeWithRedis } from "../needs.js";
 
 const DOCTOR = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url));
 
-/** Runs it as an operator does. */
+/** Runs the built doctor in a new process, like an operator does. */
 function run(
   env: Record<string, string>,
   ...given: readonly string[]
@@ -45,7 +45,7 @@ describe("the doctor", () => {
   });
   afterAll(() => harness.close());
 
-  it("finds everything well, beside a bot at work, and ends with 0", async () => {
+  it("finds no problem next to a running bot, and exits with 0", async () => {
     const { code, said } = await run(env);
     expect(said.split("\n").filter((line) => line.startsWith("✖"))).toEqual([]);
     for (const words of [
@@ -90,7 +90,7 @@ describe("the doctor", () => {
     });
   });
 
-  it("asks all endpoints, and writes the answers to a new file", async () => {
+  it("checks all endpoints, and writes a report to a new file", async () => {
     const report = join(newDataDir(), "report.json");
     const { code, said } = await run(
       { ...env, EXPLORER_REQUESTS_PER_MINUTE: "100000" },
@@ -114,7 +114,7 @@ describe("the doctor", () => {
     expect(printed.said).toMatch(/✔ {2}dashboard/);
   });
 
-  it("looks at the channels of the settings before there is a state", async () => {
+  it("checks the channels in the settings before there is a state", async () => {
     const { code, said } = await run({
       ...env,
       DATA_DIR: newDataDir(),
@@ -134,7 +134,7 @@ describe("the doctor", () => {
     expect(code).toBe(1);
   });
 
-  it("tries a channel", async () => {
+  it("checks a channel", async () => {
     const { code, said } = await run(env, "--channel", harness.discord.channels.general.id);
     expect(said).toContain("✔ Message: embed, buttons, menu, file");
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ describe("the doctor", () => {
   });
 });
 
-describeWithRedis("the doctor of a Redis", () => {
+describeWithRedis("the doctor's Redis check", () => {
   it("requires persistence, and an eviction policy that keeps the state", async () => {
     const redis = await startRedis();
     const harness = await startHarness();

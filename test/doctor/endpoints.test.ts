@@ -12,7 +12,7 @@ import { differencesIn } from "../../src/explorer/differences.js";
 import { checkEndpoints, reportOf, tablesOf } from "../../tools/survey/index.js";
 import { SEEN_IN } from "../../tools/survey/meaning.js";
 
-/** Long enough that a list has more rows than can be reached. */
+/** Ledger size with more parties than the explorer's pages can reach */
 const SIZE = {
   validators: 130,
   parties: 5_250,
@@ -47,11 +47,11 @@ const isPage = (answer: unknown): answer is Page =>
 const eachRow = (answer: unknown, change: (row: Row) => Row): unknown =>
   isPage(answer) ? { ...answer, content: answer.content.map(change) } : change(answer as Row);
 
-/** Ways in which the sandbox may lie, each with the words that name it: endpoint, and where or what. */
+/** A way in which the sandbox deviates from the documented API */
 interface Lie {
   readonly about: string;
   readonly mood: Mood;
-  /** What the line about it must say, besides its endpoint's path. */
+  /** Endpoint path and words that the report's line must contain */
   readonly said: readonly [endpoint: string, ...words: string[]];
 }
 
@@ -90,7 +90,7 @@ const LIES: readonly Lie[] = [
     said: ["transfers", "$.content[*].createdAt", "seconds, expected milliseconds"],
   },
   {
-    about: "rewards that do not page",
+    about: "rewards that ignore `page`",
     mood: (answer, path, query) =>
       path === `${V1}/rewards/:id` && query.page !== "0" && isPage(answer)
         ? { ...answer, content: rewardsOf() }
@@ -98,14 +98,14 @@ const LIES: readonly Lie[] = [
     said: ["rewards/{id}", "the first rows come whatever page"],
   },
   {
-    about: "votes that take no size",
+    about: "votes that ignore `size`",
     mood: at("/governance/vote-requests/votes", (answer: Page, query) =>
       query.size === "5" ? { ...answer, content: votesOf(20, 20) } : answer,
     ),
     said: ["governance/vote-requests/votes", "size is not honoured: 20 rows"],
   },
   {
-    about: "details by the first id alone",
+    about: "details by the tracking id only",
     mood: (answer, path, _, { id }) =>
       path === `${V1}/governance/vote-requests/:id/details` &&
       explorer.ledger.voteRequests.some((each) => each.contractId === id)
@@ -114,17 +114,17 @@ const LIES: readonly Lie[] = [
     said: ["governance/vote-requests/{id}/details", "by contract id: 404; by tracking id: answered"],
   },
   {
-    about: "the oldest first",
+    about: "the oldest rows first",
     mood: at("/events", (answer: Page) => ({ ...answer, content: answer.content.toReversed() })),
     said: ["events", "DESC: the oldest or smallest first"],
   },
   {
-    about: "two totals",
+    about: "two different totals",
     mood: at("/contracts", (answer: Page) => ({ ...answer, totalCount: 99_999 })),
     said: ["contracts", "$.totalCount", "99999, where totalElements is"],
   },
   {
-    about: "rows that end before the total",
+    about: "fewer rows than the total",
     mood: at("/updates", (answer: Page) => ({
       ...answer,
       totalElements: 900,
@@ -134,12 +134,12 @@ const LIES: readonly Lie[] = [
     said: ["updates", "$.totalElements", "900, but the rows end at"],
   },
   {
-    about: "less than 5,100 rows",
+    about: "fewer than 5,100 rows",
     mood: at("/parties", (answer: Page, query) => (query.page === "50" ? refuse(400) : answer)),
     said: ["parties", "page 50 of 5250 rows has none (400)"],
   },
   {
-    about: "a request without its votes",
+    about: "a vote request without votes",
     mood: at("/governance/vote-requests/:id/details", (answer: Row) => ({
       ...answer,
       rawPayload: { reason: "" },
@@ -147,14 +147,14 @@ const LIES: readonly Lie[] = [
     said: ["governance/vote-requests/{id}/details", "$.rawPayload.votes", "holds no votes"],
   },
   {
-    about: "a status in another word",
+    about: "an unknown status",
     mood: at("/governance/vote-requests", (answer) =>
       eachRow(answer, (row) => (row.status === "In Progress" ? { ...row, status: "Balloting" } : row)),
     ),
     said: ["governance/vote-requests", "$.content[*].status", "unknown word “Balloting”"],
   },
   {
-    about: "an action that nobody has seen",
+    about: "an unknown action",
     mood: at("/governance/vote-requests/:id/details", (answer: Row) => ({
       ...answer,
       actionConfig: { tag: "ARC_DsoRules", value: { dsoAction: { tag: "SRARC_PaintItBlack", value: {} } } },
@@ -162,12 +162,12 @@ const LIES: readonly Lie[] = [
     said: ["governance/vote-requests/{id}/details", "$.actionConfig", "unknown word “SRARC_PaintItBlack”"],
   },
   {
-    about: "a transfer of another kind",
+    about: "an unknown transfer type",
     mood: at("/transfers", (answer) => eachRow(answer, (row) => ({ ...row, transferType: "BURN_MINT" }))),
     said: ["transfers", "$.content[*].transferType", "unknown word “BURN_MINT”"],
   },
   {
-    about: "an event of another kind",
+    about: "an unknown event type",
     mood: at("/events/:id", (answer: Row) => ({ ...answer, eventType: "reassigned" })),
     said: ["events/{id}", "$.eventType", "unknown word “reassigned”"],
   },
@@ -177,12 +177,12 @@ const LIES: readonly Lie[] = [
     said: ["validators/new", "$", "object, documented as array"],
   },
   {
-    about: "a yes that is text",
+    about: "a boolean as text",
     mood: at("/validators/:id/exist", (answer: boolean) => String(answer)),
     said: ["validators/{id}/exist", "$", "string, documented as boolean"],
   },
   {
-    about: "the usual spelling",
+    about: "the corrected spelling of a misspelled field",
     mood: at("/tokens/:id", ({ registars, ...rest }: Row) => ({ ...rest, registrars: registars })),
     said: ["tokens/{id}", "$.registars", "missing"],
   },
@@ -205,19 +205,19 @@ const LIES: readonly Lie[] = [
     said: ["contracts/{id}", "$.args", "object, documented as string"],
   },
   {
-    about: "an endpoint that is withheld",
+    about: "a withheld endpoint",
     mood: at("/updates/:id/raw-details", () => refuse(403)),
     said: ["updates/{id}/raw-details", "no answer: withheld from this key (403)"],
   },
   {
-    about: "times before there was a ledger",
+    about: "times before the ledger existed",
     mood: at("/parties/top", (answer) => eachRow(answer, (row) => ({ ...row, firstSeen: -5 }))),
     said: ["parties/top", "$.content[*].firstSeen", "no time between 2020 and 2100"],
   },
 ];
 
 let explorer: SandboxExplorer;
-/** Rows as the sandbox answers them without lying. */
+/** Unchanged rows from the sandbox */
 let honestRewards: Row[] = [];
 let honestVotes: Row[] = [];
 let firstPage: Row[] = [];
@@ -230,7 +230,7 @@ const linesOf = async (): Promise<string[]> => {
 };
 const tokenId = () => explorer.ledger.tokens[0]?.contractId;
 
-describe("the doctor of the endpoints", () => {
+describe("the doctor's endpoint check", () => {
   beforeAll(async () => {
     explorer = await startSandboxExplorer({ size: SIZE, lively: false });
     explorer.mood = (answer, path, query) => {
@@ -251,7 +251,7 @@ describe("the doctor of the endpoints", () => {
     explorer.requests.length = 0;
   });
 
-  it("finds nothing if the explorer answers as documented, with some forty requests to all 22 endpoints", async () => {
+  it("finds no difference if all 22 endpoints answer as documented, with at most 45 requests", async () => {
     const sent: number[] = [];
     const check = await checkEndpoints(configOf(explorer), {
       tokenId: tokenId(),
@@ -272,7 +272,7 @@ describe("the doctor of the endpoints", () => {
       expect(facts.join("\n")).toContain(fact);
   });
 
-  it.each(LIES)("names $about", async ({ mood, said: [endpoint, ...words] }) => {
+  it.each(LIES)("reports $about", async ({ mood, said: [endpoint, ...words] }) => {
     explorer.mood = mood;
     const lines = await linesOf();
     const line = lines.find((each) => words.every((word) => each.includes(word)));
@@ -291,7 +291,7 @@ describe("the doctor of the endpoints", () => {
     expect(lies.length).toBeGreaterThanOrEqual(20);
   });
 
-  it("continues if the explorer asks for a pause, and names endpoints without an answer", async () => {
+  it("continues after a 429, and names endpoints without a readable answer", async () => {
     explorer.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
     explorer.injectFault({ kind: "html" }, { path: /dashboard$/ });
     const lines = (await linesOf()).join("\n");
@@ -316,7 +316,7 @@ describe("the doctor of the endpoints", () => {
       endpoints: { endpoint: string; requests: { answer: unknown }[] }[];
     };
     expect(parsed.endpoints).toHaveLength(22);
-    // What tells one kind of thing from another stays.
+    // Words that identify a field or a type stay in the report.
     for (const kept of ["SRARC_", "lastActiveAt", "TRANSFER", "In Progress", "rawPayload"])
       expect(report).toContain(kept);
   });
@@ -347,7 +347,7 @@ describe("the doctor of the endpoints", () => {
     expect(report).toContain("unknown word “text-");
   });
 
-  it("does not call an endpoint as expected if it could not be asked", async () => {
+  it("does not report an untested endpoint as conforming", async () => {
     explorer.mood = at("/contracts", () => refuse(403));
     const lines = (await linesOf()).join("\n");
     expect(lines).toMatch(/! {2}contracts\/\{id\} .*not asked: no id of one could be read/);
@@ -365,7 +365,7 @@ describe("the doctor of the endpoints", () => {
     expect(lines).toMatch(/! {2}validators .*not asked: nothing was answered so far/);
   });
 
-  it("draws no conclusion about pages from a limit or a failure", async () => {
+  it("draws no conclusion about paging from a 429", async () => {
     explorer.mood = (answer, _, query) => (query.size === "5" ? refuse(429) : answer);
     const lines = (await linesOf()).join("\n");
     expect(lines).not.toContain("Only the first page is shown");
@@ -385,14 +385,14 @@ describe("the doctor of the endpoints", () => {
       at("/parties", (answer: Page) => ({ ...answer, content: answer.content.slice(0, 20) })),
       "at most 20 rows a page, where 100 were asked for",
     ],
-  ])("does not praise a long list that answers %s", async (_, mood, words) => {
+  ])("reports a long list that returns %s", async (_, mood, words) => {
     explorer.mood = mood;
     const lines = (await linesOf()).join("\n");
     expect(lines).toMatch(new RegExp(`✖ {2}parties .*${words}`));
     expect(lines).not.toMatch(/ parties {2}.*5,100 rows can be reached/);
   });
 
-  it("keeps names out of the report that are keys of a map, phone numbers, or an answer of their own", async () => {
+  it("hides names in map keys and in undocumented answers, and phone numbers", async () => {
     const party = "kestrel-custody-1111::1220fc01c980584b3899958b170c408fba3f7";
     explorer.mood = (answer, path) => {
       if (path === `${V1}/parties/:id/types`) return { [party]: { isAccount: true }, AliceCooper: true };
@@ -407,7 +407,7 @@ describe("the doctor of the endpoints", () => {
     ).toEqual([]);
   });
 
-  it("does not count an endpoint that could not be asked as a difference", async () => {
+  it("does not count an untested endpoint as a difference", async () => {
     const withoutToken = async () => {
       const check = await checkEndpoints(configOf(explorer), { tokenId: undefined, onProgress: () => {} });
       return [...tablesOf(check)].join("\n");
@@ -426,7 +426,7 @@ describe("the doctor of the endpoints", () => {
     );
   });
 
-  it("concludes nothing about the last page of a list that ignores `page`", async () => {
+  it("draws no conclusion about the last page of a list that ignores `page`", async () => {
     explorer.mood = (answer, path, query) =>
       path === `${V1}/rewards/:id` && query.page !== "0" && isPage(answer)
         ? { ...answer, content: rewardsOf(), last: false }
@@ -445,7 +445,7 @@ describe("the doctor of the endpoints", () => {
     expect(lines).toMatch(/! {2}validators .*not asked: the key is refused/);
   });
 
-  it("counts by the received rows if an endpoint ignores size", async () => {
+  it("counts the received rows if an endpoint ignores `size`", async () => {
     explorer.mood = at("/governance/vote-requests/votes", (answer: Page, { page }) => {
       const total = honestVotes.length;
       const content = votesOf(Number(page) * 20, 20);
@@ -464,15 +464,15 @@ describe("the doctor of the endpoints", () => {
     expect(lines.join("\n")).not.toContain("but the rows end at");
   });
 
-  it("uses the same words for endpoints as the documents", () => {
+  it("describes the use of endpoints like docs/explorer-api.md", () => {
     const documents = readFileSync(join(import.meta.dirname, "../../docs/explorer-api.md"), "utf8");
     for (const words of Object.values(SEEN_IN)) expect(documents).toContain(` | ${words} |`);
   });
 });
 
-describe("differences of an answer", () => {
+describe("differences in an answer", () => {
   it.each([
-    ["nothing", { price: 0.15, change24h: 1, updateTimestamp: 1_760_000_000_000 }, []],
+    ["a documented answer", { price: 0.15, change24h: 1, updateTimestamp: 1_760_000_000_000 }, []],
     ["no price", { price: null, change24h: null, updateTimestamp: null }, ["empty $.price"]],
     ["null", null, ["type $"]],
     ["a zero for a time", { price: 1, change24h: 1, updateTimestamp: 0 }, []],
@@ -485,11 +485,11 @@ describe("differences of an answer", () => {
     ["a number as text", { price: "0.15", change24h: 1, updateTimestamp: 0 }, ["type $.price"]],
     ["an array", [], ["type $"]],
     ["text", "no", ["type $"]],
-  ])("finds %s", (_, json, expected) => {
+  ])("compares %s with the documentation", (_, json, expected) => {
     expect(differencesIn("price", json).map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
   });
 
-  it("finds an essential field that is always empty, if that is no coincidence", () => {
+  it("reports an essential field that is empty in ten rows or more", () => {
     const row = {
       contractId: "00ab",
       trackingCid: null,
@@ -511,13 +511,13 @@ describe("differences of an answer", () => {
     ["arrays", [["00ab", "In Progress"]], "array"],
     ["nulls", [null, null], "null"],
     ["one text among objects", [{ contractId: "00ab" }, "no"], "string"],
-  ])("finds rows that are no objects: %s", (_, content, found) => {
+  ])("reports rows that are not objects: %s", (_, content, found) => {
     expect(differencesIn("voteRequests", { content })).toContainEqual(
       expect.objectContaining({ kind: "type", path: "$.content[*]", found, expected: "object" }),
     );
   });
 
-  it("finds a list without its rows", () => {
+  it("reports a list without rows, unless it says that it is empty", () => {
     expect(differencesIn("voteRequests", { content: null, empty: false })).toContainEqual(
       expect.objectContaining({ kind: "type", path: "$.content", found: "null", isRead: false }),
     );
@@ -535,7 +535,7 @@ describe("differences of an answer", () => {
     expect(missing).toEqual([]);
   });
 
-  it("says of how many objects a field is missing", () => {
+  it("counts the objects that lack a field", () => {
     const rows = Array.from({ length: 12 }, (_, index) => ({ eventId: `1220:${index}`, partyId: "a" }));
     const of = (content: object[]) =>
       differencesIn("rewards", { content }).find(({ path }) => path === "$.content[*].createdAt");
@@ -543,7 +543,7 @@ describe("differences of an answer", () => {
     expect(of([])).toBeUndefined();
   });
 
-  it("names no more than twenty new fields, whatever a stranger sends", () => {
+  it("reports at most twenty new fields", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, index]));
     expect(differencesIn("price", many).filter(({ kind }) => kind === "new")).toHaveLength(20);
   });

@@ -4,8 +4,8 @@ import { parseAnswer } from "../../src/explorer/client.js";
 import { leavesOf, toName, toText } from "../../src/explorer/values.js";
 import { clean } from "../../src/text/plain.js";
 
-describe("a stranger's data is bounded where it enters", () => {
-  it("the names of fields, their values and how many there are", () => {
+describe("limits on untrusted data", () => {
+  it("limits the length of field paths and values, and the number of fields", () => {
     const wide = Object.fromEntries(
       Array.from({ length: 300 }, (_, place) => [`f${place}`, "y".repeat(100_000)]),
     );
@@ -17,7 +17,7 @@ describe("a stranger's data is bounded where it enters", () => {
     expect(leavesOf(Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [at, at]))).size).toBe(200);
   });
 
-  it("text, and names more so", () => {
+  it("shortens long text, and names even more", () => {
     expect(toText("x".repeat(10_000_000))?.length).toBe(20_000);
     expect(toName("x".repeat(2_400_000))?.length).toBe(200);
     expect(toName("  Delta\nLabs ")).toBe("Delta\nLabs");
@@ -26,7 +26,7 @@ describe("a stranger's data is bounded where it enters", () => {
     expect([token.name?.length, token.symbol?.length]).toEqual([200, 200]);
   });
 
-  it("a price that is not a price", () => {
+  it("reads an implausible price as unknown", () => {
     const priceOf = (price: unknown) => parseAnswer("price", { price }).price;
     expect([priceOf(1e308), priceOf("1e308"), priceOf(2e9), priceOf(0.15)]).toEqual([
       null,
@@ -36,14 +36,14 @@ describe("a stranger's data is bounded where it enters", () => {
     ]);
   });
 
-  it("invisible letters, and endless marks on one letter", () => {
+  it("removes invisible characters and excess combining marks", () => {
     expect(clean("\u2800\u2800")).toBe("");
     expect(toName("\u2800")).toBeNull();
     expect(clean(`Delta${"\u0301".repeat(254)} Labs`)).toBe("Delta\u0301\u0301\u0301 Labs");
     expect(clean("café, Ελλάδα, हिन्दी, ไทย")).toBe("café, Ελλάδα, हिन्दी, ไทย");
   });
 
-  it("what is typed for a completion", async () => {
+  it("copes with very long autocomplete input", async () => {
     const directory = createDirectory();
     const entries = Array.from({ length: 5_000 }, (_, at) => ({
       id: `party-${at}::1220${String(at).padStart(64, "0")}`,

@@ -14,7 +14,7 @@ const problemOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
   );
 
-/** One function for each endpoint, over a way to send a request. */
+/** A client with one function per endpoint */
 type Client = { readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Fetched<Name>> };
 
 const createClient = (send: Request, onCall: (name: EndpointName) => void = () => {}) =>
@@ -28,7 +28,7 @@ const createClient = (send: Request, onCall: (name: EndpointName) => void = () =
     ]),
   ) as Client;
 
-describe("the explorer's client", () => {
+describe("the explorer client", () => {
   let sandbox: SandboxExplorer;
   let client: Client;
   const called = new Set<EndpointName>();
@@ -97,7 +97,7 @@ describe("the explorer's client", () => {
     expect([...called].toSorted()).toEqual(endpointNames.toSorted());
   });
 
-  it("sends the key in its header and nowhere else", async () => {
+  it("sends the key only in its header", async () => {
     const before = sandbox.requests.length;
     await client.parties({ ...page, sortBy: "LAST_ACTIVITY_AT" });
     const [request] = sandbox.requests.slice(before);
@@ -106,7 +106,7 @@ describe("the explorer's client", () => {
     expect(request?.query).toMatchObject({ page: "0", size: "100", sortBy: "LAST_ACTIVITY_AT" });
   });
 
-  it("never carries the key to another origin", async () => {
+  it("does not follow a redirect to another origin with the key", async () => {
     const seen: unknown[] = [];
     const elsewhere = createServer((request, response) => {
       seen.push(request.headers);
@@ -141,14 +141,14 @@ describe("the explorer's client", () => {
     [{ kind: "reset" }, "failing"],
     [{ kind: "silence" }, "slow"],
     [{ kind: "stall" }, "slow"],
-  ] as const)("calls %j %s", async (fault, problem) => {
+  ] as const)("reports %j as %s", async (fault, problem) => {
     sandbox.injectFault(fault);
     const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
     expect(await problemOf(createClient(send(given)).price({}))).toBe(problem);
     sandbox.clearFaults();
   });
 
-  it("accepts only a literal true or false for the existence of a validator", async () => {
+  it("accepts only a boolean as the answer of validatorExists", async () => {
     sandbox.injectFault({ kind: "body", body: '"true"' });
     expect(await problemOf(client.validatorExists({ validatorId: "x" }))).toBe("unreadable");
     sandbox.clearFaults();

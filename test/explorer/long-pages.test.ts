@@ -3,7 +3,7 @@ import { parseAnswer } from "../../src/explorer/client.js";
 import { readPages } from "../../src/explorer/paging.js";
 import { votersIn } from "../../src/ledger/votes.js";
 
-/** An explorer that takes no size: each of its pages holds so many votes, all of them by somebody else. */
+/** Returns a page of `size` votes, each by a different voter. Imitates an explorer that ignores the requested page size. */
 const pageOf = (page: number, size: number) =>
   parseAnswer("votes", {
     content: Array.from({ length: size }, (_, index) => ({
@@ -15,8 +15,8 @@ const pageOf = (page: number, size: number) =>
     last: false,
   });
 
-describe("pages that are longer than was wanted", () => {
-  it("take a turn of the event loop each, even as cache hits", async () => {
+describe("pages longer than requested", () => {
+  it("yields to the event loop between pages, even on cache hits", async () => {
     let turns = 0;
     let isReading = true;
     const count = () => {
@@ -42,7 +42,7 @@ describe("pages that are longer than was wanted", () => {
     ["a page of 7,000 rows", 7_000, 1, 5_100],
     ["pages of 2,000 rows", 2_000, 3, 6_000],
     ["pages of 100 rows, as documented", 100, 51, 5_100],
-  ])("%s: no more is read than a list can have", async (_, size, pages, rows) => {
+  ])("stops reading at the maximum length of a list: %s", async (_, size, pages, rows) => {
     const read: number[] = [];
     const looked: number[] = [];
     const result = await readPages(
@@ -59,7 +59,7 @@ describe("pages that are longer than was wanted", () => {
     expect(read).toHaveLength(pages);
     expect(result.data).toHaveLength(rows);
     expect(Math.max(0, ...looked)).toBeLessThanOrEqual(5_100);
-    // What was not looked at is not the whole truth.
+    // The list is incomplete if a page has more rows than are read.
     expect(result.complete).toBe(size <= 5_100);
   });
 });

@@ -3,7 +3,7 @@ import { createBudget, type Priority } from "../../src/explorer/budget.js";
 import { createQueue } from "../../src/explorer/queue.js";
 import { createWaiters } from "../../src/explorer/waiters.js";
 
-/** Asks for tokens as fast as possible over some virtual minutes: how many each priority got. */
+/** Takes tokens as fast as possible for some virtual minutes. Returns the number of tokens per priority. */
 function drain(priorities: readonly Priority[], minutes: number, perMinute = 120) {
   let now = 0;
   const budget = createBudget(perMinute, () => now);
@@ -15,19 +15,19 @@ function drain(priorities: readonly Priority[], minutes: number, perMinute = 120
 }
 
 describe("the budget", () => {
-  it("is shared three to one while both want it", () => {
+  it("is shared 3:1 between people and background work while both use it", () => {
     const { people, background } = drain(["people", "background"], 10);
     expect(people).toBeGreaterThan(895);
     expect(background).toBeGreaterThan(295);
     expect(people + background).toBeLessThanOrEqual(1_200 + 10);
   });
 
-  it("belongs to one priority completely while the other is idle", () => {
+  it("goes to one priority completely while the other is idle", () => {
     expect(drain(["people"], 10).people).toBeGreaterThan(1_190);
     expect(drain(["background"], 10).background).toBeGreaterThan(1_190);
   });
 
-  it("allows a small burst and no more", () => {
+  it("allows only a small burst", () => {
     const { people } = drain(["people"], 1 / 60);
     expect(people).toBeGreaterThanOrEqual(7);
     expect(people).toBeLessThanOrEqual(10);
@@ -38,7 +38,7 @@ describe("the queue", () => {
   const never = () => new AbortController().signal;
   const open = { take: () => 0 };
 
-  it("limits concurrency, and keeps a place for a person", async () => {
+  it("limits concurrency, and reserves a slot for people", async () => {
     const queue = createQueue({ budget: open, concurrency: 2 });
     let finish = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ describe("the queue", () => {
     expect(started).toEqual(["b1", "p1", "b2"]);
   });
 
-  it("lets a person's request overtake the background", async () => {
+  it("gives a background request a person's priority if a person joins it", async () => {
     const queue = createQueue({
       budget: { take: (priority) => (priority === "people" ? 0 : 60_000) },
       concurrency: 4,
@@ -72,14 +72,14 @@ describe("the queue", () => {
     expect(await work).toBe("done");
   });
 
-  it("fails requests that wait too long, and cleared ones", async () => {
+  it("fails requests that wait too long", async () => {
     const queue = createQueue({ budget: { take: () => 60_000 }, concurrency: 1 });
     const late = queue.run(createWaiters("ana"), async () => "done", AbortSignal.timeout(30));
     await expect(late).rejects.toMatchObject({ problem: "busy" });
     expect(queue.waiting("people")).toBe(0);
   });
 
-  it("keeps both priorities going under a flood", async () => {
+  it("serves both priorities under a flood of requests", async () => {
     const queue = createQueue({ budget: createBudget(60_000), concurrency: 4 });
     const done: Priority[] = [];
     const flood = (priority: Priority) =>
@@ -94,7 +94,7 @@ describe("the queue", () => {
     expect(done.slice(0, 200).filter((priority) => priority === "background").length).toBeGreaterThan(20);
   });
 
-  it("lets people take turns, however many requests one of them has made", async () => {
+  it("lets people take turns, even if one of them sends many requests", async () => {
     const queue = createQueue({ budget: open, concurrency: 1 });
     const done: string[] = [];
     const ask = (person: string) =>
@@ -106,7 +106,7 @@ describe("the queue", () => {
     expect(done).toHaveLength(27);
   });
 
-  it("keeps a place for another person", async () => {
+  it("reserves a slot for a second person", async () => {
     const queue = createQueue({ budget: open, concurrency: 3 });
     const started: string[] = [];
     const stuck = (person: string) =>
@@ -124,7 +124,7 @@ describe("the queue", () => {
     await expect.poll(() => started).toEqual(["flood", "flood", "ana"]);
   });
 
-  it("moves a request forward if a person joins it", async () => {
+  it("moves a request forward if another person joins it", async () => {
     const queue = createQueue({ budget: open, concurrency: 1 });
     const done: string[] = [];
     const run = (name: string, waiters = createWaiters("flood")) =>
@@ -138,7 +138,7 @@ describe("the queue", () => {
     expect(done).toHaveLength(10);
   });
 
-  it("keeps the background's own turn for a shared request", async () => {
+  it("starts a request shared with the background at the background's turn", async () => {
     for (const first of ["flood", undefined]) {
       const queue = createQueue({ budget: open, concurrency: 2 });
       let finish = () => {};
@@ -166,7 +166,7 @@ describe("the queue", () => {
     }
   });
 
-  it("uses no budget for requests that may not be sent", async () => {
+  it("spends no budget on requests that may not be sent", async () => {
     let taken = 0;
     const budget = {
       take: () => {

@@ -20,10 +20,10 @@ const problemOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
   );
 
-describe("the explorer's service", () => {
+describe("the explorer service", () => {
   let sandbox: SandboxExplorer;
   let service: ExplorerService;
-  /** A service with this budget. */
+  /** Creates a service with this budget. */
   let serve: (budget?: Budget, onFetched?: OnFetched) => ExplorerService;
   let news: string[];
   let time: number;
@@ -58,7 +58,7 @@ describe("the explorer's service", () => {
   });
   afterEach(() => sandbox.close());
 
-  it("sends one request for a thousand who ask at once", async () => {
+  it("sends one request for a thousand simultaneous callers", async () => {
     const all = await Promise.all(
       Array.from({ length: 1_000 }, (_, at) => service.for({ person: `p${at}` }).dashboard({})),
     );
@@ -83,7 +83,7 @@ describe("the explorer's service", () => {
     expect(fetched).toEqual(["voteRequests", "voteRequests"]);
   });
 
-  it("answers from the cache while fresh, at once and renewing while stale, and waits past that", async () => {
+  it("answers from the cache while fresh, revalidates in the background while stale, and waits after that", async () => {
     const first = await service.for(ana).price({});
     pass(15 * SECOND);
     expect(await service.for(ana).price({})).toMatchObject({ stale: false, fetchedAt: first.fetchedAt });
@@ -101,7 +101,7 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(3);
   });
 
-  it("refreshes only answers that are older than ten seconds", async () => {
+  it("fetches again only if the cached answer is older than maxAgeMs", async () => {
     await service.for(ana).dashboard({});
     pass(9 * SECOND);
     await service.for(ana, { maxAgeMs: 10 * SECOND }).dashboard({});
@@ -111,7 +111,7 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(2);
   });
 
-  it("gives the last good reading for hours while the explorer fails, and never remembers a failure", async () => {
+  it("serves the last good answer for hours while the explorer fails, and does not cache failures", async () => {
     const good = await service.for(ana).price({});
     pass(5 * HOUR);
     sandbox.injectFault({ kind: "status", status: 500 });
@@ -127,7 +127,7 @@ describe("the explorer's service", () => {
     await expect.poll(() => problemOf(service.for(ana).dashboard({})), { timeout: 10_000 }).toBe("no error");
   });
 
-  it("believes a 404 for a short while", async () => {
+  it("caches a 404 for a short time", async () => {
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
     pass(20 * SECOND);
     expect(await problemOf(service.for(ana).party({ partyId: "nobody" }))).toBe("missing");
@@ -137,7 +137,7 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(2);
   });
 
-  it("tells a vote request's tally by whichever of list and detail is newer, and asks for each detail once", async () => {
+  it("takes a vote request's tally from the newer of list and detail, and fetches each contract's detail once", async () => {
     const request = sandbox.ledger.openVoteRequest();
     const id = request.contractId;
     const show = async (options = {}) => (await findVoteRequest(service.for(ana, options), id)).data;
@@ -146,7 +146,7 @@ describe("the explorer's service", () => {
     expect(details()).toBe(1);
     const cast = { yes: (before.yes ?? 0) + 1, no: before.no };
 
-    // The list is read every minute by the watch, the detail of a contract does not change.
+    // The watch polls the list every minute. The detail of a contract does not change.
     sandbox.ledger.castVote(request, true);
     pass(MINUTE);
     await service.for("background", { maxAgeMs: 0 }).voteRequests({ page: 0, size: 100 });
@@ -157,14 +157,14 @@ describe("the explorer's service", () => {
     expect(await show()).toMatchObject(cast);
     expect(details()).toBe(2);
 
-    // The list fails: what the detail says is newer.
+    // If the list fails, the detail is newer.
     pass(SECOND);
     sandbox.ledger.castVote(request, false);
     sandbox.injectFault({ kind: "status", status: 400 }, { path: /vote-requests$/ });
     expect(await show({ maxAgeMs: 0 })).toMatchObject({ yes: cast.yes, no: (cast.no ?? 0) + 1 });
   });
 
-  it("lets one person cause twenty requests a minute, and others as many", async () => {
+  it("limits each person to twenty requests a minute", async () => {
     const pages = await Promise.all(
       Array.from({ length: 25 }, (_, page) => problemOf(service.for(ana).parties({ page, size: 100 }))),
     );
@@ -173,23 +173,23 @@ describe("the explorer's service", () => {
     expect(await problemOf(service.for({ person: "ben" }).parties({ page: 30, size: 100 }))).toBe("no error");
     pass(5 * MINUTE);
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).events({ page, size: 100 })));
-    // Beyond it: what the cache has, and why it is not newer.
+    // Over the limit, the cached answer is returned with the reason why it is stale.
     pass(1 * SECOND);
     const held = await service.for(ana, { maxAgeMs: 0 }).parties({ page: 0, size: 100 });
     expect(held).toMatchObject({ stale: true, problem: "spent" });
   });
 
-  it("does not count a shared request against a person without requests left", async () => {
+  it("answers the other callers of a shared request if one person has no requests left", async () => {
     const ben = { person: "ben" };
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).parties({ page, size: 100 })));
-    // Ana has none left, and is told so; Ben, who joins her, is answered all the same.
+    // Ana has no requests left and gets an error. Ben shares her request and gets an answer.
     expect(await problemOf(service.for(ana).dashboard({}))).toBe("spent");
     const shared = [service.for(ana).price({}), service.for(ben).price({})];
     expect(await Promise.all(shared.map(problemOf))).toEqual(["spent", "no error"]);
     expect(sent()).toBe(21);
   });
 
-  it("retries only requests that may succeed then", async () => {
+  it("retries only failures that may be temporary", async () => {
     sandbox.injectFault({ kind: "status", status: 503 }, { times: 2 });
     expect(await problemOf(service.for(ana).dashboard({}))).toBe("no error");
     expect(sent()).toBe(3);
@@ -198,19 +198,19 @@ describe("the explorer's service", () => {
     expect(sent()).toBe(4);
   });
 
-  it("waits as long as the explorer asks, and no longer than bounds allow", async () => {
+  it("waits for a short Retry-After, and fails at once for a long one", async () => {
     sandbox.injectFault({ kind: "status", status: 429, retryAfter: "1" }, { times: 1 });
     const started = performance.now();
     await service.for(ana).dashboard({});
     expect(performance.now() - started).toBeGreaterThan(900);
     sandbox.injectFault({ kind: "status", status: 429, retryAfter: "3600" }, { times: 1 });
-    // Nobody is made to wait for an hour, or for the minute that is honoured of it.
+    // Callers wait neither for the requested hour nor for the minute to which the pause is limited.
     expect(await problemOf(service.for(ana).price({}))).toBe("limited");
     expect(await problemOf(service.for({ person: "ben" }).newValidators({ size: 3 }))).toBe("limited");
     expect(sent()).toBe(3);
   });
 
-  it("leaves an explorer alone that is down, tells the operator once, and comes back by itself", async () => {
+  it("stops requests to an explorer that is down, notifies the operator once, and recovers by itself", async () => {
     sandbox.injectFault({ kind: "reset" });
     for (let at = 0; at < 40; at += 1)
       await problemOf(service.for({ person: `p${at}` }).parties({ page: at, size: 100 }));
@@ -224,7 +224,7 @@ describe("the explorer's service", () => {
   });
 
   it.each([403, 404])(
-    "takes a %d of one endpoint for that endpoint's, says so once, and asks the others",
+    "treats one endpoint that answers %d as withheld, reports it once, and keeps using the others",
     async (status) => {
       sandbox.injectFault({ kind: "status", status }, { path: /vote-requests$/ });
       for (let times = 0; times < 3; times += 1) {
@@ -238,7 +238,7 @@ describe("the explorer's service", () => {
   );
 
   it.each([403, 404])(
-    "takes a %d of several endpoints, and no answer between them, for the key's or the address's",
+    "treats the key or the address as refused if several endpoints in a row answer %d",
     async (status) => {
       sandbox.injectFault({ kind: "status", status });
       expect(await problemOf(service.for(ana).price({}))).toBe("withheld");
@@ -250,7 +250,7 @@ describe("the explorer's service", () => {
     },
   );
 
-  it("takes several endpoints that never answered this key for restricted ones, however often they are asked in a row", async () => {
+  it("does not treat the key as refused if the failing endpoints have never answered it", async () => {
     const parties = (page: number) =>
       problemOf(service.for(ana).parties({ page, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" }));
     const contracts = (page: number) => problemOf(service.for(ana).contracts({ page, size: 100 }));
@@ -263,14 +263,14 @@ describe("the explorer's service", () => {
     }
     expect(await contracts(0)).toBe("no error");
     expect(news).not.toContain("refused");
-    // The key itself is refused now: endpoints that answered are withheld, one after another.
+    // Now the key itself is refused: endpoints that answered before are withheld one after another.
     sandbox.injectFault({ kind: "status", status: 403 }, { path: /parties|contracts|price/ });
     expect(await parties(1)).toBe("withheld");
     expect(await contracts(1)).toBe("withheld");
     expect(await problemOf(service.for(ana).price({}))).toBe("refused");
   });
 
-  it("takes one endpoint that is withheld for several ids for one, and not for a key that is refused", async () => {
+  it("does not treat the key as refused if one endpoint is withheld for several ids", async () => {
     sandbox.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
     const [first, second] = sandbox.ledger.voteRequests.map(({ firstContractId }) => firstContractId);
     for (const id of [first, second])
@@ -279,14 +279,14 @@ describe("the explorer's service", () => {
     expect(news).toEqual(["withheld voteRequest"]);
   });
 
-  it("treats a 404 of one thing as missing, however often it occurs", async () => {
+  it("treats a 404 for an id as missing, however often it occurs", async () => {
     for (const partyId of ["a::1220", "b::1220", "c::1220"])
       expect(await problemOf(service.for(ana).party({ partyId }))).toBe("missing");
     expect(await problemOf(service.for(ana).token({ contractId: "00" }))).toBe("missing");
     expect(news).toEqual([]);
   });
 
-  it("stops at a refused key, tells the operator once, and does not hammer", async () => {
+  it("stops sending requests with a refused key, and notifies the operator once", async () => {
     await service.for(ana).price({});
     sandbox.accept("another-key");
     const before = sent();
@@ -300,18 +300,18 @@ describe("the explorer's service", () => {
 
   it.each([
     ["HTML", { kind: "html" }, "unreadable"],
-    ["nothing", { kind: "empty" }, "unreadable"],
+    ["an empty body", { kind: "empty" }, "unreadable"],
     ["another type", { kind: "body", body: '{"content":"none"}' }, "unreadable"],
     ["a gzip bomb", { kind: "bomb" }, "unreadable"],
     ["11 MB", { kind: "huge" }, "unreadable"],
     ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/" }, "refused"],
-  ] as const)("gives a typed error for %s, and does not ask again", async (_, fault, problem) => {
+  ] as const)("throws a typed error for %s, and does not retry", async (_, fault, problem) => {
     sandbox.injectFault(fault);
     expect(await problemOf(service.for(ana).parties({ page: 0, size: 100 }))).toBe(problem);
     expect(sent()).toBe(1);
   });
 
-  it("makes a person wait ten seconds at the most, for a body that stalls or for a turn, and says which", async () => {
+  it("limits how long a person waits, with different errors for a stalled body and a full queue", async () => {
     sandbox.injectFault({ kind: "stall" });
     const started = performance.now();
     const crowded = serve({ take: () => MINUTE });
@@ -320,7 +320,7 @@ describe("the explorer's service", () => {
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 
-  it("drops rows that cannot be read, and duplicates, and keeps the rest", async () => {
+  it("drops unreadable and duplicate rows, and keeps the rest", async () => {
     sandbox.mood = (answer) => {
       const page = answer as { content: unknown[] };
       return { ...page, content: [null, 7, page.content[0], page.content[0], ...page.content] };

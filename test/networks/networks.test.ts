@@ -8,7 +8,7 @@ import { type Harness, startHarness, textOf } from "../harness.js";
 
 const WAIT = { timeout: 10_000 };
 
-describe("a bot of two networks", () => {
+describe("a bot with two networks", () => {
   let harness: Harness;
   let second: SandboxExplorer;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe("a bot of two networks", () => {
 
   const driver = () => harness.discord.driver;
   let guests = 0;
-  /** Somebody who has asked nothing yet. */
+  /** Creates a person who has used no requests yet. */
   const guest = (channel = harness.discord.channels.general) => {
     guests += 1;
     const user = harness.discord.world.addUser(`Guest ${guests}`);
@@ -52,7 +52,7 @@ describe("a bot of two networks", () => {
   const asked = async (place: ReturnType<typeof guest>, command: string, given: Given = {}) =>
     driver().ask(place, command, given);
 
-  it("answers each command from the named network, and labels other networks", async () => {
+  it("answers each command from the given network, and labels all but the default network", async () => {
     for (const [network, explorer] of [
       ["main", harness.explorer],
       ["test", second],
@@ -70,7 +70,7 @@ describe("a bot of two networks", () => {
     expect(new Set(second.requests.map(({ key }) => key))).toEqual(new Set([second.key]));
   });
 
-  it("keeps two networks' data of one party apart, with each one's own coin", async () => {
+  it("keeps a party's data on two networks apart, each with its own coin", async () => {
     const id = second.ledger.validators[0]?.party.id ?? "";
     expect(harness.explorer.ledger.validators[0]?.party.id).toBe(id);
     const place = guest();
@@ -84,7 +84,7 @@ describe("a bot of two networks", () => {
     expect(main.match(/# [\d,.]+/)).not.toEqual(test.match(/# [\d,.]+/));
   });
 
-  it("follows pages, menus, dialogs and the way back on the same network", async () => {
+  it("stays on the network in pages, menus, dialogs and when going back", async () => {
     const place = guest();
     const list = await asked(place, "/validator list", { status: "ALL", network: "test" });
     await driver().click(place, list, "▶");
@@ -102,7 +102,7 @@ describe("a bot of two networks", () => {
     expect(titleOf(list)).toMatch(/· TestNet$/);
   });
 
-  it("opens links without a network on the oldest one", async () => {
+  it("opens links without a network on the oldest network", async () => {
     const place = guest();
     const message = await asked(place, "/price", { network: "test" });
     const button = driver().find(message, "Refresh");
@@ -112,7 +112,7 @@ describe("a bot of two networks", () => {
     expect(titleOf(message)).toBe("Canton Coin, 7 days");
   });
 
-  it("takes the network of a channel, of the server, or of a person's direct messages", async () => {
+  it("uses the network set for the channel or the server, or last used in a person's direct messages", async () => {
     const place = guest();
     const titleIn = async (where: ReturnType<typeof guest>) => titleOf(await asked(where, "/network"));
     expect(await titleIn(place)).not.toContain("TestNet");
@@ -138,7 +138,7 @@ describe("a bot of two networks", () => {
     expect(await titleIn(direct)).not.toContain("TestNet");
     await asked(direct, "/price", { network: "test" });
     await expect.poll(() => titleIn(direct)).toContain("TestNet");
-    // In a server nobody's own choice counts.
+    // A person's own choice has no effect in a server.
     expect(await titleIn(guest())).not.toContain("TestNet");
     const forget = driver()
       .commandsIn(harness.discord.channels.general)
@@ -149,7 +149,7 @@ describe("a bot of two networks", () => {
     expect(await titleIn(direct)).not.toContain("TestNet");
   });
 
-  it("offers the names of the network that is named, and says whose they are", async () => {
+  it("suggests names of the given network, and labels them", async () => {
     const [request] = second.ledger.voteRequests;
     const offered = async (given: Given) =>
       (await driver().complete(guest(), "/proposals show", "proposal", { proposal: "", ...given })).map(
@@ -161,7 +161,7 @@ describe("a bot of two networks", () => {
     for (const name of await offered({})) expect(name).not.toMatch(/TestNet/);
   });
 
-  it("tells one channel of both networks, each under its own name, and both of one person", async () => {
+  it("announces both networks in one channel with labels, and lets a person watch both", async () => {
     const channel = channelNamed("both");
     for (const network of ["main", "test"])
       expect(titleOf(await asked(owner(channel), "/subscribe governance", { network, thread: true }))).toBe(
@@ -186,7 +186,7 @@ describe("a bot of two networks", () => {
     await expect.poll(() => threadOf(test), WAIT).toMatch(/One for TestNet.* · TestNet$/);
     await expect.poll(() => threadOf(main), WAIT).toMatch(/One for MainNet$/);
 
-    // Several: which one is meant has to be said.
+    // With several subscriptions, the network option is required.
     const either = await asked(owner(channel), "/subscribe test");
     expect(either.content).toContain("`network`");
     await asked(owner(channel), "/subscribe remove", { network: "main" });
@@ -211,7 +211,7 @@ describe("a bot of two networks", () => {
     expect(textOf(watches)).toContain("1 of 20");
   });
 
-  it("answers and announces on one network while the other fails in whatever way", async () => {
+  it("answers and announces on one network while the other fails", async () => {
     const channel = channelNamed("alone");
     await asked(owner(channel), "/subscribe governance", { network: "main" });
     for (const fault of [

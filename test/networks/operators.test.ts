@@ -9,7 +9,7 @@ import { SMALL } from "../harness.js";
 
 const gateway = () => ({ ready: 1, all: 1 });
 
-it("metrics have a network label with several networks, and none with one", async () => {
+it("metrics have a network label only if there are several networks", async () => {
   const countOf = async (networks: readonly (string | undefined)[]) => {
     const metrics = await createMetrics(true, ["governance"], networks, gateway);
     metrics.of(networks.at(-1)).read("price", "memory");
@@ -18,14 +18,14 @@ it("metrics have a network label with several networks, and none with one", asyn
   };
   const two = await countOf(["main", "test"]);
   expect(two).toContain('crier_reads_total{network="test",endpoint="price",source="memory"} 1');
-  // Each network's series are there from the start.
+  // Each network's series exist from the start.
   expect(two).toMatch(/crier_poll_seconds_count\{[^}]*network="main"[^}]*\} 0/);
   const one = await countOf([undefined]);
   expect(one).toContain('crier_reads_total{endpoint="price",source="memory"} 1');
   expect(one).not.toContain("network=");
 });
 
-it("the doctor checks each network's explorer, and names the variable of the wrong one", async () => {
+it("the doctor checks each network's explorer, and names the variable to fix", async () => {
   const discord = await startSandboxDiscord();
   const options = { size: SMALL, lively: false };
   const [main, test] = [await startSandboxExplorer(options), await startSandboxExplorer(options)];

@@ -5,7 +5,7 @@ import { type Harness, startHarness, textOf } from "../harness.js";
 
 const WAIT = { timeout: 10_000 };
 
-/** One step after another of a bot's life, on the same state. */
+/** These tests depend on each other: they restart one bot on the same state. */
 describe("a bot whose networks change", () => {
   let harness: Harness;
   let second: SandboxExplorer;
@@ -35,7 +35,7 @@ describe("a bot whose networks change", () => {
     (harness.discord.world.messages.get(channel.id) ?? [])
       .map(titleOf)
       .filter((title) => /vote request/i.test(title));
-  /** Two more polls: what was going to be told has been. */
+  /** Waits for more polls of each served network, so that pending announcements have been sent. */
   const settle = async () => {
     const polls = (explorer: SandboxExplorer) => () =>
       explorer.requests.filter(({ path }) => path === "/v1/governance/vote-requests").length;
@@ -54,7 +54,7 @@ describe("a bot whose networks change", () => {
     EXPLORER_API_KEY_MAIN: harness.explorer.key,
   });
 
-  it("begins with one network: no option, no name, the addresses of old", async () => {
+  it("starts with one network, without a network option, a label or prefixed addresses", async () => {
     for (const { options = [] } of driver().commandsIn(harness.discord.channels.general))
       expect(JSON.stringify(options)).not.toContain('"network"');
     firstAnswer = await driver().ask(owner(), "/price");
@@ -63,7 +63,7 @@ describe("a bot whose networks change", () => {
     await expect.poll(announced, WAIT).toEqual([expect.stringContaining("Before there were two")]);
   });
 
-  it("serves a second one beside it, with its own state", async () => {
+  it("adds a second network with its own state", async () => {
     await harness.restart(both);
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list.match(/· governance/g)).toHaveLength(1);
@@ -81,11 +81,11 @@ describe("a bot whose networks change", () => {
     await expect.poll(announced).toHaveLength(1);
   });
 
-  it("changes only the default with another order", async () => {
+  it("changes only the default network if the order changes", async () => {
     await harness.restart(otherOrder());
     expect(titleOf(await driver().ask(owner(), "/price"))).not.toMatch(/Net$/);
     expect(titleOf(await driver().ask(owner(), "/price", { network: "main" }))).toMatch(/· MainNet$/);
-    // What names no network is still the same network's.
+    // Links without a network still open the same network.
     await driver().click(owner(), firstAnswer, "Refresh");
     expect(titleOf(firstAnswer)).toMatch(/· MainNet$/);
     await settle();
@@ -95,7 +95,7 @@ describe("a bot whose networks change", () => {
     expect(list).toContain(`<#${governance().id}> · governance · MainNet`);
   });
 
-  it("keeps the state of a removed network, and says so", async () => {
+  it("keeps the state of a removed network, and shows it as resting", async () => {
     await harness.restart({ NETWORKS: "main" });
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list).toMatch(/governance · test/);
@@ -113,7 +113,7 @@ describe("a bot whose networks change", () => {
     expect(edited.content).toContain("rests");
   });
 
-  it("continues when it is back, and announces nothing twice", async () => {
+  it("continues when the network is back, without duplicate announcements", async () => {
     await harness.restart(both);
     const inGeneral = () => announced(harness.discord.channels.general);
     await expect.poll(inGeneral, WAIT).toHaveLength(2);
@@ -123,7 +123,7 @@ describe("a bot whose networks change", () => {
     expect(announced()).toHaveLength(1);
   });
 
-  it("lets a subscription and a watch be ended whose network is out", async () => {
+  it("can remove a subscription and a watch of a removed network", async () => {
     const validator = second.ledger.validators[0]?.party.id ?? "";
     await driver().ask(owner(), "/watch validator", { validator, network: "test" });
     await harness.restart({ NETWORKS: "main" });

@@ -14,10 +14,10 @@ const sources = (folder: string) =>
 const all = (text: string, pattern: RegExp) =>
   new Set([...text.matchAll(pattern)].map(([, found = ""]) => found));
 
-describe("what is written for operators", () => {
+describe("the operator documentation", () => {
   const guide = read("docs/operating.md");
 
-  it("names every variable, in docs/settings.md and in .env.example, and no other", () => {
+  it("lists exactly the existing variables, in docs/settings.md and .env.example", () => {
     const tables = read("src/config.ts")
       .split(/const \w+Variables = /)
       .slice(1)
@@ -29,7 +29,7 @@ describe("what is written for operators", () => {
     expect(all(read("docs/settings.md"), /^\| `([A-Z_]+)`/gm)).toEqual(variables);
   });
 
-  it("names metrics that there are, and every one of them", () => {
+  it("names only existing metrics, and lists all of them", () => {
     const metrics = all(read("src/ops/metrics.ts"), /name: "(crier_\w+)"/g);
     const named = (text: string) =>
       new Set([...all(text, /\b(crier_[a-z_]+)/g)].map((name) => name.replace(/_(bucket|count|sum)$/, "")));
@@ -38,7 +38,7 @@ describe("what is written for operators", () => {
         [...named(read(file))].filter((name) => !metrics.has(name)),
         file,
       ).toEqual([]);
-    // Each feed has polls of its own, and some look at nothing but the state.
+    // Polls must be selected by feed: each feed polls separately, and some polls only read the state.
     for (const file of ["ops/alerts.yaml", "ops/grafana.json"])
       for (const [, selector] of read(file).matchAll(/crier_poll_seconds_count(\{[^}]*\}|)/g))
         expect(selector, file).toMatch(/feed=/);
@@ -46,9 +46,9 @@ describe("what is written for operators", () => {
     expect(JSON.parse(read("ops/grafana.json"))).toMatchObject({ title: "Crier" });
   });
 
-  it("explains every line that the log may hold", () => {
+  it("explains every log line", () => {
     const lines = all(
-      // What is put into a line is the start of a job's name, which is written out in the guide.
+      // The guide spells out the job's name at the start of a line.
       sources("src").replace(/The \$\{name\}/g, "The poll of a feed"),
       /log\s*\.(?:info|warn|error)\([^;]*?["`]([A-Z][^"`]{8,})["`],?\s*\)/g,
     );
@@ -59,7 +59,7 @@ describe("what is written for operators", () => {
     expect(unexplained).toEqual([]);
   });
 
-  it("points at files that there are", () => {
+  it("links only to existing files", () => {
     const documents = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
       (name) => /\.md$/.test(name) && !/^(node_modules|\.stryker|\.git\/)/.test(name),
     );
@@ -71,7 +71,7 @@ describe("what is written for operators", () => {
     }
   });
 
-  it("names only files that exist", () => {
+  it("finds only names of existing files in the code", () => {
     const named = all(
       ["src", "commands", "sandbox", "bench", "test"].map(sources).join("\n"),
       /\b((?:docs|src|test|commands|sandbox|bench|ops)\/[\w./-]+\.(?:md|ts|txt|yaml|json))\b/g,
@@ -83,7 +83,7 @@ describe("what is written for operators", () => {
     ).toEqual(new Set());
   });
 
-  it("says of every collection of the state how long it lives", () => {
+  it("states the lifetime of every collection", () => {
     const table = read("docs/architecture.md");
     for (const { name, lifetime } of allCollections) {
       const row = table.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));

@@ -17,7 +17,7 @@ describe("a bot with an HTTP_PORT", () => {
   let harness: Harness;
   afterEach(() => harness.close());
 
-  it("is not ready before Discord has its commands, and registers them until it does", async () => {
+  it("is not ready until its commands are registered, and retries the registration", async () => {
     const port = await freePort();
     harness = await makeStack({
       explorer: { size: SMALL, lively: false },
@@ -37,7 +37,7 @@ describe("a bot with an HTTP_PORT", () => {
     expect((await discord.driver.ask(here, "/network")).embeds).toHaveLength(1);
   });
 
-  it("is alive, becomes ready, and counts its work", async () => {
+  it("reports that it is alive and ready, and exposes metrics", async () => {
     const port = await freePort();
     harness = await startHarness({
       env: ({ channels }) => ({
@@ -91,7 +91,7 @@ describe("a bot with an HTTP_PORT", () => {
     const failed = async () =>
       sample((await get("/metrics")).text, /poll_seconds_count\{feed="governance",outcome="failed"\} (\d+)/);
     expect(await failed()).toBe(0);
-    // Rows of which none can be read: the list was not.
+    // If no row can be read, the poll fails.
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" && typeof answer === "object" && answer && "content" in answer
         ? { ...answer, content: [["no", "object"]] }
@@ -101,7 +101,7 @@ describe("a bot with an HTTP_PORT", () => {
     const before = await failed();
     harness.explorer.injectFault({ kind: "status", status: 500 });
     await expect.poll(failed, { timeout: 10_000 }).toBeGreaterThan(before + 1);
-    // A gateway that is gone is a bot that is not ready.
+    // Without a gateway connection, the bot is not ready.
     gateway.refuse = true;
     gateway.drop();
     await expect.poll(async () => (await get("/readyz")).status, { timeout: 10_000 }).toBe(503);
@@ -109,7 +109,7 @@ describe("a bot with an HTTP_PORT", () => {
     expect((await get("/livez")).status).toBe(200);
   });
 
-  it("says which port it could not open", async () => {
+  it("names the port that it could not open", async () => {
     harness = await startHarness();
     const taken = createServer().listen(0);
     const { port } = taken.address() as AddressInfo;

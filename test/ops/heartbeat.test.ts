@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A monitor, and a heartbeat that calls it. */
+/** Starts a monitor, and a heartbeat that calls it. */
 async function startBeating(answer: RequestListener, stalled: readonly string[] = []) {
   let asked = 0;
   let looked = 0;
@@ -47,7 +47,7 @@ describe("the heartbeat", () => {
     expect(logged).toEqual([]);
   });
 
-  it("does not call it while the work is stalled", async () => {
+  it("does not call the monitor while the work is stalled", async () => {
     const { heartbeat, asked, looked } = await startBeating(
       (_, response) => void response.end("OK"),
       ["votes"],
@@ -63,11 +63,11 @@ describe("the heartbeat", () => {
       (_, response) => void response.writeHead(429, { "retry-after": "3600" }).end(),
     ],
     ["never answers", () => {}],
-    ["never ends its answer", (_, response) => void response.writeHead(200).write("O")],
-  ])("is stopped at once if the monitor %s", { timeout: 8_000 }, async (_, answer) => {
+    ["never finishes its answer", (_, response) => void response.writeHead(200).write("O")],
+  ])("can be stopped at once if the monitor %s", { timeout: 8_000 }, async (_, answer) => {
     const { heartbeat, asked } = await startBeating(answer);
     await expect.poll(asked).toBe(1);
-    // It would wait for ten seconds, or for an hour.
+    // Waiting for the monitor would take ten seconds or an hour.
     await heartbeat.stop();
     expect(asked()).toBe(1);
   });

@@ -10,13 +10,13 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const lines = (path: string) => read(path).split("\n").filter(Boolean);
 
 describe("the image", () => {
-  it("is described without a fault that a linter knows", () => {
+  it("has a Dockerfile without linter errors", () => {
     expect(validate(read("Dockerfile")).map(({ message, range }) => [range.start.line + 1, message])).toEqual(
       [],
     );
   });
 
-  it("has everything that it copies, and no secret", () => {
+  it("copies exactly the files that .dockerignore allows, and no secret", () => {
     const [first, ...given] = lines(".dockerignore");
     expect(first).toBe("*");
     const copied = lines("Dockerfile")
@@ -27,7 +27,7 @@ describe("the image", () => {
     expect(copied).not.toContain(".env");
   });
 
-  it("runs without rights on a file system that it cannot write to, beside a Redis that keeps its state", () => {
+  it("runs without privileges on a read-only file system, with a persistent Redis", () => {
     const { services } = parse(read("compose.yaml"));
     expect(services.bot).toMatchObject({ read_only: true, cap_drop: ["ALL"], env_file: ".env" });
     expect(services.bot.environment.REDIS_URL).toBe("redis://redis:6379");
@@ -36,7 +36,7 @@ describe("the image", () => {
     expect(read("Dockerfile")).toMatch(/^USER node$/m);
   });
 
-  it("has alerts with advice", () => {
+  it("has alerts with a severity, a summary and an action", () => {
     const { groups } = parse(read("ops/alerts.yaml"));
     for (const { alert, expr, labels, annotations } of groups[0].rules) {
       expect(expr, alert).toMatch(/\S/);

@@ -19,7 +19,7 @@ const workflows = readdirSync(WORKFLOWS).map(
 );
 
 describe("a release", () => {
-  it.each(workflows)("uses only pinned actions and named rights in %s", (_, text) => {
+  it.each(workflows)("uses pinned actions and read-only default permissions in %s", (_, text) => {
     const used = [...text.matchAll(/uses: (\S+)(.*)$/gm)].filter(([, action]) => !action?.startsWith("./"));
     expect(used.length).toBeGreaterThan(0);
     for (const [line, action, rest] of used) {
@@ -29,7 +29,7 @@ describe("a release", () => {
     expect(parse(text).permissions).toEqual({ contents: "read" });
   });
 
-  it("is tested before its image, and has its image before its page", () => {
+  it("is tested before its image is built, and published after that", () => {
     const { on, jobs } = parse(read(".github/workflows/release.yml"));
     expect(on).toEqual({ push: { tags: ["v*.*.*"] } });
     expect(jobs.test.uses).toBe("./.github/workflows/ci.yml");
@@ -39,7 +39,7 @@ describe("a release", () => {
     expect(image).toMatchObject({ platforms: "linux/amd64,linux/arm64", provenance: "mode=max", sbom: true });
   });
 
-  it("has the changelog's words, and fails without them", () => {
+  it("takes its notes from the changelog, and fails if the tag is not the packaged version", () => {
     const run = (tag: string) =>
       spawnSync(process.execPath, [join(root, ".github/release-notes.mjs"), tag], { encoding: "utf8" });
     const { status, stdout } = run(`v${version}`);
@@ -52,8 +52,8 @@ describe("a release", () => {
     });
   });
 
-  it("contains only what runs", () => {
-    // Without its scripts: those would build anew what other tests are running.
+  it("contains only the files needed to run", () => {
+    // Skip the package's scripts: they would rebuild files that other tests are running.
     const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
       cwd: root,
       encoding: "utf8",
@@ -68,7 +68,7 @@ describe("a release", () => {
   });
 });
 
-describe("what runs it", () => {
+describe("the deployment", () => {
   const documents = parseAllDocuments(read("ops/kubernetes.yaml")).map((each) => each.toJS());
   const models = { Deployment, StatefulSet, Service, NetworkPolicy, PodDisruptionBudget };
 
@@ -84,7 +84,7 @@ describe("what runs it", () => {
     },
   );
 
-  it("is replaced on Kubernetes without a gap, with the probes of the health port, and without rights", () => {
+  it("runs on Kubernetes with zero-downtime updates, health probes and no privileges", () => {
     const [{ spec }] = documents;
     expect(spec.replicas).toBe(2);
     expect(spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
@@ -97,7 +97,7 @@ describe("what runs it", () => {
       readOnlyRootFilesystem: true,
       allowPrivilegeEscalation: false,
     });
-    // A secret is named, and none is written here.
+    // The file names a secret, but contains none.
     expect(bot.envFrom).toEqual([{ secretRef: { name: "crier" } }]);
   });
 

@@ -5,7 +5,7 @@ import { type Harness, startHarness } from "../harness.js";
 const PEOPLE = 300;
 const AT_ONCE = 50;
 
-/** Asks a process's inspector (the DevTools protocol), which gives what it is asked for or the reason why not. */
+/** Connects to a process's inspector (DevTools protocol). Calls are rejected if the inspector reports an error. */
 async function inspect(url: string) {
   const socket = new WebSocket(url);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
@@ -27,7 +27,7 @@ async function inspect(url: string) {
   return { call, close: () => socket.close() };
 }
 
-/** How many objects of each class are alive in a process, once what nothing holds is collected. */
+/** Counts the live objects of each class in a process, after a garbage collection. */
 async function instancesIn(url: string): Promise<Readonly<Record<string, number>>> {
   const inspector = await inspect(url);
   const { result: root } = await inspector.call("Runtime.evaluate", { expression: "Object.prototype" });
@@ -51,12 +51,12 @@ async function instancesIn(url: string): Promise<Readonly<Record<string, number>
 let harness: Harness;
 afterEach(() => harness.close());
 
-it("keeps nothing about people and servers that ask", async () => {
+it("keeps no objects for people and servers that use commands", async () => {
   harness = await startHarness({ env: () => ({ NODE_OPTIONS: "--inspect=127.0.0.1:0" }) });
   const { world, driver, channels, guild } = harness.discord;
   const people = Array.from({ length: PEOPLE }, (_, at) => world.addUser(`Person ${at}`));
   for (const { id } of people) guild.members.set(id, []);
-  // So many at once as are answered in time on a machine that is busy with other tests.
+  // This many are answered in time even if the machine is busy with other tests.
   for (let at = 0; at < people.length; at += AT_ONCE)
     await Promise.all(
       people
@@ -69,6 +69,6 @@ it("keeps nothing about people and servers that ask", async () => {
     expect(alive.ClientUser).toBe(1);
     return ["User", "GuildMember", "Guild", "Message"].filter((name) => (alive[name] ?? 0) >= 10);
   };
-  // The bot itself stays, and whoever the last interactions were of, until they are over.
+  // The bot's own objects stay. Those of the latest interactions stay until they are over.
   await expect.poll(kept, { timeout: 20_000, interval: 500 }).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { describeWithRedis } from "../needs.js";
 const SHARDS = 16;
 const PARTS = ["0-3", "4-7", "8-11", "12-15"] as const;
 
-describeWithRedis("sixteen shards over four processes", () => {
+describeWithRedis("a bot with sixteen shards in four processes", () => {
   let redis: RedisProcess;
   let explorer: SandboxExplorer;
   let discord: SandboxDiscord;
@@ -40,7 +40,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     discord.gateway.identifyMs = 5_000;
     const { world, people, driver } = discord;
     channels = Array.from({ length: 2 * SHARDS }, (_, at) => {
-      // A server's shard is in its id's time: one a millisecond gives each shard two.
+      // The timestamp in a server's id determines its shard. With one server per millisecond, each shard gets two.
       const guild = world.addGuild(
         `Server ${at}`,
         people.owner,
@@ -78,7 +78,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     await Promise.all([redis.close(), explorer.close(), discord.close()]);
   });
 
-  it("lose and double no announcement when one is killed, and only its own commands go unanswered", {
+  it("announces everything once if a process is killed, and only its commands go unanswered", {
     timeout: 90_000,
   }, async () => {
     const { world } = discord;
@@ -108,7 +108,7 @@ describeWithRedis("sixteen shards over four processes", () => {
     expect(world.refusals).toEqual([]);
   });
 
-  it("are replaced one after another under load, and leave no command unanswered", {
+  it("answers all commands while its processes are replaced one by one", {
     timeout: 120_000,
   }, async () => {
     const { world } = discord;

@@ -1,7 +1,7 @@
 import type { APIEmbed } from "discord-api-types/v10";
 import { expect } from "vitest";
 
-/** What strangers may have typed. */
+/** Hostile and odd text that strangers may enter. */
 export const HOSTILE = [
   "@everyone",
   "<@123456789012345678>",
@@ -32,7 +32,7 @@ export const HOSTILE = [
   "https://x.example/`)(",
 ];
 
-/** Marks that Discord would act on, had they come through unescaped; code spans and our own links are set aside first. */
+/** Unescaped markup that Discord would act on. Code spans and the bot's own links are removed before the check. */
 const LIVE = [
   /(?<!\\)<@/,
   /(?<!\\)<:e/,
@@ -46,7 +46,7 @@ const LIVE = [
   /^> quote(?!$)/m,
 ];
 
-/** Fails where a stranger's text would do something, or where the bot says something that it does not know. */
+/** Fails if a message contains live markup from untrusted text, or an undefined, invalid or implausible value. */
 export function expectSafe({ embeds, components }: { embeds: readonly object[]; components: unknown }): void {
   expect(JSON.stringify([embeds, components])).not.toMatch(/undefined|NaN|\[object |Invalid Date|Infinity/);
   const shown = embeds.flatMap((each) => {

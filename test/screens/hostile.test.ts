@@ -47,7 +47,7 @@ const odd = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** Every field of an answer that the chances hit, replaced; deep inside too. */
+/** Replaces random parts of a value, at any depth. */
 function spoil(value: unknown, chances: Iterator<readonly [number, unknown]>): unknown {
   const [chance, replacement] = chances.next().value ?? [1, null];
   if (chance < 0.15) return replacement;
@@ -62,7 +62,7 @@ function* cycle<T>(values: readonly T[]): Generator<T> {
   for (;;) yield* values;
 }
 
-describe("whatever the explorer returns", () => {
+describe("screens with arbitrary explorer answers", () => {
   let sandbox: SandboxExplorer;
   let state: State;
   const ids: Partial<Record<ScreenName, string>> = {};
@@ -155,7 +155,7 @@ describe("whatever the explorer returns", () => {
           async (chances) => {
             const source = cycle(chances);
             sandbox.mood = (answer) => {
-              // The page itself stays a page, or nothing would ever be rendered.
+              // Keep the structure of the page, or nothing would be rendered.
               if (Array.isArray(answer)) return answer.map((each) => spoil(each, source));
               if (typeof answer !== "object" || answer === null) return answer;
               return Object.fromEntries(
@@ -175,7 +175,7 @@ describe("whatever the explorer returns", () => {
     },
   );
 
-  it.each(screenNames)("the screen %s shows an answer whose every field is null", async (screen) => {
+  it.each(screenNames)("the screen %s copes with null in every field", async (screen) => {
     const id = ids[screen];
     const nulls = (value: unknown): unknown =>
       typeof value === "object" && value !== null

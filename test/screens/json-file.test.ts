@@ -29,7 +29,7 @@ describe("JSON as a file", () => {
     );
   });
 
-  it("is made once for all who ask for the same", async () => {
+  it("is created once for all callers with the same data", async () => {
     const details = { events: Array(1_000).fill({ a: 1 }) };
     const all = await Promise.all(Array.from({ length: 40 }, () => jsonFile("update-1", details)));
     expect(new Set(all.map((file) => file?.content)).size).toBe(1);

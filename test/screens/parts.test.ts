@@ -10,6 +10,6 @@ it.each([
   ["a minute ahead, as now", NOW + MINUTE, `last report <t:${seconds(NOW)}:R>`],
   ["three hours ahead, as unknown", NOW + 3 * HOUR, "last report not known"],
   ["never, as unknown", null, "last report not known"],
-])("a report %s", (_, at, words) => {
+])("shows a report %s", (_, at, words) => {
   expect(seenWords(at, NOW).toString()).toBe(words);
 });

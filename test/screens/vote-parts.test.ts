@@ -21,7 +21,7 @@ const vote = (
   ...more,
 });
 
-describe("when a vote ends, and takes effect", () => {
+describe("vote times", () => {
   const soon = `${at(SOON, "f")} (${at(SOON, "R")})`;
   it.each<[string, VoteState & Tally, Record<string, unknown>]>([
     [
@@ -30,7 +30,7 @@ describe("when a vote ends, and takes effect", () => {
       { "Quorum by": soon, "Takes effect": "as soon as enough have voted yes" },
     ],
     [
-      "open, with one",
+      "open, with an effective date",
       vote("Open", PAST, SOON),
       {
         "Quorum by": at(PAST, "f"),
@@ -47,7 +47,7 @@ describe("when a vote ends, and takes effect", () => {
       },
     ],
     [
-      "rejected early, with a date of decision",
+      "rejected early, with a decision date",
       vote("Rejected", PAST, SOON),
       { "Voting ended": "when enough had voted no", "Takes effect": "never: it was rejected" },
     ],
@@ -60,7 +60,7 @@ describe("when a vote ends, and takes effect", () => {
       },
     ],
     [
-      "rejected before its date, as the bot saw",
+      "rejected before its date, as seen by the bot",
       vote("Rejected", PAST - 3 * DAY, PAST, { closed: { after: PAST - 2 * DAY, by: PAST - DAY } }),
       {
         "Voting ended": `when enough had voted no, between ${at(PAST - 2 * DAY, "f")} and ${at(PAST - DAY, "f")}`,
@@ -68,7 +68,7 @@ describe("when a vote ends, and takes effect", () => {
       },
     ],
     [
-      "accepted at once, as the bot saw within a few minutes",
+      "accepted at once, as seen by the bot within a few minutes",
       vote("Accepted", SOON, null, { closed: { after: PAST, by: PAST + 3 * MINUTE } }),
       {
         "Voting ended": `when enough had voted yes, between ${at(PAST, "f")} and ${at(PAST + 3 * MINUTE, "t")}`,
@@ -76,7 +76,7 @@ describe("when a vote ends, and takes effect", () => {
       },
     ],
     [
-      "accepted at once, as the bot saw within one minute",
+      "accepted at once, as seen by the bot within one minute",
       vote("Accepted", SOON, null, { closed: { after: PAST + 1_000, by: PAST + 40_000 } }),
       {
         "Voting ended": `when enough had voted yes, ${at(PAST + 40_000, "f")}`,
@@ -84,7 +84,7 @@ describe("when a vote ends, and takes effect", () => {
       },
     ],
     [
-      "rejected, and seen only once it was gone",
+      "rejected, and only seen afterwards",
       vote("Rejected", SOON, null, { closed: { after: null, by: PAST } }),
       {
         "Voting ended": `when enough had voted no, by ${at(PAST, "f")}`,
@@ -135,18 +135,18 @@ describe("when a vote ends, and takes effect", () => {
         "Takes effect": "it was accepted, but could not be carried out",
       },
     ],
-    ["over in a word nobody knows", vote("Wound up", PAST), { "Voting ended": at(PAST, "f") }],
+    ["over with an unknown status", vote("Wound up", PAST), { "Voting ended": at(PAST, "f") }],
     [
       "without any date",
       vote("Open", null),
       { "Quorum by": "unknown", "Takes effect": "as soon as enough have voted yes" },
     ],
-  ])("is said of one that is %s", (_, state, expected) => {
+  ])("shows the times of a vote that is %s", (_, state, expected) => {
     const fields = timeFields(state, NOW).map(({ name, value }) => [name, value.toString()]);
     expect(Object.fromEntries(fields)).toEqual(expected);
   });
 
-  it("has no countdown for a vote that is over", () => {
+  it("shows no countdown for a vote that is over", () => {
     for (const status of ["Rejected", "Expired", "Wound up", "Implemented"])
       expect(
         timeFields(vote(status, PAST, PAST), NOW)
@@ -165,7 +165,7 @@ describe("when a vote ends, and takes effect", () => {
     [vote("Rejected", PAST), "voting has ended"],
     [vote("Implemented", PAST - 1, PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
-  ])("fits a line of a list: %j", (state, words, yes = 3) => {
+  ])("summarizes the deadline in a list: %j", (state, words, yes = 3) => {
     expect(untilWords({ ...state, ...tally(yes, 1, 12 - yes) }, 9, NOW).toString()).toBe(words);
   });
 });
@@ -173,15 +173,15 @@ describe("when a vote ends, and takes effect", () => {
 describe("a tally", () => {
   it.each<[string, ReturnType<typeof tally>, number | undefined, string]>([
     ["a square for each vote", tally(6, 1, 6), undefined, "🟩🟩🟩🟩🟩🟩🟥⬛⬛⬛⬛⬛⬛"],
-    ["a mark at what is needed", tally(6, 1, 6), 9, "🟩🟩🟩🟩🟩🟩🟥⬛⬛┃⬛⬛⬛⬛"],
-    ["no mark where all are needed", tally(1, 0, 1), 2, "🟩⬛"],
-    ["twenty squares at the most", tally(20, 0, 0), undefined, "🟩".repeat(20)],
-    ["a bar of twelve for more", tally(21, 0, 21), 20, `${"🟩".repeat(6)}${"⬛".repeat(6)}`],
-    ["something for the least of many", tally(60, 1, 39), undefined, `${"🟩".repeat(7)}🟥${"⬛".repeat(4)}`],
-    ["that nobody has voted", tally(0, 0, 0), 9, "no votes yet"],
-    ["that one side of it is not given", tally(0, null, null), 9, "the explorer gives no whole tally"],
-    ["that it is not given", tally(null, null, null), 9, "the explorer gives no tally"],
-    ["no bar for a part of it", tally(2, null, null), undefined, "the explorer gives no whole tally"],
+    ["a mark at the number of votes needed", tally(6, 1, 6), 9, "🟩🟩🟩🟩🟩🟩🟥⬛⬛┃⬛⬛⬛⬛"],
+    ["no mark if all votes are needed", tally(1, 0, 1), 2, "🟩⬛"],
+    ["at most twenty squares", tally(20, 0, 0), undefined, "🟩".repeat(20)],
+    ["a bar of twelve squares for more votes", tally(21, 0, 21), 20, `${"🟩".repeat(6)}${"⬛".repeat(6)}`],
+    ["a square for one vote among many", tally(60, 1, 39), undefined, `${"🟩".repeat(7)}🟥${"⬛".repeat(4)}`],
+    ["that there are no votes yet", tally(0, 0, 0), 9, "no votes yet"],
+    ["that a part of the tally is missing", tally(0, null, null), 9, "the explorer gives no whole tally"],
+    ["that the whole tally is missing", tally(null, null, null), 9, "the explorer gives no tally"],
+    ["no bar for a partial tally", tally(2, null, null), undefined, "the explorer gives no whole tally"],
   ])("shows %s", (_, counts, needed, bar) => {
     expect(tallyBar(counts, needed).toString()).toBe(bar);
   });
@@ -196,7 +196,7 @@ describe("a tally", () => {
     expect(tallyBar({ yes, no, pending }, undefined).toString()).toBe(words);
   });
 
-  it("fills its bar whatever the counts", () => {
+  it("fills its bar completely with any counts", () => {
     for (let yes = 0; yes <= 60; yes += 1)
       for (const no of [0, 1, 7, 33])
         expect([...tallyBar(tally(yes, no, 25), undefined).toString()].length).toBe(
@@ -205,26 +205,26 @@ describe("a tally", () => {
   });
 
   it.each<[string, VoteState, ReturnType<typeof tally>, string | undefined]>([
-    ["how many it takes", vote("Open", SOON), tally(8, 1, 4), "-# about 9 yes needed (estimate)"],
+    ["how many yes votes are needed", vote("Open", SOON), tally(8, 1, 4), "-# about 9 yes needed (estimate)"],
     [
-      "that there are enough",
+      "that there are enough yes votes",
       vote("Open", SOON),
       tally(9, 1, 3),
       "-# enough yes votes are in (about 9 needed)",
     ],
     [
-      "that they count later",
+      "that enough yes votes count on the day of the decision",
       vote("Open", SOON, LATER),
       tally(9, 1, 3),
       "-# enough yes votes are in (about 9 needed); they count on the day of the decision",
     ],
     [
-      "that enough reject it",
+      "that there are enough no votes",
       vote("Open", SOON, LATER),
       tally(1, 9, 3),
       "-# enough no votes are in (about 9 needed)",
     ],
-    ["nothing of it once it is over", vote("Expired", PAST), tally(8, 1, 4), undefined],
+    ["nothing about the votes needed if it is over", vote("Expired", PAST), tally(8, 1, 4), undefined],
   ])("says %s", (_, state, counts, words) => {
     const lines = tallyLines({ ...state, ...counts }, 9, NOW).map(String);
     expect(lines[2]).toBe(words);

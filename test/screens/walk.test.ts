@@ -7,12 +7,12 @@ import { buttonAt, screenNames, wireOf } from "../../src/screens/addresses.js";
 import { type Harness, startHarness } from "../harness.js";
 import { expectSafe, HOSTILE } from "./checks.js";
 
-/** Some thirty of each kind. */
+/** Size of a small ledger */
 const SIZE = { validators: 30, parties: 35, voteRequests: 25, superValidators: 7, updates: 20, tokens: 3 };
 
 const isId = (value: string) => /::1220[0-9a-f]{64}$|^[0-9a-f]{60,}(:\d+)?$/.test(value);
 
-/** Every leaf of an answer but ids, changed; a page's own fields stay, or nothing would be shown. */
+/** Returns a copy of a value in which every leaf except ids is changed. */
 function changeLeaves(value: unknown, change: (leaf: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => changeLeaves(each, change));
   if (typeof value === "object" && value !== null) {
@@ -56,10 +56,10 @@ const MOODS: Readonly<Record<string, SandboxExplorer["mood"]>> = {
   ),
 };
 
-/** Parameters whose every value is a screen of its own; of the others, that they are there. */
+/** Parameters of which each value makes a different kind of link. Of the others, only the presence counts. */
 const ENUMERATED = new Set(["status", "order", "sort", "over"]);
 
-/** What kind of screen a link leads to. */
+/** Returns the kind of a link: its screen and parameters. */
 function kindOf(link: string): string {
   const [screen = "", query = ""] = link.split(/\?(.*)/s);
   const pairs = query.split("&").filter(Boolean);
@@ -70,7 +70,7 @@ function kindOf(link: string): string {
 }
 
 interface Step {
-  /** The screen it is on. */
+  /** Screen that contains the link */
   readonly on: string;
   readonly from: Message;
   readonly component: Component;
@@ -78,7 +78,7 @@ interface Step {
   readonly link: string;
 }
 
-/** Every link on a message, with how it is followed; the page number opens a dialog and is followed apart. */
+/** Returns the links to screens on a message. The page number is left out, because it opens a dialog. */
 function linksOn(message: Message): Step[] {
   const components = message.components.flatMap((row) => row.components);
   const own = components.find((component) => component.custom_id?.startsWith("r"))?.custom_id ?? "";
@@ -108,12 +108,12 @@ describe("a person who follows every link from every command", () => {
   let harness: Harness;
   afterEach(() => harness.close());
 
-  it.each(Object.entries(MOODS))("finds every screen sound, %s", { timeout: 60_000 }, async (name, mood) => {
+  it.each(Object.entries(MOODS))("finds only valid screens, %s", { timeout: 60_000 }, async (name, mood) => {
     harness = await startHarness({ explorer: { size: SIZE, ...(mood ? { mood } : {}) } });
     const { discord, explorer } = harness;
     const { world, driver, channels } = discord;
     const { ledger } = explorer;
-    /** A person may cause twenty requests a minute: each step is somebody else's. */
+    /** Creates a new person for each step, because a person may cause only twenty requests a minute. */
     const somebody = () => {
       const user = world.addUser(`Walker ${world.users.size}`);
       discord.guild.members.set(user.id, []);
@@ -138,16 +138,16 @@ describe("a person who follows every link from every command", () => {
       expect(message.embeds, how).toHaveLength(1);
       expect(world.refusals, how).toEqual([]);
       expectSafe(message);
-      // One name that is too long costs no other row: a line of nothing but "…" stands for rows that found no room.
+      // A name that is too long must not push out other rows. A line with only "…" would mean that rows were left out.
       const { description = "" } = message.embeds[0] as { description?: string };
       expect(description, how).not.toMatch(/^…$/m);
-      // No dead end: there is always a way on.
+      // Every screen has a link to another screen.
       const links = linksOn(message);
       const own = links.find(({ component }) => component.custom_id?.startsWith("r"))?.link;
       expect(links.filter(({ link }) => link !== own).length, `a way on from ${how}`).toBeGreaterThan(0);
       queue.push(...links);
     };
-    /** A public copy of a message: a click on it gives an answer of one's own and leaves it as it is. */
+    /** Returns a public copy of a message. A click by another person sends a new answer instead of changing it. */
     const copyOf = (message: Message): Message => ({ ...structuredClone(message), flags: 0 });
 
     for (const command of driver.commandsIn(channels.general)) {
@@ -178,7 +178,7 @@ describe("a person who follows every link from every command", () => {
     }
     if (mood === undefined) {
       const walked = new Set([...seen.keys()].map((kind) => kind.split(" ")[2]));
-      // A lookup leads on to what it finds; only an ambiguous one is a screen of its own.
+      // A lookup opens what it finds. It has its own screen only if there are several matches.
       expect(
         screenNames.filter((screen) => !walked.has(wireOf(screen)) && screen !== "lookup"),
         "opened by no command or link",

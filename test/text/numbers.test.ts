@@ -28,11 +28,11 @@ describe("a number", () => {
     [4e-7, 4, "under 0.0001"],
     ["123456789012345678901234567890.1", 1, "123,456,789,012,345,678,901,234,567,890.1"],
     [null, 2, "—"],
-  ])("%j with %d digits", (value, digits, text) => {
+  ])("shows %j with up to %d decimals", (value, digits, text) => {
     expect(grouped(value, digits)).toBe(text);
   });
 
-  it("of coin is labelled, and a small one is not shown as zero", () => {
+  it("is labelled as coin, and is not shown as zero if it is small", () => {
     expect(withCoin(coins("0.00004", 2).toString(), "CC")).toBe("under 0.01 CC");
     expect(withCoin(coins("0", 2).toString(), "TC")).toBe("0 TC");
     expect(coins(null).toString()).toBe("unknown");
@@ -48,7 +48,7 @@ describe("a change", () => {
     ["0.00000001", "▲ under 0.0001"],
     ["-0.00000001", "▼ under 0.0001"],
     ["1e-20", "▲ under 0.0001"],
-  ])("%s", (value, text) => {
+  ])("shows %s as %s", (value, text) => {
     expect(changeWords(value, 4)).toBe(text);
   });
 });
@@ -61,7 +61,7 @@ describe("bytes", () => {
     ["2000000", "2 MB"],
     ["3200000000", "3.2 GB"],
     [null, "not known"],
-  ])("%s", (count, text) => {
+  ])("shows %s as %s", (count, text) => {
     expect(bytes(count)).toBe(text);
   });
 });
@@ -75,11 +75,11 @@ describe("a number in a column", () => {
     ["-0.004", 2, "just below 0"],
     [12, 1, "12.0"],
     ["123456789012345678901.005", 2, "123,456,789,012,345,678,901.01"],
-  ])("%j has %d digits: %s", (value, digits, text) => {
+  ])("shows %j with %d decimals: %s", (value, digits, text) => {
     expect(fixed(value, digits)).toBe(text);
   });
 
-  it("is a part of a whole in percent", () => {
+  it("shows a share in percent", () => {
     expect([share(623, 1000), share(1, 10_000), share(0, 3), share(3, 3), share(0, 0)]).toEqual([
       "62.3 %",
       "under 0.1 %",
@@ -89,7 +89,7 @@ describe("a number in a column", () => {
     ]);
   });
 
-  it("has its noun in the right number", () => {
+  it("pluralizes the noun", () => {
     expect([
       countedWords(1, "vote"),
       countedWords(0, "vote"),
@@ -97,7 +97,7 @@ describe("a number in a column", () => {
     ]).toEqual(["1 vote", "0 votes", "1,109 parties"]);
   });
 
-  it("of USD is approximate", () => {
+  it("shows USD as approximate", () => {
     expect([168.4, 99.994, 0.5, 0.004, 0, null, 1_234_567].map(aboutUsd)).toEqual([
       "about $168",
       "about $99.99",

@@ -6,17 +6,17 @@ import { cutEscaped } from "../../src/text/plain.js";
 
 describe("untrusted text", () => {
   it.each(["discord.gg/free", "Discord.GG/free", "discordapp.com/invite/x", "https://discord.com/invite/x"])(
-    "is no invitation: %s",
+    "is not turned into an invitation: %s",
     (text) => expect(md`${text}`.toString()).toMatch(/discord(app)?\\\./i),
   );
 
-  it("is not made a command that can be clicked", () => {
+  it("is not turned into a clickable command", () => {
     const commands = new Map([["price", "123"]]);
     expect(withMentions(`${code("/price")}`, commands)).not.toContain("</price");
     expect(withMentions("Type `/price` or `/prices`.", commands)).toBe("Type </price:123> or `/prices`.");
   });
 
-  it("is never cut within an escape", () => {
+  it("is never cut inside an escape sequence", () => {
     for (let most = 2; most < 14; most += 1)
       expect(cutEscaped("a\\*b\\\\c\\*d\\*", most).replace(/\\./g, "")).not.toContain("\\");
     expect(cutEscaped("short\\*", 20)).toBe("short\\*");

@@ -17,6 +17,6 @@ it.each([
   [NOW - 10, NOW - 10],
   [NOW + 100, NOW + 100],
   [NOW + 101, 0],
-])("a wait until %d becomes %d, with a limit of 100 ms", (at, moment) => {
+])("a deadline of %d becomes %d if waits last at most 100 ms", (at, moment) => {
   expect(believed(at, NOW, 100)).toBe(moment);
 });

@@ -5,11 +5,11 @@ import { quiet } from "../harness.js";
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-describe("a job that is repeated", () => {
+describe("a repeated job", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** When a job ran that fails so many times at first, in s. */
+  /** Returns the times, in s, at which a job runs whose first `failures` runs fail. */
   const runsOf = async (failures: number, forMs: number, retryMs?: number) => {
     const runs: number[] = [];
     const startedAt = Date.now();
@@ -27,12 +27,12 @@ describe("a job that is repeated", () => {
     return runs;
   };
 
-  it("runs at its time, also after a run that failed", async () => {
+  it("runs at each interval, even after a failed run", async () => {
     expect(await runsOf(0, 2 * HOUR)).toEqual([0, 3_600, 7_200]);
     expect(await runsOf(1, 2 * HOUR)).toEqual([0, 3_600, 7_200]);
   });
 
-  it("is repeated sooner after a failure, until it succeeds", async () => {
+  it("retries sooner after a failure, until it succeeds", async () => {
     expect(await runsOf(3, HOUR, SECOND)).toEqual([0, 1, 2, 3]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sharedRun } from "../../src/util/single-flight.js";
 
-it("shares one run among callers that ask while another is under way, and begins it after their calls", async () => {
+it("shares one new run among all callers that arrive during another run", async () => {
   let written = 0;
   let runs = 0;
   const finish: (() => void)[] = [];

@@ -8,8 +8,8 @@ import { withDeadline } from "../../src/util/timeouts.js";
 
 it.each([
   ["never answered", () => {}],
-  ["never answered to the end", (response: ServerResponse) => response.write("[")],
-])("ends work that is %s, although the garbage collector runs meanwhile", async (_, answer) => {
+  ["never answered completely", (response: ServerResponse) => response.write("[")],
+])("ends a request that is %s, even if the garbage collector runs meanwhile", async (_, answer) => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const server = createServer((_request, response) => void answer(response));
@@ -31,7 +31,7 @@ it.each([
   server.close();
 });
 
-it("ends with the other signal, before or during the work, without leftovers", async () => {
+it("aborts the work if the other signal aborts before or during it", async () => {
   const other = new AbortController();
   const work = (signal: AbortSignal) =>
     new Promise<string>((resolve) => {
@@ -44,7 +44,7 @@ it("ends with the other signal, before or during the work, without leftovers", a
   expect(await withDeadline(60_000, other.signal, work)).toBe("aborted");
 });
 
-it("warns of no leak, however many are under way with one signal", async () => {
+it("causes no listener leak warning if many calls share one signal", async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => void warnings.push(warning);
   process.on("warning", note);

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { createTurns } from "../../src/util/turns.js";
 
-/** Takes everything, in the order in which it comes. */
+/** Takes all items in order. */
 function drain<Item>(turns: ReturnType<typeof createTurns<Item>>): Item[] {
   const taken: Item[] = [];
   for (let turn = turns.next(); turn; turn = turns.next()) taken.push(turn.item);
   return taken;
 }
 
-describe("lines that take turns", () => {
-  it("give each line one at a time, and first come, first served within it", () => {
+describe("a queue of lines that take turns", () => {
+  it("serves the lines in turn, and each line first in, first out", () => {
     const turns = createTurns<string>();
     for (const item of ["a1", "a2", "a3", "b1", "c1", "b2"]) turns.add(item.slice(0, 1), item);
     expect(drain(turns)).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
     expect(turns.size).toBe(0);
   });
 
-  it("take an item in two lines once", () => {
+  it("takes an item that is in two lines only once", () => {
     const turns = createTurns<string>();
     turns.add("a", "shared");
     turns.add("b", "shared");
@@ -24,7 +24,7 @@ describe("lines that take turns", () => {
     expect(drain(turns)).toEqual(["shared", "own"]);
   });
 
-  it("pass over a line that may have no turn, and keep its place", () => {
+  it("skips a line that may not have a turn, and keeps its place", () => {
     const turns = createTurns<string>();
     turns.add("a", "a1");
     turns.add("b", "b1");
@@ -35,7 +35,7 @@ describe("lines that take turns", () => {
     expect(drain(turns)).toEqual(["a1"]);
   });
 
-  it("forget removed items, and everything when cleared", () => {
+  it("drops removed items, and all items when cleared", () => {
     const turns = createTurns<string>();
     turns.add("a", "a1");
     turns.add("a", "a2");

@@ -101,7 +101,7 @@ describeWithChromium("the sandbox's page", () => {
     await last().getByText("2 / 6").waitFor();
   });
 
-  it("completes a name while it is typed, and jumps to a page by a dialog", async () => {
+  it("completes a name while it is typed, and jumps to a page with a dialog", async () => {
     const name = place.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
     await type("validator show", { validator: name.slice(0, 5) });
     await last()
@@ -117,7 +117,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-modal").waitFor({ state: "detached" });
   });
 
-  it("shows a private answer to one person alone, who can put it away", async () => {
+  it("shows a private answer only to its recipient, who can dismiss it", async () => {
     await go("general");
     await type("network", { private: "True" });
     await last().getByText("Only you can see this").waitFor();
@@ -130,7 +130,7 @@ describeWithChromium("the sandbox's page", () => {
     await fewerThan(count);
   });
 
-  it("offers a member no command that only moderators may use, and a moderator every one", async () => {
+  it("offers moderator commands only to moderators", async () => {
     await page.locator(".say").fill("/subscribe");
     await page.getByText("You have no command of that name here").waitFor();
     await be("Mo");
@@ -139,7 +139,7 @@ describeWithChromium("the sandbox's page", () => {
     await go("Crier");
     await page.locator(".say").fill("/");
     await page.getByRole("option", { name: "/price" }).waitFor();
-    // Those of the server may stand there for the moment that the channel takes to open.
+    // The server's commands may still be listed until the channel is open.
     await page.getByRole("option", { name: "/subscribe" }).first().waitFor({ state: "detached" });
   });
 
@@ -168,7 +168,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-message", { hasText: "Closed: Feed the whales" }).waitFor();
   });
 
-  it("shows who wrote in colours of the theme that it is changed to", async () => {
+  it("changes the colour of author names with the theme", async () => {
     await go("general");
     const colour = () =>
       page
@@ -183,14 +183,14 @@ describeWithChromium("the sandbox's page", () => {
     await expect.poll(colour).toBe(before);
   });
 
-  it("sends a command by Enter from a field that is chosen from", async () => {
+  it("sends a command with Enter from a select field", async () => {
     await page.getByLabel("Message, or / for a command").fill("/price");
     await page.getByLabel("Message, or / for a command").press("Enter");
     await page.locator("select#option-private").press("Enter");
     await last().getByText("Canton Coin").first().waitFor();
   });
 
-  it("brings a post into a forum for each vote request", async () => {
+  it("creates a forum post for each vote request", async () => {
     await be("Olga");
     await go("general");
     await type("subscribe governance", { channel: "vote-requests" });
@@ -205,13 +205,13 @@ describeWithChromium("the sandbox's page", () => {
     await last().getByText("New vote request").first().waitFor();
   });
 
-  it("has a bot that can be stopped, started and kept waiting", async () => {
+  it("can stop and start the bot, and slow down the explorer", async () => {
     await go("general");
     await page.getByRole("button", { name: "Stop it" }).click();
     await page.getByText("Crier is stopped").waitFor();
     await type("price");
     await page.getByText("The application did not respond").waitFor();
-    // An hour passes without the bot, as the README invites to.
+    // Let an hour pass without the bot, as the README suggests.
     await page.getByRole("button", { name: "1 hour on" }).click();
     await page.getByText(/h ahead\)/).waitFor();
     await page.getByRole("button", { name: "Start it" }).click();
@@ -223,7 +223,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByLabel("How the explorer behaves").selectOption("well");
   });
 
-  it("lets hours pass for the bot too", async () => {
+  it("advances the bot's clock too", async () => {
     await go("governance");
     await page.getByLabel("Title").fill("Soon over");
     await page.getByLabel("Deadline in hours").fill("30");
@@ -233,7 +233,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-message", { hasText: "Still open: Soon over" }).waitFor();
   });
 
-  it("keeps the channel, the person and the theme over a reload, and the scroll position over a new message", async () => {
+  it("keeps the channel, person and theme after a reload, and the scroll position when a message arrives", async () => {
     await go("governance");
     await page.locator("select.viewer").selectOption({ label: "Ben (member, super validator)" });
     await page.getByRole("button", { name: "Light" }).click();
@@ -252,7 +252,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await log.evaluate((element) => element.scrollTop)).toBeLessThan(50);
   });
 
-  it("says so if a person clicks a command that they may not use", async () => {
+  it("shows a notice if a person clicks a command that they may not use", async () => {
     await go("general");
     const { world, channels, people } = place.discord;
     createMessage(
@@ -265,7 +265,7 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByText("Ana may not use /subscribe governance here").waitFor();
   });
 
-  it("shows in red what Discord would refuse, with the field's name", async () => {
+  it("shows an alert with the field's name if Discord would refuse a message", async () => {
     await fetch(`${place.discord.url}/v10/channels/${place.discord.channels.general.id}/messages`, {
       method: "POST",
       headers: { authorization: `Bot ${place.discord.token}`, "content-type": "application/json" },
@@ -278,7 +278,7 @@ describeWithChromium("the sandbox's page", () => {
     place.discord.world.refusals.splice(0);
   });
 
-  it("has no serious fault for keyboard and screen reader users, dark and light", {
+  it("has no serious accessibility violation in the dark and light themes", {
     timeout: 40_000,
   }, async () => {
     await go("general");
@@ -292,7 +292,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await axe()).toEqual([]);
   });
 
-  it("fits a phone", async () => {
+  it("fits a phone's screen", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const command of ["validator list", "network", "transfers", "help", "validator versions", "price"]) {
       await type(command);
@@ -308,7 +308,7 @@ describeWithChromium("the sandbox's page", () => {
     expect(await overflow()).toBe(0);
   });
 
-  it("takes a free port if the usual one is taken", async () => {
+  it("uses another port if the usual one is taken", async () => {
     const { port } = new URL(served.url);
     const other = await makeStack({ explorer: { size: SMALL, lively: false } });
     const second = await servePage(other, { port: Number(port) });

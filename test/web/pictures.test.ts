@@ -3,7 +3,7 @@ import { givePrices } from "../../sandbox/history.js";
 import { announce, keptStructures, makePictureStack, structureOf } from "../../sandbox/pictures.js";
 import type { Stack } from "../../sandbox/stack.js";
 
-/** The documents' pictures show what the bot does now: where this fails, `npm run screenshots` makes them anew. */
+/** Checks that the pictures in the documents match the bot. If this fails, update them with `npm run screenshots`. */
 let place: Stack;
 beforeAll(async () => {
   place = await makePictureStack();
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-it("are up to date", { timeout: 60_000 }, async () => {
+it("pictures in the documents are up to date", { timeout: 60_000 }, async () => {
   const { driver, people, channels } = place.discord;
   const ana = { user: people.ana, channel: channels.general };
   const offered = () => driver.complete(ana, "/validator show", "validator", { validator: "quartz" });

@@ -2,7 +2,7 @@ import { startBot } from "../../../src/bot.js";
 import { loadConfig } from "../../../src/config.js";
 import { tidesFrom } from "./tides.js";
 
-/** The bot with the tides as its one feed: a process of its own, to be killed. */
+/** Starts the bot with the tides as its only feed, as a process that the test can kill. */
 await startBot(loadConfig(), {
   stopped: new AbortController().signal,
   onBroken: (error) => {

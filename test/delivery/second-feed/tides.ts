@@ -16,21 +16,21 @@ import { defineCollection } from "../../../src/storage/collection.js";
 import type { State } from "../../../src/storage/state.js";
 import { md } from "../../../src/text/markdown.js";
 
-/** The tide at a place, as the test writes it into a file. */
+/** Tide at a place, as written to the file by the test. */
 const tide = z.object({ place: z.string(), height: z.number(), reading: z.number(), over: z.boolean() });
 type Tide = z.infer<typeof tide>;
 
 const event = z.object({ kind: z.enum(["rise", "surge"]), ...tide.shape });
 type TideEvent = z.infer<typeof event>;
 
-/** The last reading of each place. It belongs to nobody. */
+/** Last reading of each place. It has no owner. */
 const tideReadings = defineCollection({
   name: "tide-readings",
   schema: z.object({ reading: z.number() }),
   lifetime: "forever",
 });
 
-/** The highest tide that each subscription was told of, by subscription. */
+/** Height of the latest tide event, by subscription. */
 const tideGauges = defineCollection({
   name: "tide-gauges",
   schema: z.object({ height: z.number() }),
@@ -86,7 +86,7 @@ const least: FeedOption<number> = {
   problem: "I cannot read that height. Type whole metres, such as `3`.",
 };
 
-/** A watch is about a height. */
+/** The subject of a watch is a height. */
 const height: SubjectChoice = {
   of: (settings) => String(settings.least),
   settings: (subject) => ({ least: Number(subject) }),
@@ -116,7 +116,7 @@ const definition: FeedDefinition = {
   lastRead: async () => md`The sea is always there.`,
 };
 
-/** Reads the file, and tells of each tide that has changed. */
+/** Reads the file, and yields the events of each tide that has changed. */
 async function* pollFile(
   file: string,
   state: State,
@@ -155,7 +155,7 @@ const messageOf = (renderer: Renderer, { place, height }: Tide, mark: string) =>
     ],
   });
 
-/** Reads tides from a file: the smallest complete feed, which nothing in src/ knows. */
+/** Creates a feed that reads tides from a file. It is the smallest complete feed, and src/ does not know it. */
 export const tidesFrom = (file: string): FeedModule => ({
   definition,
   collections: [tideReadings, tideGauges, tideSwimmers, tideGuards],
