@@ -19,7 +19,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   const saysNew = (message: Message, title: string) => {
     const text = JSON.stringify(message.embeds);
     const alone = text.includes(`${title}"`) && /(New v|V)ote request: /.test(text);
-    return alone || (/opened while/i.test(text) && text.includes(title));
+    return alone || (text.includes(" new vote requests") && text.includes(`**${title}**`));
   };
   /** A channel's messages and those of its threads; a forum has nothing but threads. */
   const messagesIn = (channel: Channel): Message[] =>
