@@ -3,6 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createClient } from "@keyv/redis";
 
 /** Whether a redis-server is installed here. */
 export const redisInstalled = (): boolean => spawnSync("redis-server", ["--version"]).status === 0;
@@ -17,10 +19,15 @@ export interface RedisProcess {
   freeze(): void;
   thaw(): void;
   start(): Promise<void>;
+  /** Makes it a replica of another, and waits until it has copied its data. */
+  replicate(primary: Pick<RedisProcess, "port">): Promise<void>;
+  /** Makes it a primary. */
+  promote(): Promise<void>;
   close(): Promise<void>;
 }
 
-const freePort = (): Promise<number> =>
+/** Returns a free port of this machine. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.listen(0, "127.0.0.1", () => {
@@ -68,6 +75,15 @@ export async function startRedis({ started = true } = {}): Promise<RedisProcess>
     server.kill("SIGKILL");
     await exited;
   };
+  const tell = async (...words: string[]): Promise<string> => {
+    const client = createClient({ url: `redis://127.0.0.1:${port}` });
+    await client.connect();
+    try {
+      return String(await client.sendCommand(words));
+    } finally {
+      client.destroy();
+    }
+  };
   if (started) await start();
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -76,6 +92,13 @@ export async function startRedis({ started = true } = {}): Promise<RedisProcess>
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
     start,
+    async replicate(primary) {
+      await tell("REPLICAOF", "127.0.0.1", String(primary.port));
+      while (!(await tell("INFO", "replication")).includes("master_link_status:up")) await delay(50);
+    },
+    async promote() {
+      await tell("REPLICAOF", "NO", "ONE");
+    },
     close: kill,
   };
 }

@@ -12,20 +12,21 @@ import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
 import { commandPaths } from "./discord/help.js";
 import { createPacer } from "./discord/pacer.js";
-import { keepRegistering, type Registration, registrations } from "./discord/registration.js";
+import { keepRegistering, type Registration } from "./discord/registration.js";
 import { feeds as allFeeds, withOperator } from "./feeds/index.js";
 import { createHeartbeat } from "./heartbeat.js";
 import { createLog, logUncaught } from "./log.js";
 import { createNetworkChoices, forgetOldChoices } from "./networks/choices.js";
 import { createNetworkOf } from "./networks/choose.js";
 import { createNetworks } from "./networks/index.js";
-import { serveHealth } from "./ops/health.js";
+import { serveHealth, type Unready } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
+import { createWriteProbe, findUnready } from "./ops/readiness.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
-import { claimVersion, createState, type State } from "./storage/state.js";
+import { claimVersion, createState } from "./storage/state.js";
 import { digest } from "./util/digest.js";
 import { MINUTE } from "./util/units.js";
 
@@ -133,8 +134,14 @@ export async function startBot(
   });
   watchGateway(client, log);
   let registration: Registration | undefined;
+  const canWrite = createWriteProbe(state);
   const health = await openHealth(config, metrics, () =>
-    unready(client, state, stopping, registration?.isSettled() ?? false),
+    findUnready({
+      client,
+      canWrite,
+      isStopping: stopping,
+      isRegistered: registration?.isSettled() ?? false,
+    }),
   );
 
   const ready = whenReady(client);
@@ -215,38 +222,15 @@ function whenReady(client: Client): Promise<{ applicationId: string; guildIds: r
   });
 }
 
-/** Returns the reasons why the bot is not ready. Empty if it is ready. */
-async function unready(
-  client: Client,
-  state: State,
-  stopping: boolean,
-  isRegistered: boolean,
-): Promise<readonly string[]> {
-  const { ready, all } = gatewayOf(client);
-  const storage = await state
-    .open(registrations)
-    .get("registration")
-    .then(
-      () => [],
-      () => ["the state cannot be read"],
-    );
-  return [
-    ...(stopping ? ["it is stopping"] : []),
-    ...(all === 0 || ready < all ? [`${ready} of ${all || "?"} shards are connected`] : []),
-    ...(isRegistered ? [] : ["the commands are not registered yet"]),
-    ...storage,
-  ];
-}
-
 /** Starts the health server if a port is configured. @throws {ConfigError} if the port cannot be opened */
 async function openHealth(
   { httpPort: port, httpHost: host }: Pick<Config, "httpPort" | "httpHost">,
   metrics: Metrics,
-  findUnready: () => Promise<readonly string[]>,
+  unready: Unready,
 ) {
   if (port === undefined) return undefined;
   try {
-    return await serveHealth({ port, host, metrics, unready: findUnready });
+    return await serveHealth({ port, host, metrics, unready });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new ConfigError([

@@ -6,22 +6,22 @@ interface Parts {
   readonly ledger: Ledger;
   readonly world: World;
   readonly random: Random;
-  /** Where every opening and every outcome is to be announced. */
+  /** Channels that must receive every opening and every outcome. */
   readonly channels: readonly Channel[];
-  /** The one of them where votes are, too. */
+  /** The channel that also receives votes. */
   readonly votesIn: Channel;
 }
 
-/** Vote requests that open, are voted on and close, and an account of what the channels were sent of them. */
+/** Opens, votes on and closes vote requests at random, and counts the messages that the channels received about each. */
 export function createVoteRequests({ ledger, world, random, channels, votesIn }: Parts) {
-  /** Titles, each of its own. */
+  /** Unique titles. */
   const opened: string[] = [];
   const saysNew = (message: Message, title: string) => {
     const text = JSON.stringify(message.embeds);
     const alone = text.includes(`${title}"`) && /(New v|V)ote request: /.test(text);
     return alone || (text.includes(" new vote requests") && text.includes(`**${title}**`));
   };
-  /** A channel's messages and those of its threads; a forum has nothing but threads. */
+  /** Messages of a channel and its threads. A forum only has threads. */
   const messagesIn = (channel: Channel): Message[] =>
     [channel, ...[...world.channels.values()].filter(({ parent_id }) => parent_id === channel.id)].flatMap(
       ({ id }) => world.messages.get(id) ?? [],
@@ -30,12 +30,12 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
     messagesIn(channel).filter((message) => saysNew(message, title)).length;
   const timesClosed = (channel: Channel, title: string) =>
     messagesIn(channel).filter(({ embeds }) => JSON.stringify(embeds).includes(`"Closed: ${title}"`)).length;
-  /** What is said of the votes on a request, where each is announced. */
-  const votesOn = (title: string): string[] =>
+  /** Number of messages that name a voter's vote on a request. One message can name several voters. */
+  const timesVoteTold = (title: string, voter: string) =>
     messagesIn(votesIn)
       .map(({ embeds }) => JSON.stringify(embeds))
-      .filter((text) => text.includes(`"Vote on ${title}"`))
-      .map((text) => /\*\*[^*]+\*\* votes/.exec(text)?.[0] ?? text);
+      .filter((text) => /"(Vote|\d+ votes) on /.test(text) && text.includes(` on ${title}"`))
+      .filter((text) => text.includes(`**${voter}** `)).length;
 
   const move = () => {
     const open = ledger.voteRequests.filter(
@@ -58,7 +58,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
     ledger.voteRequests
       .filter(({ title, status }) => opened.includes(title) && status !== "In Progress")
       .map(({ title }) => title);
-  /** What is announced a wrong number of times: each opening and each outcome once in every channel, each vote once in one. */
+  /** Problems: each opening and outcome must be announced once per channel, each vote once in one channel. */
   const wrong = (): string[] =>
     [
       ...opened.flatMap((title) =>
@@ -76,8 +76,8 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
             // The requester's own Yes comes with the request.
             .filter(({ voter }) => voter !== requester)
             .map(({ voter: { name, id } }) => {
-              const own = votesOn(title).filter((text) => text.includes(`**${name ?? id}**`));
-              return [`The vote of ${name ?? id} on "${title}"`, own.length] as const;
+              const voter = name ?? id;
+              return [`The vote of ${voter} on "${title}"`, timesVoteTold(title, voter)] as const;
             }),
         ),
     ].flatMap(([what, times]) => (times === 1 ? [] : [`${what} was announced ${times} times`]));
@@ -85,7 +85,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   return {
     opened: () => opened.length,
     closed: () => closed().length,
-    /** Opens one, votes on one, or closes one that was announced everywhere. */
+    /** Opens a request, votes on one, or closes one that was announced everywhere. */
     move,
     wrong,
   };

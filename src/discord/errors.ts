@@ -23,13 +23,28 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
  * Returns an error message for the person. Unexpected errors are logged in full, with the interaction's id, which the message
  * contains too.
  */
-export function explain(error: unknown, log: Pick<Log, "error">, interaction: string): string {
+export function explain(error: unknown, log: Pick<Log, "error" | "warn">, interaction: string): string {
   if (error instanceof PersonError) return error.message;
   if (error instanceof ExplorerError) return EXPLORER_SAYS[error.problem];
   if (error instanceof StateError)
     return "I cannot reach my own storage at the moment. Please try again in a minute.";
+  const code = connectionCode(error);
+  if (code !== undefined) {
+    log.warn({ interaction, code }, "The connection to Discord broke while an answer was sent");
+    return "The connection to Discord broke while I was answering. Please try again.";
+  }
   log.error({ err: error, interaction }, "Unexpected error");
   return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${interaction}\``;
+}
+
+/** Codes of undici and Node for a connection that failed. The explorer's and Redis' errors are converted before they get here. */
+const CONNECTION_CODES = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNREFUSED", "ETIMEDOUT"]);
+
+/** Returns the code of a failed connection, or `undefined` for any other error. */
+function connectionCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error ? String(error.code) : "";
+  return CONNECTION_CODES.has(code) ? code : connectionCode(error.cause);
 }
 
 /** Returns the kind of an error, for the metrics. */

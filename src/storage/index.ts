@@ -23,6 +23,6 @@ export async function openStorage(
     return { store, redis: undefined, close: () => store.close() };
   }
   const redis = (await import("./redis.js")).connectRedis(redisUrl, log);
-  const store = (await import("./redis-store.js")).createRedisStore(redis.client, log);
+  const store = (await import("./redis-store.js")).createRedisStore(redis.client, log, redis.noteFailure);
   return { store, redis, close: () => redis.close() };
 }

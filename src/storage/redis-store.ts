@@ -38,8 +38,15 @@ return 1`;
 
 const DEADLINE_MS = 5_000;
 
-/** Creates the store in Redis, for any number of processes. Calls fail if Redis does not answer in time. */
-export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">): ReplaceableStore {
+/**
+ * Creates the store in Redis, for any number of processes. Calls fail if Redis does not answer in time.
+ * @param onFailure called with each error of Redis
+ */
+export function createRedisStore(
+  client: RedisClient,
+  log?: Pick<Log, "error">,
+  onFailure: (error: unknown) => void = () => {},
+): ReplaceableStore {
   /** Errors that were logged in the last hour. The connection logs its own errors. */
   const loggedReasons = new LRUCache<string, true>({ max: 20, ttl: HOUR });
   const call = async <T>(command: () => Promise<T>): Promise<T> => {
@@ -51,6 +58,7 @@ export function createRedisStore(client: RedisClient, log?: Pick<Log, "error">):
       return await withTimeout(command(), DEADLINE_MS, failLate);
     } catch (error) {
       if (error instanceof StateError) throw error;
+      onFailure(error);
       const reason = explainRedis(error);
       if (!loggedReasons.has(reason))
         log?.error({ err: error, reason }, "Redis refused a command of the state");

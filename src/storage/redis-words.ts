@@ -4,7 +4,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   NOAUTH: "REDIS_URL: Redis wants a password, and there is none in it",
   NOPERM:
     "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
-  READONLY: "REDIS_URL leads to a replica, which takes no writes: it wants the primary",
+  READONLY: "REDIS_URL leads to a replica, which takes no writes. Set it to an address of the primary",
   OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
   MISCONF: "Redis takes no writes while it cannot save to its disk",
   LOADING: "Redis is still loading its data",
@@ -24,6 +24,10 @@ const firstWord = ({ message }: Error): string => message.split(" ")[0] ?? "";
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && Object.hasOwn(ANSWERS, firstWord(error));
+
+/** True if Redis refuses a command because it is a replica. */
+export const isReplica = (error: unknown): boolean =>
+  error instanceof Error && firstWord(error) === "READONLY";
 
 const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH/.test(code);
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import KeyvRedis, { createClient } from "@keyv/redis";
 import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
-import { explainRedis, isRefusal } from "./redis-words.js";
+import { explainRedis, isRefusal, isReplica } from "./redis-words.js";
 
 /** Maximum wait for Redis, in ms. After that the bot continues without it. */
 const DEADLINE_MS = 45;
@@ -35,6 +35,8 @@ export interface Redis {
   connected(ms: number): Promise<boolean>;
   /** Resolves when the current check of the user's permissions is finished. */
   tried(): Promise<void>;
+  /** Checks the connection again if a command failed because Redis refused it. Other errors are ignored. */
+  noteFailure(error: unknown): void;
   /** True if it is connected, allows the bot's commands, and has answered in time recently. */
   usable(): boolean;
   /** Returns the reason why it is not usable. `undefined` if there is no known problem. */
@@ -55,7 +57,9 @@ redis.call("HDEL", KEYS[1], "a")
 redis.call("SET", KEYS[1], "1", "PX", "1000")
 return redis.call("DEL", KEYS[1])`;
 const TRIAL_KEY = "crier:trial";
-const TRY_AGAIN_MS = 10_000;
+/** Delays until a refused trial is repeated, in ms. Each is twice the one before. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 10_000;
 
 /**
  * Connects in the background, and reconnects indefinitely. Logs once when Redis becomes unusable, and once when it is usable
@@ -81,20 +85,35 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     log.info({}, "Redis is usable again");
   };
   let retryTimer: NodeJS.Timeout | undefined;
+  let refusals = 0;
+  const tryAgain = async (error: unknown) => {
+    // After a failover, the address leads to the new primary, and this connection still to the old one.
+    if (isReplica(error) && client.isOpen) {
+      client.destroy();
+      client.connect().catch(() => {});
+    } else await trial();
+  };
   const trial = async () => {
     if (!client.isReady) return;
+    clearTimeout(retryTimer);
     try {
       await client.sendCommand(["EVAL", TRIAL, "1", TRIAL_KEY]);
       isRefused = false;
+      refusals = 0;
       if (!isLate) ends();
     } catch (error) {
       // A closed connection reports its own error, and the next connection starts another trial.
       if (!client.isReady) return;
       isRefused = true;
       fails(error);
+      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** refusals, LAST_RETRY_MS);
+      refusals += 1;
       clearTimeout(retryTimer);
-      retryTimer = setTimeout(trial, TRY_AGAIN_MS).unref();
+      retryTimer = setTimeout(tryAgain, waitMs, error).unref();
     }
+  };
+  const noteFailure = (error: unknown) => {
+    if (isRefusal(error) && !isRefused) lastTrial = trial();
   };
   client.on("error", fails);
   let lastTrial: Promise<void> = Promise.resolve();
@@ -143,6 +162,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
       return client.isReady;
     },
     tried: () => lastTrial,
+    noteFailure,
     usable: isUsable,
     problem: () => reasons.get("refusing") ?? reasons.get("away"),
     async attempt(command) {
@@ -156,10 +176,12 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
         return answer;
       } catch (error) {
         if (error instanceof TooLate) passOver();
+        noteFailure(error);
         return undefined;
       }
     },
     async close() {
+      clearTimeout(retryTimer);
       if (client.isOpen) client.destroy();
     },
   };

@@ -1,0 +1,89 @@
+import { connect, createServer, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { freePort, type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { makeStack } from "../../sandbox/stack.js";
+import { type Harness, SMALL } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
+
+/** Creates an address that leads to one Redis after the other, as DNS or a service does. Open connections stay where they are. */
+async function createAddress(target: RedisProcess) {
+  let { port } = target;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const upstream = connect(port, "127.0.0.1");
+    for (const each of [socket, upstream]) {
+      sockets.add(each);
+      each.on("error", () => {});
+      each.on("close", () => {
+        sockets.delete(each);
+        socket.destroy();
+        upstream.destroy();
+      });
+    }
+    socket.pipe(upstream).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("No port");
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    leadTo: (next: RedisProcess) => {
+      port = next.port;
+    },
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+describeWithRedis("a failover of Redis", () => {
+  let harness: Harness | undefined;
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    await harness?.close();
+    await Promise.all(closing.splice(0).map((close) => close()));
+  });
+
+  it("says 503 while the address leads to a replica, then follows it to the new primary and announces", async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const address = await createAddress(old);
+    closing.push(address.close, old.close, next.close);
+    const healthPort = await freePort();
+    harness = await makeStack({
+      explorer: { size: SMALL, lively: false },
+      env: ({ channels }) => ({
+        REDIS_URL: address.url,
+        HTTP_PORT: String(healthPort),
+        GOVERNANCE_CHANNEL_ID: channels.governance.id,
+        GOVERNANCE_POLL_SECONDS: "1",
+      }),
+    });
+    await harness.start();
+    const { discord, explorer } = harness;
+    const readyz = async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).text();
+    const announced = (title: string) =>
+      (discord.world.messages.get(discord.channels.governance.id) ?? []).filter(({ embeds }) =>
+        JSON.stringify(embeds).includes(title),
+      ).length;
+    await expect.poll(readyz, { timeout: 20_000 }).toBe("ready\n");
+    const pollCount = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    await expect.poll(pollCount, { timeout: 20_000 }).toBeGreaterThan(2);
+    explorer.ledger.openVoteRequest({ title: "Before the failover" });
+    await expect.poll(() => announced("Before the failover"), { timeout: 20_000 }).toBe(1);
+
+    await next.replicate(old);
+    await next.promote();
+    await old.replicate(next);
+    await expect.poll(readyz, { timeout: 20_000 }).toContain("the state cannot be written");
+    explorer.ledger.openVoteRequest({ title: "During the failover" });
+
+    address.leadTo(next);
+    await expect.poll(readyz, { timeout: 20_000 }).toBe("ready\n");
+    await expect.poll(() => announced("During the failover"), { timeout: 20_000 }).toBe(1);
+    expect(announced("Before the failover")).toBe(1);
+    const log = harness.bot().output();
+    expect(log.match(/leads to a replica/g)).toHaveLength(2);
+    expect(log).toContain("Redis is usable again");
+  });
+});
