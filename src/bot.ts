@@ -21,12 +21,12 @@ import { createNetworkOf } from "./networks/choose.js";
 import { createNetworks } from "./networks/index.js";
 import { serveHealth, type Unready } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
-import { createWriteProbe, findUnready } from "./ops/readiness.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState } from "./storage/state.js";
+import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
 import { MINUTE } from "./util/units.js";
 
@@ -136,12 +136,7 @@ export async function startBot(
   let registration: Registration | undefined;
   const canWrite = createWriteProbe(state);
   const health = await openHealth(config, metrics, () =>
-    findUnready({
-      client,
-      canWrite,
-      isStopping: stopping,
-      isRegistered: registration?.isSettled() ?? false,
-    }),
+    findUnready(client, canWrite, stopping, registration?.isSettled() ?? false),
   );
 
   const ready = whenReady(client);
@@ -220,6 +215,22 @@ function whenReady(client: Client): Promise<{ applicationId: string; guildIds: r
       resolve({ applicationId: application.id, guildIds });
     });
   });
+}
+
+/** Returns the reasons why the bot is not ready. Empty if it is ready. */
+async function findUnready(
+  client: Client,
+  canWrite: () => Promise<boolean>,
+  isStopping: boolean,
+  isRegistered: boolean,
+): Promise<readonly string[]> {
+  const { ready, all } = gatewayOf(client);
+  const reasons: string[] = [];
+  if (isStopping) reasons.push("it is stopping");
+  if (all === 0 || ready < all) reasons.push(`${ready} of ${all || "?"} shards are connected`);
+  if (!isRegistered) reasons.push("the commands are not registered yet");
+  if (!(await canWrite())) reasons.push("the state cannot be written");
+  return reasons;
 }
 
 /** Starts the health server if a port is configured. @throws {ConfigError} if the port cannot be opened */

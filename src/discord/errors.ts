@@ -58,6 +58,8 @@ export function kindOf(error: unknown): string {
 export const DISCORD = {
   unknownChannel: RESTJSONErrorCodes.UnknownChannel,
   unknownMessage: RESTJSONErrorCodes.UnknownMessage,
+  unknownMember: RESTJSONErrorCodes.UnknownMember,
+  unknownUser: RESTJSONErrorCodes.UnknownUser,
   unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
   /** The interaction's token has expired. It is valid for 15 minutes. */
   unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,

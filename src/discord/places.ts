@@ -8,6 +8,7 @@ import {
   Routes,
 } from "discord.js";
 import { PersonError } from "../util/person-error.js";
+import { DISCORD, hasCode } from "./errors.js";
 import {
   ALL,
   type ChannelPlace,
@@ -53,7 +54,11 @@ export async function withParent(rest: REST, channelId: string | null): Promise<
 }
 
 /** Returns a member's permissions. Their roles are read over REST. */
-async function permissionsOf(rest: REST, place: ChannelPlace, userId: string): Promise<bigint> {
+async function permissionsOf(
+  rest: REST,
+  place: Pick<ChannelPlace, "guild" | "overwrites">,
+  userId: string,
+): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;
   const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
   return permissionsIn(place, userId, member.roles);
@@ -136,25 +141,58 @@ export async function checkSubscription(
   }
 }
 
+interface PingCheck {
+  readonly guildId: string;
+  readonly roleId: string;
+  readonly botId: string;
+  /** The person who wants the role pinged. */
+  readonly personId: string;
+  /** Channels where it will be pinged. Others may follow, so that the server-wide permission counts, too. */
+  readonly channelIds: readonly string[];
+}
+
 /**
- * Checks that the bot can ping a role anywhere in a server.
+ * Checks that the bot and a person may ping a role in a server, and the person in each of its pinging channels.
  * @throws {PersonError} that says how to allow it
  */
 export async function checkPingable(
   rest: REST,
-  botId: string,
-  guildId: string,
-  roleId: string,
+  { guildId, roleId, botId, personId, channelIds }: PingCheck,
 ): Promise<void> {
   const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
   const role = roleOf(guild, roleId);
   if (role.mentionable) return;
-  const member = (await rest.get(Routes.guildMember(guildId, botId))) as APIGuildMember;
-  const rolePermissions = permissionsIn({ guild, overwrites: [] }, botId, member.roles);
-  if (missingPermissions(rolePermissions, ["MentionEveryone"]).length > 0)
+  const mayPing = async (userId: string, place: Pick<ChannelPlace, "guild" | "overwrites">) =>
+    missingPermissions(await permissionsOf(rest, place, userId), ["MentionEveryone"]).length === 0;
+  const server = { guild, overwrites: [] };
+  if (!(await mayPing(botId, server)))
     throw new PersonError(
       `I cannot ping <@&${roleId}>: make it mentionable in the server's settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}. Then try again.`,
     );
+  const refuse = (where: string) => {
+    throw new PersonError(
+      `<@&${roleId}> is not mentionable by everybody, and you may not ping it yourself: you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
+    );
+  };
+  if (!(await mayPing(personId, server))) refuse("this server");
+  for (const channelId of channelIds) {
+    const place = await readPlace(rest, guildId, channelId).catch((error: unknown) => {
+      // A channel that the bot cannot see gets no message.
+      if (error instanceof PersonError) return undefined;
+      throw error;
+    });
+    if (place && !(await mayPing(personId, place))) refuse(`<#${channelId}>`);
+  }
+}
+
+/** Checks that a person is in a server. @throws {PersonError} if not */
+export async function checkMember(rest: REST, guildId: string, userId: string): Promise<void> {
+  try {
+    await rest.get(Routes.guildMember(guildId, userId));
+  } catch (error) {
+    if (!hasCode(error, DISCORD.unknownMember) && !hasCode(error, DISCORD.unknownUser)) throw error;
+    throw new PersonError(`<@${userId}> is not in this server. Choose a member, or a role.`);
+  }
 }
 
 /** Returns a role of a server. @throws {PersonError} if it is @everyone or does not exist */

@@ -10,7 +10,7 @@ import type { FeedServices } from "../../delivery/module.js";
 import { type ActingCommand, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
-import { checkPingable } from "../../discord/places.js";
+import { checkMember, checkPingable } from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
@@ -18,6 +18,8 @@ import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
 import { type Representative, representatives } from "./collections.js";
+import { definition as governance } from "./definition.js";
+import { missingIn } from "./topics.js";
 
 /** The most super validators that a server may map. */
 export const MAX_MAPPED = 40;
@@ -75,6 +77,14 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
 
 const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
 
+/** Returns the ids of a server's channels whose reminders ping representatives. */
+async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
+  const all = await subscriptions.all();
+  return all
+    .filter((each) => each.feed === governance.name && each.guildId === guildId && missingIn(each) === "ping")
+    .map(({ channelId }) => channelId);
+}
+
 async function setRepresentative(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
@@ -85,13 +95,15 @@ async function setRepresentative(
   const { user, role } = options.get(WHO, true);
   if (!role && !user) throw new PersonError("Choose a member of this server, or a role.");
   if (user?.bot) throw new PersonError("A bot does not vote: choose a member of this server, or a role.");
-  if (role) {
-    await checkPingable(services.rest, client.user.id, guildId, role.id);
-    if (!role.mentionable && !interaction.memberPermissions?.has(PermissionFlagsBits.MentionEveryone))
-      throw new PersonError(
-        `<@&${role.id}> is not mentionable by everybody, and you may not ping it yourself.`,
-      );
-  }
+  if (role)
+    await checkPingable(services.rest, {
+      guildId,
+      roleId: role.id,
+      botId: client.user.id,
+      personId: interaction.user.id,
+      channelIds: await pingingChannels(services, guildId),
+    });
+  if (user) await checkMember(services.rest, guildId, user.id);
   const who = role
     ? ({ kind: "role", id: role.id } as const)
     : ({ kind: "member", id: user?.id ?? "" } as const);

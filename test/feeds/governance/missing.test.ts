@@ -1,3 +1,4 @@
+import { PermissionFlagsBits } from "discord-api-types/v10";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Channel, Message, User } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
@@ -79,6 +80,47 @@ describe("missing votes", () => {
     expect(textOf(await ask("/voters set", { sv: "Nobody at all", who: ana.id }))).toContain(
       "No super validator",
     );
+  });
+
+  it("are mapped only to members of the server", async () => {
+    const stranger = world().addUser("Stranger");
+    const [first] = ledger().superValidators;
+    const answer = await ask("/voters set", { sv: first?.name ?? "", who: stranger.id });
+    expect(textOf(answer)).toContain("is not in this server");
+  });
+
+  it("are mapped to a role only by a person who may ping it in every channel that pings", async () => {
+    const { guild, people, channels } = harness.discord;
+    const bits = PermissionFlagsBits;
+    const manager = world().addUser("Manager");
+    const mayPing = world().addRole(guild, "Pingers", bits.ManageGuild | bits.MentionEveryone);
+    const mayManage = world().addRole(guild, "Managers", bits.ManageGuild);
+    const botRole = world().addRole(guild, "Bots", bits.MentionEveryone);
+    guild.members.get(world().bot.id)?.push(botRole.id);
+    const quietRole = world().addRole(guild, "Quiet", 0n);
+    const votes = world().addChannel({ type: 0, guild_id: guild.id, name: "pinged-votes" });
+    await ask("/subscribe governance", { channel: votes.id, missing: "ping" });
+    const [first] = ledger().superValidators;
+    const set = async () =>
+      textOf(await ask("/voters set", { sv: first?.name ?? "", who: quietRole.id }, manager));
+    const overwrite = (allow: bigint, deny: bigint) => ({
+      id: manager.id,
+      type: 1 as const,
+      allow: String(allow),
+      deny: String(deny),
+    });
+
+    guild.members.set(manager.id, [mayManage.id]);
+    channels.general.permission_overwrites.push(overwrite(bits.MentionEveryone, 0n));
+    expect(await set()).toMatch(/you lack.* in this server/);
+    guild.members.set(manager.id, [mayPing.id]);
+    votes.permission_overwrites.push(overwrite(0n, bits.MentionEveryone));
+    expect(await set()).toContain(`in <#${votes.id}>`);
+    votes.permission_overwrites.length = 0;
+    expect(await set()).toContain(`<@&${quietRole.id}>`);
+    await ask("/subscribe remove", { channel: votes.id });
+    await ask("/voters remove", { sv: first?.name ?? "" });
+    await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id });
   });
 
   it("are listed by a reminder, ping no one by default, and are updated as votes come in", async () => {

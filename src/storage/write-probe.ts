@@ -1,9 +1,7 @@
-import type { Client } from "discord.js";
 import * as z from "zod";
-import { gatewayOf } from "../discord/gateway.js";
-import { defineCollection } from "../storage/collection.js";
-import type { State } from "../storage/state.js";
 import { SECOND } from "../util/units.js";
+import { defineCollection } from "./collection.js";
+import type { State } from "./state.js";
 
 /** The document that is written to find out if the state can be written. */
 export const writeProbes = defineCollection({
@@ -32,28 +30,4 @@ export function createWriteProbe(state: State, now: () => number = Date.now): ()
     }
     return lastProbe;
   };
-}
-
-interface Parts {
-  readonly client: Client;
-  readonly canWrite: () => Promise<boolean>;
-  readonly isStopping: boolean;
-  /** True once the commands are registered. */
-  readonly isRegistered: boolean;
-}
-
-/** Returns the reasons why the bot is not ready. Empty if it is ready. */
-export async function findUnready({
-  client,
-  canWrite,
-  isStopping,
-  isRegistered,
-}: Parts): Promise<readonly string[]> {
-  const { ready, all } = gatewayOf(client);
-  const reasons: string[] = [];
-  if (isStopping) reasons.push("it is stopping");
-  if (all === 0 || ready < all) reasons.push(`${ready} of ${all || "?"} shards are connected`);
-  if (!isRegistered) reasons.push("the commands are not registered yet");
-  if (!(await canWrite())) reasons.push("the state cannot be written");
-  return reasons;
 }
