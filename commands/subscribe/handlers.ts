@@ -50,6 +50,24 @@ function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null 
   return tag.id;
 }
 
+/**
+ * Returns the tag for a subscription's posts: the stored one while the forum has it, otherwise a new choice.
+ * @throws {PersonError} if the forum requires a tag and has none
+ */
+function currentTag(place: ChannelPlace, feed: FeedDefinition, tagId: string | null): string | null {
+  const { channel } = place;
+  const isThere =
+    channel.type === ChannelType.GuildForum && channel.available_tags.some(({ id }) => id === tagId);
+  return isThere ? tagId : tagFor(place, feed);
+}
+
+/** Names the tag of a subscription's posts. Empty if they have none. */
+function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
+  if (channel.type !== ChannelType.GuildForum) return [];
+  const tag = channel.available_tags.find(({ id }) => id === tagId);
+  return tag ? [md`Posts get the tag **${tag.name}**`] : [];
+}
+
 const check = (
   { client, user }: ChatInputCommandInteraction,
   { rest }: Network,
@@ -297,11 +315,18 @@ export async function resume(
   const network = servedOf(chosenOne);
   const { subscriptions } = network;
   await check(interaction, network, place, feed, subscription);
+  // A tag that was deleted meanwhile would make Discord refuse every post, of all subscriptions in the forum.
+  for (const each of await subscriptionsIn(channel.id, place.guild.id, services)) {
+    const tagId = currentTag(place, each.feed, each.subscription.tagId);
+    if (tagId !== each.subscription.tagId)
+      await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
+  }
   const { paused, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
   await subscriptions.setHealth(channel.id, rest);
   return say(network, paused ? md`Resumed` : md`It was not paused`, [
     channelMention(channel.id),
     ...described(subscription, feed),
+    ...tagWords(place, currentTag(place, feed, subscription.tagId)),
   ]);
 }
 

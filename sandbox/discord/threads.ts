@@ -64,6 +64,8 @@ export function createForumPost(
   if (forum.flags && forum.flags & REQUIRE_TAG && !body.applied_tags?.length) {
     throw new DiscordError(400, 40_067, "A tag is required to create a forum post in this channel");
   }
+  const tagIds = new Set((forum.available_tags ?? []).map(({ id }) => id));
+  if (body.applied_tags?.some((id) => !tagIds.has(id))) throw new DiscordError(404, 10_087, "Unknown Tag");
   const thread = addThread(world, forum, body, world.snowflake());
   const message = createMessage(world, thread, body.message ?? {}, {
     author: world.bot,

@@ -75,6 +75,7 @@ export const DISCORD = {
   threadArchived: RESTJSONErrorCodes.InvalidActionOnArchivedThread,
   threadExists: RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage,
   tooManyThreads: RESTJSONErrorCodes.MaximumActiveThreads,
+  unknownTag: RESTJSONErrorCodes.UnknownTag,
   tagRequired: RESTJSONErrorCodes.TagRequiredToCreateAForumPostInThisChannel,
   alreadyCrossposted: RESTJSONErrorCodes.ThisMessageWasAlreadyCrossposted,
   cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,

@@ -61,6 +61,7 @@ export function wordsFor(error: unknown): string {
     [DISCORD.cannotWriteToPerson]: "Discord does not let the bot write to this person",
     [DISCORD.missingPermissions]: "the bot may not write there: grant it Send Messages and Embed Links",
     [DISCORD.tagRequired]: "the forum demands a tag: subscribe again, so that one is chosen",
+    [DISCORD.unknownTag]: "the tag of the posts was deleted: `/subscribe resume` chooses another",
     [DISCORD.tooManyThreads]: "the server has too many active threads",
     [DISCORD.threadArchived]: "the thread is locked",
   };

@@ -167,6 +167,20 @@ describe("/subscribe", () => {
       "its post, archived",
     );
     expect(post).toMatchObject({ applied_tags: ["222222222222222222"], thread_metadata: { archived: true } });
+
+    const left = { id: "333333333333333333", name: "Left over" };
+    forum.available_tags = [left];
+    expect(textOf(await ask("resume", { channel: forum.id }))).toContain("Posts get the tag **Left over**");
+    await ask("test", { channel: forum.id });
+    await world().until(
+      () =>
+        [...world().channels.values()].some(
+          ({ parent_id, applied_tags }) => parent_id === forum.id && applied_tags?.[0] === left.id,
+        ),
+      "a post with the tag that is left",
+    );
+    forum.available_tags = [];
+    expect((await ask("resume", { channel: forum.id })).content).toContain("demands a tag");
   });
 
   it("has a limit per server, and lists subscriptions in pages", async () => {
