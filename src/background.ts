@@ -128,13 +128,26 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const now = Date.now;
   const vitals = createVitals();
   const self = { ...deps.self, waitingMs: (but?: string) => outbox.waitingMs(but) };
-  const feedDeps = { explorer, state, renderer, charts, directory, names, rest, self, log, now };
+  const subscriptions = createSubscriptions(state, deps.environment);
+  const feedDeps = {
+    explorer,
+    state,
+    lease,
+    subscriptions,
+    renderer,
+    charts,
+    directory,
+    names,
+    rest,
+    self,
+    log,
+    now,
+  };
   const runningFeeds = deps.feeds.map((feedModule) => {
     const pollMs = feedModule.pollMs(polls);
     return { feedModule, pollMs, ...feedModule.create(feedDeps, pollMs) };
   });
   const feeds = new Map(runningFeeds.map(({ feed }) => [feed.definition.name, feed]));
-  const subscriptions = createSubscriptions(state, deps.environment);
   const janitor = createJanitor(state, subscriptions, collectionsOf(deps.feeds));
   const context: DeliveryContext = {
     state,

@@ -12,7 +12,7 @@ import type { ExplorerService } from "../explorer/service.js";
 import type { UnforeseenAnswer } from "../ledger/unforeseen.js";
 import type { Log } from "../log.js";
 import type { CollectionDefinition } from "../storage/collection.js";
-import type { LeasedState } from "../storage/lease.js";
+import type { Lease, LeasedState } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import type { Subscription } from "./collections.js";
@@ -37,6 +37,8 @@ export interface FeedDeps {
   readonly self: SelfReport;
   readonly explorer: ExplorerService;
   readonly state: LeasedState;
+  readonly lease: Pick<Lease, "validUntil">;
+  readonly subscriptions: Pick<Subscriptions, "activeIn">;
   readonly renderer: Renderer;
   readonly directory: Directory;
   readonly names: Names;

@@ -19,6 +19,8 @@ export interface Subscriptions {
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
   /** Returns the recipients of a delivery. Without a subject, these are all subscriptions of its channel to its feed. */
   recipients(delivery: SubscriptionKey): Promise<readonly Subscription[]>;
+  /** Returns a server's subscriptions to a feed that nobody and nothing has paused, the oldest first. */
+  activeIn(guildId: string, feed: string): Promise<readonly Subscription[]>;
   /** Returns the writes that save a subscription. @param replaced a subscription that it replaces */
   writes(subscription: Subscription, replaced?: Subscription): readonly Write[];
   /**
@@ -60,16 +62,15 @@ export const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
 /** An index of subscriptions may be this old, in ms. */
 const KNOWN_MS = 5_000;
 
-const channelAndFeed = ({ channelId, feed }: Pick<SubscriptionKey, "channelId" | "feed">): string =>
-  `${channelId}/${feed}`;
-
-/** Groups subscriptions by `<channel>/<feed>`. */
-function byChannelAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
+/** Subscriptions by `<channel>/<feed>`, and those of servers by `<server>/<feed>`. Ids of Discord are unique among both. */
+function byPlaceAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
   const index = new Map<string, Subscription[]>();
   for (const each of all) {
-    const ownSubscriptions = index.get(channelAndFeed(each));
-    if (ownSubscriptions) ownSubscriptions.push(each);
-    else index.set(channelAndFeed(each), [each]);
+    for (const place of each.guildId === null ? [each.channelId] : [each.channelId, each.guildId]) {
+      const ownSubscriptions = index.get(`${place}/${each.feed}`);
+      if (ownSubscriptions) ownSubscriptions.push(each);
+      else index.set(`${place}/${each.feed}`, [each]);
+    }
   }
   return index;
 }
@@ -117,14 +118,19 @@ export function createSubscriptions(
     );
   });
 
-  /** Subscriptions by channel and feed as of a few seconds ago: thousands of deliveries may ask at once. */
+  /** Subscriptions by place and feed as of a few seconds ago: thousands of deliveries may ask at once. */
   let knownKeys:
     | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
     | undefined;
-  const keysByChannel = () => {
+  const keysByPlace = () => {
     if (!knownKeys || performance.now() - knownKeys.at >= KNOWN_MS)
-      knownKeys = { at: performance.now(), index: all().then(byChannelAndFeed) };
+      knownKeys = { at: performance.now(), index: all().then(byPlaceAndFeed) };
     return knownKeys.index;
+  };
+  /** Returns the subscriptions of a channel or server to a feed, each as it is now. */
+  const currentIn = async (place: string, feed: string): Promise<readonly Subscription[]> => {
+    const candidates = (await keysByPlace()).get(`${place}/${feed}`) ?? [];
+    return (await Promise.all(candidates.map(get))).filter((each) => each !== undefined);
   };
 
   const get = async (key: SubscriptionKey) => merged(fixed().get(idOf(key)), await stored.get(idOf(key)));
@@ -135,12 +141,20 @@ export function createSubscriptions(
     async recipients(key) {
       const exactMatch = await get(key);
       if (exactMatch || key.subject !== null) return exactMatch ? [exactMatch] : [];
-      const name = channelAndFeed(key);
       // A channel that has just subscribed is not in the index yet.
-      if (!(await keysByChannel()).has(name)) knownKeys = undefined;
-      const candidates = (await keysByChannel()).get(name) ?? [];
-      const current = await Promise.all(candidates.map(get));
-      return current.filter((each) => each !== undefined);
+      if (!(await keysByPlace()).has(`${key.channelId}/${key.feed}`)) knownKeys = undefined;
+      return currentIn(key.channelId, key.feed);
+    },
+    async activeIn(guildId, feed) {
+      const subscribed = await currentIn(guildId, feed);
+      const paused = await Promise.all(
+        subscribed.map(
+          async (each) => each.isPaused || ((await healths.get(each.channelId))?.paused ?? false),
+        ),
+      );
+      return subscribed
+        .filter((_, at) => !paused[at])
+        .sort((a, b) => a.since - b.since || (idOf(a) < idOf(b) ? -1 : 1));
     },
     writes(subscription, replaced) {
       const id = idOf(subscription);

@@ -141,6 +141,14 @@ export async function checkSubscription(
   }
 }
 
+/** True if a member has Mention Everyone somewhere: they may ping each role there. */
+const mayPingAll = async (
+  rest: REST,
+  userId: string,
+  place: Pick<ChannelPlace, "guild" | "overwrites">,
+): Promise<boolean> =>
+  missingPermissions(await permissionsOf(rest, place, userId), ["MentionEveryone"]).length === 0;
+
 interface PingCheck {
   readonly guildId: string;
   readonly roleId: string;
@@ -162,10 +170,8 @@ export async function checkPingable(
   const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
   const role = roleOf(guild, roleId);
   if (role.mentionable) return;
-  const mayPing = async (userId: string, place: Pick<ChannelPlace, "guild" | "overwrites">) =>
-    missingPermissions(await permissionsOf(rest, place, userId), ["MentionEveryone"]).length === 0;
   const server = { guild, overwrites: [] };
-  if (!(await mayPing(botId, server)))
+  if (!(await mayPingAll(rest, botId, server)))
     throw new PersonError(
       `I cannot ping <@&${roleId}>: make it mentionable in the server's settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}. Then try again.`,
     );
@@ -174,14 +180,35 @@ export async function checkPingable(
       `<@&${roleId}> is not mentionable by everybody, and you may not ping it yourself: you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
     );
   };
-  if (!(await mayPing(personId, server))) refuse("this server");
+  if (!(await mayPingAll(rest, personId, server))) refuse("this server");
   for (const channelId of channelIds) {
     const place = await readPlace(rest, guildId, channelId).catch((error: unknown) => {
       // A channel that the bot cannot see gets no message.
       if (error instanceof PersonError) return undefined;
       throw error;
     });
-    if (place && !(await mayPing(personId, place))) refuse(`<#${channelId}>`);
+    if (place && !(await mayPingAll(rest, personId, place))) refuse(`<#${channelId}>`);
+  }
+}
+
+/**
+ * True if a role may be pinged in a channel on behalf of a person: it is mentionable by everybody, or they may ping it there now.
+ * @param personId `undefined` if it is not known who wanted it
+ */
+export async function isPingable(
+  rest: REST,
+  { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
+  roleId: string,
+  personId: string | undefined,
+): Promise<boolean> {
+  try {
+    const place = await readPlace(rest, guildId, channelId);
+    if (roleOf(place.guild, roleId).mentionable) return true;
+    return personId !== undefined && (await mayPingAll(rest, personId, place));
+  } catch (error) {
+    // The role is gone, or the person has left the server.
+    if (error instanceof PersonError || hasCode(error, DISCORD.unknownMember)) return false;
+    throw error;
   }
 }
 

@@ -16,6 +16,7 @@ import { lackedIn, readPlace } from "../discord/places.js";
 import {
   editMessage,
   findByMark,
+  findPostByMark,
   openThread,
   type Post,
   postMessage,
@@ -153,17 +154,25 @@ async function* tryMessage(
   /** A message may have been sent even if its answer was lost. */
   const removingLost = async (error: unknown): Promise<never> => {
     if (error instanceof DiscordAPIError) throw error;
-    const id = await findByMark(rest, channel.id, mark, startedAt - CLOCKS_MS).catch(() => undefined);
-    if (id !== undefined) removing("the message", Routes.channelMessage(channel.id, id));
+    const since = startedAt - CLOCKS_MS;
+    const lostId = await (channel.type === ChannelType.GuildForum
+      ? findPostByMark(rest, channel.id, channel.guild_id ?? "", mark, since, async () => {})
+      : findByMark(rest, channel.id, mark, since)
+    ).catch(() => undefined);
+    if (lostId !== undefined) removingFirst(lostId);
     throw error;
   };
-  const messageId = isForum
-    ? await postToForum(rest, channel.id, TITLE, post(), tag, signal)
-    : await postMessage(rest, channel.id, post(), signal).catch(removingLost);
   // In a forum, the post is a thread. Its id is the same as that of its first message.
+  const removingFirst = (id: string) => {
+    if (isForum) removing("the post", Routes.channel(id), () => archive(rest, id));
+    else removing("the message", Routes.channelMessage(channel.id, id));
+  };
+  const messageId = await (isForum
+    ? postToForum(rest, channel.id, TITLE, post(), tag, signal)
+    : postMessage(rest, channel.id, post(), signal)
+  ).catch(removingLost);
+  removingFirst(messageId);
   const home = isForum ? messageId : channel.id;
-  if (isForum) removing("the post", Routes.channel(home), () => archive(rest, home));
-  else removing("the message", Routes.channelMessage(home, messageId));
   const readBack = async (id: string) => {
     signal.throwIfAborted();
     return (await rest.get(Routes.channelMessage(home, id))) as APIMessage;

@@ -28,26 +28,26 @@ export async function withTimeout<T, Late>(
 }
 
 /**
- * Runs work with a signal that aborts after a time in ms, or together with another signal. It does not use AbortSignal.any, which
+ * Runs work with a signal that aborts after a time in ms, or together with another signal if there is one. It does not use AbortSignal.any, which
  * has only a weak reference to a timeout's signal. In Node 20, the garbage collector then removes the timer, and the work never
  * ends.
  */
 export async function withDeadline<T>(
   ms: number,
-  other: AbortSignal,
+  other: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController();
   const abort = () => deadline.abort();
   const timer = setTimeout(abort, ms);
   // Hundreds of listeners at once are normal here, and not a leak.
-  setMaxListeners(0, other);
-  other.addEventListener("abort", abort, { once: true });
-  if (other.aborted) abort();
+  if (other) setMaxListeners(0, other);
+  other?.addEventListener("abort", abort, { once: true });
+  if (other?.aborted) abort();
   try {
     return await work(deadline.signal);
   } finally {
     clearTimeout(timer);
-    other.removeEventListener("abort", abort);
+    other?.removeEventListener("abort", abort);
   }
 }

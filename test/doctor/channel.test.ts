@@ -116,6 +116,13 @@ describe("the doctor's channel check", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
+  it("removes a forum post if the response to its creation was lost", async () => {
+    const channel = newChannel(15, { allow: PERMISSION.manageThreads });
+    discord.trap({ method: "POST", path: /threads$/, times: 1, error: "lost" });
+    expect((await check(channel.id)).at(-1)).toMatch(/^fail Channel/);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+  });
+
   it("continues if it may not open a thread", async () => {
     const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);

@@ -16,12 +16,13 @@ import { DISCORD, hasCode } from "../../discord/errors.js";
 import type { Renderer } from "../../discord/message.js";
 import { problemOf } from "../../discord/problems.js";
 import type { Log } from "../../log.js";
-import { type LeasedState, LeaseLost } from "../../storage/lease.js";
+import { type Lease, type LeasedState, LeaseLost } from "../../storage/lease.js";
 import { StateError } from "../../storage/store.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { believed } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
+import { withDeadline } from "../../util/timeouts.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { type CalendarEvent, calendarEvents, type TrackedVoteRequest } from "./collections.js";
 import { definition } from "./definition.js";
@@ -44,6 +45,7 @@ interface CalendarDeps {
   /** Without retries inside: what fails is tried again at the next run. */
   readonly rest: REST;
   readonly state: LeasedState;
+  readonly lease: Pick<Lease, "validUntil">;
   readonly requests: TrackedVoteRequests;
   /** Returns the number of super validators, for tallies that do not contain it. */
   readonly superValidators: () => Promise<number | undefined>;
@@ -68,7 +70,7 @@ interface WantedEvent {
  * stored event without Discord's id is looked up at Discord first. An event that a person deleted is not created again.
  */
 export function createCalendar(deps: CalendarDeps) {
-  const { rest, state, requests, superValidators, names, renderer, log, now } = deps;
+  const { rest, state, lease, requests, superValidators, names, renderer, log, now } = deps;
   const calendar = state.open(calendarEvents);
   const botUserId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
 
@@ -108,9 +110,19 @@ export function createCalendar(deps: CalendarDeps) {
       privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
       entity_metadata: { location: LOCATION },
     };
-    return (await rest.post(Routes.guildScheduledEvents(guildId), {
-      body: eventBody,
-    })) as APIGuildScheduledEvent;
+    const remainingMs = lease.validUntil() - now();
+    // Discord takes no nonce for events. A process that was frozen since it wrote the event down must not create it: the one that
+    // took over has.
+    if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
+    return withDeadline(
+      remainingMs,
+      undefined,
+      async (signal) =>
+        (await rest.post(Routes.guildScheduledEvents(guildId), {
+          body: eventBody,
+          signal,
+        })) as APIGuildScheduledEvent,
+    );
   };
 
   const patch = (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) =>

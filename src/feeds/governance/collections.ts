@@ -84,6 +84,8 @@ const voterSchema = z.object({
   aliases: z.array(z.string()),
   who: z.object({ kind: z.enum(["member", "role"]), id: z.string() }),
   setAt: timestampSchema,
+  /** The person who set it, who must be allowed to ping the role. Missing in documents of version 0.2.0. */
+  setBy: z.string().exactOptional(),
   /** Since when its server has had no subscription. */
   unusedSince: timestampSchema.exactOptional(),
 });
@@ -121,12 +123,23 @@ export const trackedVoteRequests = defineCollection({
   upgrade: renamed,
 });
 
+const isMember = ({ kind, id }: { readonly kind: string; readonly id: string }, userId: string): boolean =>
+  kind === "member" && id === userId;
+
 /** Representatives of super validators, by server. */
 export const representatives = defineCollection({
   name: "voters",
   schema: voterSchema,
   lifetime: "until it is removed, or for 30 days where its server has no subscription",
-  owners: [{ kind: "person", mentions: (userId, _, { who }) => who.kind === "member" && who.id === userId }],
+  owners: [
+    {
+      kind: "person",
+      mentions: (userId, _, { who, setBy }) => isMember(who, userId) || setBy === userId,
+      without(userId, { setBy, ...others }) {
+        return isMember(others.who, userId) ? undefined : others;
+      },
+    },
+  ],
 });
 
 /** Scheduled events of servers, by server and vote request. */

@@ -37,7 +37,7 @@ export const governance: FeedModule = {
   isVital: true,
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
-  create({ explorer, state, renderer, directory, names, rest, log, now }, pollMs) {
+  create({ explorer, state, lease, subscriptions, renderer, directory, names, rest, log, now }, pollMs) {
     const requests = createTrackedVoteRequests(state);
     const snapshots = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
@@ -47,7 +47,7 @@ export const governance: FeedModule = {
     });
     const superValidators = () => countSuperValidators(explorer.for("background", { maxAgeMs: HOUR }));
     const messages = createMessages(renderer, names, now);
-    const reminding = createReminding({ state, messages, names, now });
+    const reminding = createReminding({ state, subscriptions, rest, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
     const feed: Feed<GovernanceEvent> = {
@@ -129,6 +129,7 @@ export const governance: FeedModule = {
     const keepCalendar = createCalendar({
       rest,
       state,
+      lease,
       requests,
       superValidators,
       names,

@@ -1,5 +1,7 @@
+import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
+import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { isVotable, standingOf } from "../../ledger/vote-phase.js";
@@ -28,13 +30,15 @@ export function notVotedYet(
 
 interface RemindingDeps {
   readonly state: State;
+  readonly subscriptions: Pick<Subscriptions, "activeIn">;
+  readonly rest: REST;
   readonly messages: ReturnType<typeof createMessages>;
   readonly names: Names;
   readonly now: () => number;
 }
 
 /** Reminders, for whom they are sent to. */
-export function createReminding({ state, messages, names, now }: RemindingDeps) {
+export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
   /** Returns the missing votes for a person who watches super validators only; `undefined` if all of them have voted. */
   const absenceOf = (
     watched: readonly string[],
@@ -82,7 +86,12 @@ export function createReminding({ state, messages, names, now }: RemindingDeps) 
       if (snapshot.isOver || !isVotable(standing) || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
-      const mentions = await mentionsFor(state, recipients, await snapshot.missing());
+      const mentions = await mentionsFor(
+        { state, subscriptions, rest },
+        event,
+        recipients,
+        await snapshot.missing(),
+      );
       return { payload: payloadOf(event, snapshot, mark, absence), mentions };
     },
 

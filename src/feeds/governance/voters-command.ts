@@ -107,7 +107,13 @@ async function setRepresentative(
   const who = role
     ? ({ kind: "role", id: role.id } as const)
     : ({ kind: "member", id: user?.id ?? "" } as const);
-  const newRepresentative: Representative = { guildId, ...voter, who, setAt: Date.now() };
+  const newRepresentative: Representative = {
+    guildId,
+    ...voter,
+    who,
+    setAt: Date.now(),
+    setBy: interaction.user.id,
+  };
   const collection = services.state.open(representatives);
   await commitWithin(services.state, ownerOf({ guildId, userId: null }), async () => {
     const ownRepresentatives = await ownOf(services, guildId);

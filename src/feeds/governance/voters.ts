@@ -1,10 +1,15 @@
+import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
+import type { Subscriptions } from "../../delivery/subscriptions.js";
+import { isPingable } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY } from "../../util/units.js";
 import { representatives } from "./collections.js";
+import type { Reminder } from "./events.js";
+import { isFor } from "./recipients.js";
 import { missingIn } from "./topics.js";
 
 /** Time after which the representatives of a server without subscriptions are forgotten, in ms. */
@@ -30,19 +35,40 @@ export async function forgetVoters(
   if (writes.length > 0) await state.commit(writes);
 }
 
-/** Returns the representatives that a reminder pings: those of super validators that have not voted. */
+interface MentionDeps {
+  readonly state: State;
+  readonly subscriptions: Pick<Subscriptions, "activeIn">;
+  readonly rest: REST;
+}
+
+/**
+ * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. Of a server's
+ * channels that ping, only the oldest that gets this reminder does. A role must be pingable there by everybody, or by the
+ * person who mapped it.
+ * @throws {Error} if Discord cannot be asked who may ping a role
+ */
 export async function mentionsFor(
-  state: State,
+  { state, subscriptions, rest }: MentionDeps,
+  event: Reminder,
   recipients: readonly Subscription[],
   missing: MissingVotes | null,
 ): Promise<Mentions> {
-  const guilds = recipients.filter((each) => missingIn(each) === "ping").map(({ guildId }) => guildId);
-  if (guilds.length === 0 || !missing || missing.voters.length === 0) return { userIds: [], roleIds: [] };
-  const wantedRepresentatives = [...(await state.open(representatives).list()).values()].filter(
-    (each) => guilds.includes(each.guildId) && missing.voters.some((voter) => isSameVoter(voter, each)),
+  const nobody = { userIds: [], roleIds: [] };
+  const pinging = (each: Subscription) => missingIn(each) === "ping" && isFor(each, event);
+  const [recipient] = recipients.filter(pinging);
+  if (!recipient?.guildId || !missing || missing.voters.length === 0) return nobody;
+  const { guildId, channelId } = recipient;
+  const first = (await subscriptions.activeIn(guildId, recipient.feed)).find(pinging);
+  if (first && first.channelId !== channelId) return nobody;
+
+  const absent = [...(await state.open(representatives).list()).values()].filter(
+    (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
-  const idsOf = (kind: "member" | "role") => [
-    ...new Set(wantedRepresentatives.flatMap(({ who }) => (who.kind === kind ? [who.id] : []))),
-  ];
-  return { userIds: idsOf("member"), roleIds: idsOf("role") };
+  const userIds = new Set<string>();
+  const roleIds = new Set<string>();
+  for (const { who, setBy } of absent) {
+    if (who.kind === "member") userIds.add(who.id);
+    else if (await isPingable(rest, { guildId, channelId }, who.id, setBy)) roleIds.add(who.id);
+  }
+  return { userIds: [...userIds], roleIds: [...roleIds] };
 }

@@ -1,10 +1,23 @@
+import { REST } from "discord.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import { createScheduledEvent, deleteScheduledEvent } from "../../../sandbox/discord/scheduled-events.js";
+import { startSandboxDiscord } from "../../../sandbox/discord/server.js";
 import type { Channel, ScheduledEvent } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { defaultsOf } from "../../../src/delivery/feed.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import { createRenderer } from "../../../src/discord/message.js";
+import { createExplorerService } from "../../../src/explorer/service.js";
+import { createCalendar } from "../../../src/feeds/governance/calendar.js";
+import { governance } from "../../../src/feeds/governance/index.js";
+import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
+import { createCache } from "../../../src/storage/cache.js";
+import { LeaseLost } from "../../../src/storage/lease.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { type Harness, startHarness, textOf } from "../../harness.js";
+import { type Harness, newLinks, newState, quiet, startHarness, textOf } from "../../harness.js";
+import { tracked } from "../../spec/vote-requests.js";
 
 const STATUS = { scheduled: 1, completed: 3, canceled: 4 };
 
@@ -139,4 +152,51 @@ describe("the calendar of a server", () => {
     await ask("/subscribe governance", { channel: channel.id, calendar: false });
     await until(() => events().every(({ status }) => status > 2), "an empty calendar");
   });
+});
+
+it("creates no calendar event if its process was frozen until its lease had ended", async () => {
+  const discord = await startSandboxDiscord();
+  const everyone = discord.guild.roles[0];
+  if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
+  const state = newState();
+  const requests = createTrackedVoteRequests(state);
+  await state.commit([requests.put("a", tracked({ phase: "open" }, { voteBefore: Date.now() + DAY }))]);
+  const directory = createDirectory();
+  const explorer = createExplorerService({
+    upstream: () => Promise.reject(new Error("No explorer")),
+    cache: createCache({ memoryMb: 1, log: quiet }),
+  });
+  /** True while this process still holds its lease when it has written the event down. */
+  let isHeld = false;
+  const keep = createCalendar({
+    rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
+    state,
+    lease: { validUntil: () => Date.now() + (isHeld ? HOUR : -1) },
+    requests,
+    superValidators: async () => 13,
+    names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+    renderer: createRenderer(newLinks()),
+    log: quiet,
+    now: Date.now,
+  });
+  const subscription = {
+    ...defaultsOf(governance.definition),
+    topics: { calendar: true },
+    channelId: discord.channels.governance.id,
+    feed: governance.definition.name,
+    subject: null,
+    guildId: discord.guild.id,
+    userId: null,
+    forum: false,
+    tagId: null,
+    since: 0,
+  };
+  const subscribers = { subscriptions: async () => [subscription], isHeard: async () => true };
+  const made = () => discord.world.scheduledEvents.get(discord.guild.id) ?? [];
+  await expect(keep(subscribers)).rejects.toThrow(LeaseLost);
+  expect(made()).toEqual([]);
+  isHeld = true;
+  await keep(subscribers);
+  expect(made()).toHaveLength(1);
+  await discord.close();
 });

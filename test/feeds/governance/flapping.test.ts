@@ -69,6 +69,8 @@ it("announces nothing false while the explorer flaps, empties, shuffles and half
     {
       explorer: service,
       state,
+      lease,
+      subscriptions,
       renderer,
       charts: createCharts(log),
       directory,

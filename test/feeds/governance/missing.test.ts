@@ -1,5 +1,6 @@
 import { PermissionFlagsBits } from "discord-api-types/v10";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel, Message, User } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
@@ -26,14 +27,15 @@ describe("missing votes", () => {
       .filter((each) => pattern.test(textOf(each)));
   const until = (where: Channel, pattern: RegExp): Promise<Message> =>
     world().until(() => about(where, pattern)[0], String(pattern), 15_000);
-  const open = async (title: string): Promise<VoteRequest> => {
+  const open = (title: string) => openIn(channel, title);
+  const openIn = async (where: Channel, title: string): Promise<VoteRequest> => {
     const request = ledger().openVoteRequest({
       title,
       motion: "feature",
       lastsMs: 30 * HOUR,
       effectiveInMs: 20 * DAY,
     });
-    await until(channel, new RegExp(`New vote request.*${title}`));
+    await until(where, new RegExp(`New vote request.*${title}`));
     return request;
   };
   const missingFrom = ({ ballots }: VoteRequest) =>
@@ -154,6 +156,64 @@ describe("missing votes", () => {
     await polls();
     expect(about(channel, /Still open: Pinged motion/)).toHaveLength(1);
     ledger().closeVoteRequest(request, "Rejected");
+  });
+
+  it("ping their representatives in one channel of a server, the oldest that gets the reminder", async () => {
+    const { guild } = harness.discord;
+    const second = world().addChannel({ type: 0, guild_id: guild.id, name: "second-votes" });
+    await ask("/subscribe governance", { channel: second.id, missing: "ping", before: "24h" });
+    const request = await open("Motion for two channels");
+    harness.pass(7 * HOUR);
+    const reminders = await Promise.all(
+      [channel, second].map((each) => until(each, /Still open: Motion for two channels/)),
+    );
+    const isAsked = missingFrom(request).some((sv) => sv === ledger().superValidators[0]);
+    expect(isAsked).toBe(true);
+    expect(reminders.map(({ pings }) => pings.includes("@ana"))).toEqual([true, false]);
+    expect(reminders[1]?.pings).toEqual([]);
+    ledger().closeVoteRequest(request, "Rejected");
+
+    const closed = { id: guild.id, type: 0 as const, allow: "0", deny: String(PERMISSION.sendMessages) };
+    channel.permission_overwrites.push(closed);
+    const later = await openIn(second, "Motion for the second channel");
+    harness.pass(7 * HOUR);
+    expect((await until(second, /Still open: Motion for the second/)).pings).toContain("@ana");
+    ledger().closeVoteRequest(later, "Rejected");
+    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(closed), 1);
+    expect(textOf(await ask("/subscribe resume", { channel: channel.id }))).toContain("Resumed");
+    world().refusals.length = 0;
+    await ask("/subscribe remove", { channel: second.id });
+  });
+
+  it("ping a role only while the person who mapped it may ping it there", async () => {
+    const { guild, people } = harness.discord;
+    const bits = PermissionFlagsBits;
+    const [first] = ledger().superValidators;
+    const setter = world().addUser("Setter");
+    const mayPing = world().addRole(guild, "Setters", bits.ManageGuild | bits.MentionEveryone);
+    const mayManage = world().addRole(guild, "Only managers", bits.ManageGuild);
+    const botRole = world().addRole(guild, "Pinging bots", bits.MentionEveryone);
+    guild.members.get(world().bot.id)?.push(botRole.id);
+    const quiet = world().addRole(guild, "Quiet reviewers", 0n);
+    guild.members.set(setter.id, [mayPing.id]);
+    await ask("/voters set", { sv: first?.name ?? "", who: quiet.id }, setter);
+    const reminderPings = async (title: string) => {
+      const request = await open(title);
+      harness.pass(7 * HOUR);
+      const { pings } = await until(channel, new RegExp(`Still open: ${title}`));
+      ledger().closeVoteRequest(request, "Rejected");
+      // Another super validator's role is mentionable.
+      return pings.filter((each) => each !== "@Grove");
+    };
+
+    expect(await reminderPings("Motion with a role")).toEqual(["@Quiet reviewers"]);
+    guild.members.set(setter.id, [mayManage.id]);
+    expect(await reminderPings("Motion after a demotion")).toEqual([]);
+    quiet.mentionable = true;
+    expect(await reminderPings("Motion with a mentionable role")).toEqual(["@Quiet reviewers"]);
+    guild.roles.splice(guild.roles.indexOf(quiet), 1);
+    expect(await reminderPings("Motion without the role")).toEqual([]);
+    await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id });
   });
 
   it("are not named if the number of votes differs from the tally", async () => {
