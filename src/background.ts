@@ -214,7 +214,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
           outcome = await poll();
         } catch (err) {
           if (err instanceof StateError) {
-            // The commit may have been written in spite of the error, so read the outbox and all messages again.
+            // The commit may have been written in spite of the error, and Redis may have lost an earlier one, so read everything again.
+            for (const each of runningFeeds) each.reread?.();
             outbox.reread();
             upkeep.touch(name);
           }

@@ -89,6 +89,8 @@ export interface RunningFeed {
   readonly feed: Feed;
   /** Reads once. Writes nothing itself. */
   readonly poll: (subscribers: Subscribers) => PollSteps;
+  /** Forgets what it keeps of the state in memory. Called after a commit with an unknown result. */
+  readonly reread?: () => void;
   /** Keeps other things at Discord up to date, at the interval of the polls. */
   readonly keep?: (subscribers: Subscribers) => Promise<void>;
 }

@@ -46,7 +46,7 @@ export interface Outbox {
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
   /** Takes up the drills that were asked for. */
   takeUpDrills(): Promise<void>;
-  /** Reads the stored deliveries again, after a commit with an unknown result. */
+  /** Reads the stored deliveries again. Called after a commit with an unknown result. */
   reread(): void;
   /** Sends what is due, soon. */
   wake(): void;
@@ -183,12 +183,17 @@ export function createOutbox(context: OutboxContext): Outbox {
 
   /** Deliveries by their ids: the writes that make them due, and what has them sent once that is committed. */
   const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
-    const waitingDeliveries = await loadWaiting();
+    await loadWaiting();
+    const hold = async () => {
+      // Only now: the stored deliveries may have been read again since, before these were committed.
+      const waitingDeliveries = await loadWaiting();
+      for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
+    };
     return {
       writes: [...deliveries].map(([id, delivery]) => outbox.add(id, delivery)),
       release: () => {
-        for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
-        if (deliveries.size > 0) wake();
+        // If they cannot be read now, they will be with the others.
+        if (deliveries.size > 0) hold().then(wake, wake);
       },
     };
   };

@@ -7,13 +7,7 @@ import { NOW, tracked } from "./vote-requests.js";
 /** What one poll at NOW changes of a request, and what it tells. */
 async function check(known: TrackedVoteRequest, superValidators?: number) {
   const checkStages = createStageChecks({
-    requests: {
-      all: async () => new Map([["k", known]]),
-      get: async () => known,
-      put: () => {
-        throw new Error("Nothing is written here");
-      },
-    },
+    requests: { all: async () => new Map([["k", known]]) },
     superValidators: async () => superValidators,
     now: () => NOW,
   });

@@ -104,18 +104,12 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
     return { schedule, slot, since: lastAt ?? Math.max(now() - FIRST_MS, setUpAt) };
   };
 
-  /** The ends of the last digests by channel, while this process is the only writer. */
-  let heldEnds: Map<string, number> | undefined;
-  const loadEnds = async () => new Map([...(await memories.list())].map(([id, { at }]) => [id, at]));
-
   return async function* (subscribers: Subscribers): PollSteps {
     const subscribedChannels = await subscribers.subscriptions();
     const writes = await (subscribedChannels.length === 0 ? recorder.forget() : recorder.record());
     if (writes.length > 0) yield { writes };
-    const knownEnds = heldEnds ?? (await loadEnds());
-    if (subscribedChannels.length === 0 && knownEnds.size === 0) return "done";
-    const channels = new Set(subscribedChannels.map(({ channelId }) => channelId));
-    const nextEnds = new Map([...knownEnds].filter(([id]) => channels.has(id)));
+    if (subscribedChannels.length === 0) return "done";
+    const lastDigests = await memories.list();
     const superValidators = () => countSuperValidators(explorer);
     const sources = createSources({ state, names, superValidators, now: now() });
     const events: DigestEvent[] = [];
@@ -123,7 +117,7 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
     let isWhole = true;
     for (const subscription of subscribedChannels) {
       const { channelId } = subscription;
-      const due = dueDigest(subscription, knownEnds.get(channelId));
+      const due = dueDigest(subscription, lastDigests.get(channelId)?.at);
       if (!due) continue;
       if (due.schedule && !mayBeMade(due.slot.at, await sources.votesReadAt())) {
         isWhole = false;
@@ -131,7 +125,6 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
       }
       const at = due.baselineAt ?? sources.now;
       endWrites.push(memories.put(channelId, { at, version: null }));
-      nextEnds.set(channelId, at);
       if (!due.schedule) continue;
       const span = { since: due.since, until: at };
       events.push({
@@ -143,10 +136,7 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
         facts: await collectFacts(sources, span),
       });
     }
-    // If the result of the commit is unknown, read it again.
-    heldEnds = undefined;
     yield { events, writes: endWrites };
-    heldEnds = nextEnds;
     return isWhole ? "done" : "partial";
   };
 }

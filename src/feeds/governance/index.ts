@@ -141,6 +141,7 @@ export const governance: FeedModule = {
     return {
       feed,
       poll,
+      reread: requests.reread,
       async keep(audience) {
         await keepCalendar(audience);
         if (ageOf(forgotAt, now()) < DAY) return;

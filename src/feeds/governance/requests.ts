@@ -9,13 +9,22 @@ export interface TrackedVoteRequests {
   all(): Promise<Map<string, TrackedVoteRequest>>;
   get(key: string): Promise<TrackedVoteRequest | undefined>;
   put(key: string, request: TrackedVoteRequest): Write;
+  /** Has them read again. */
+  reread(): void;
 }
 
 /** The tracked vote requests of a state, read once and kept by reference. */
 export function createTrackedVoteRequests(state: State): TrackedVoteRequests {
   const requests = state.open(trackedVoteRequests);
-  const allRequests = lazy(() => requests.list());
-  return { all: allRequests, get: async (key) => (await allRequests()).get(key), put: requests.put };
+  let loadRequests = lazy(requests.list);
+  return {
+    all: () => loadRequests(),
+    get: async (key) => (await loadRequests()).get(key),
+    put: requests.put,
+    reread() {
+      loadRequests = lazy(requests.list);
+    },
+  };
 }
 
 /** The result of comparing one read with the tracked requests. */

@@ -11,7 +11,7 @@ import { neededForTracked, toVoteRequest, trackedStanding } from "./tracking.js"
 const SETTLED_MS = HOUR;
 
 interface StageDeps {
-  readonly requests: TrackedVoteRequests;
+  readonly requests: Pick<TrackedVoteRequests, "all">;
   /** Returns the number of super validators, for tallies that do not contain it. */
   readonly superValidators: () => Promise<number | undefined>;
   readonly now: () => number;

@@ -95,8 +95,10 @@ export function createGovernanceWatch({
     );
     const writes = [...more, ...[...learnt].map(([key, each]) => requests.put(key, each))];
     yield { events, writes, changed: moved };
+    // They may have been read again since, before this was written.
+    const currentRequests = await requests.all();
     for (const [key, each] of learnt) {
-      knownRequests.set(key, each);
+      currentRequests.set(key, each);
       onLearnt(each);
     }
   }

@@ -183,7 +183,6 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
       return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
     const previousPrice = lastPrice ?? believed.at(-1)?.[1];
-    lastPrice = price;
     const events: PriceEvent[] = [];
     const changedMemories = new Map<string, PriceWatch>();
     for (const subscription of dueSubscriptions) {
@@ -207,6 +206,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
     }
     const memoryWrites = [...changedMemories].map(([id, memory]) => state.open(priceWatches).put(id, memory));
     yield { events, writes: memoryWrites };
+    lastPrice = price;
     return "done";
   };
 }
