@@ -1,7 +1,9 @@
 # syntax=docker/dockerfile:1
 
+# Renovate updates the digests of the images.
+
 # What it builds runs on any platform: it is built once, on that of the builder.
-FROM --platform=$BUILDPLATFORM node:24-slim AS build
+FROM --platform=$BUILDPLATFORM node:24-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -12,12 +14,12 @@ COPY tools ./tools
 RUN npm run build
 
 # What runs needs none of what builds.
-FROM node:24-slim AS production
+FROM node:24-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS production
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
 
-FROM node:24-slim
+FROM node:24-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df
 ENV NODE_ENV=production DATA_DIR=/data HTTP_PORT=8080 HTTP_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=production /app/node_modules ./node_modules

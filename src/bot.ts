@@ -85,6 +85,7 @@ export async function startBot(
   const client = createDiscordClient(config.discord, identify);
   const backgroundRest = createBackgroundRest(config.discord);
   let paths: ReadonlyMap<string, string> = new Map();
+  let registration: Registration | undefined;
   const { networks, backgrounds, loading } = createNetworks(
     {
       config,
@@ -98,6 +99,7 @@ export async function startBot(
       pacer: createPacer(),
       discordTime: createDiscordTime([client.rest, backgroundRest]),
       commandPaths: () => paths,
+      commandsProblem: () => registration?.problem(),
     },
     state,
     log,
@@ -133,7 +135,6 @@ export async function startBot(
     inFlight.add(interactionWork);
   });
   watchGateway(client, log);
-  let registration: Registration | undefined;
   const canWrite = createWriteProbe(state);
   const health = await openHealth(config, metrics, () =>
     findUnready(client, canWrite, stopping, registration?.isSettled() ?? false),

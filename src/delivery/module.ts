@@ -28,6 +28,8 @@ export interface SelfReport {
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
   /** Returns the explorer's undocumented answers of the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
+  /** Returns why the bot's commands are not registered. `undefined` or missing if they are. */
+  commandsProblem?(): string | undefined;
   /** For how long the oldest announcement that could be sent has waited, ms; 0 if none waits. @param but a feed left out */
   waitingMs(but?: string): Promise<number>;
 }

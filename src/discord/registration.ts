@@ -164,6 +164,8 @@ export interface Registration {
   readonly tried: Promise<void>;
   /** True once Discord has the commands, or has refused them for good. */
   isSettled(): boolean;
+  /** Returns why Discord does not have the commands. `undefined` if it has them, or was not asked yet. */
+  problem(): string | undefined;
   stop(): void;
 }
 
@@ -178,6 +180,7 @@ export function keepRegistering(
   const { log } = options;
   const stopping = new AbortController();
   let isSettled = false;
+  let problem: string | undefined;
   const failureNotice = createNotice<unknown>(
     (err) => log.error({ err }, "The commands could not be registered; retrying until they are"),
     () => log.info({}, "The commands are registered"),
@@ -186,14 +189,17 @@ export function keepRegistering(
     try {
       onDone(await registerCommands(options));
       isSettled = true;
+      problem = undefined;
       failureNotice.ends();
       return true;
     } catch (err) {
       if (!mayPass(err)) {
         log.error({ err }, "Discord refused the commands; the registered ones stay in use");
         isSettled = true;
+        problem = "Discord refused them. A new version of the bot, or its log, says more.";
         return true;
       }
+      problem = "Discord could not be asked. The bot tries again, at least every five minutes.";
       failureNotice.begins(err);
       return false;
     }
@@ -206,5 +212,10 @@ export function keepRegistering(
     }
   };
   void firstAttempt.then((isOver) => (isOver ? undefined : goOn()));
-  return { tried: firstAttempt.then(() => {}), isSettled: () => isSettled, stop: () => stopping.abort() };
+  return {
+    tried: firstAttempt.then(() => {}),
+    isSettled: () => isSettled,
+    problem: () => problem,
+    stop: () => stopping.abort(),
+  };
 }

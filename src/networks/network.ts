@@ -100,6 +100,8 @@ export interface SharedParts {
   readonly discordTime: () => number;
   /** Discord's command ids by command name, as soon as the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
+  /** Returns why the commands are not registered. */
+  readonly commandsProblem: () => string | undefined;
 }
 
 /** Returns a function that returns a network's code in links and marks. The oldest network and one without a name have none. */
@@ -179,7 +181,11 @@ export function createNetwork(
     environment,
     renderer,
     polls: config,
-    self: { troubles: explorer.troubles, unforeseen: unforeseen.recent },
+    self: {
+      troubles: explorer.troubles,
+      unforeseen: unforeseen.recent,
+      commandsProblem: shared.commandsProblem,
+    },
     log,
     onDelivered: metrics.delivery,
     onPoll: metrics.poll,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { DiscordError } from "../../sandbox/discord/errors.js";
 import { makeStack } from "../../sandbox/stack.js";
-import { type Harness, SMALL, startHarness } from "../harness.js";
+import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -21,9 +21,14 @@ describe("a bot with an HTTP_PORT", () => {
     const port = await freePort();
     harness = await makeStack({
       explorer: { size: SMALL, lively: false },
-      env: () => ({ HTTP_PORT: String(port) }),
+      env: ({ channels }) => ({
+        HTTP_PORT: String(port),
+        OPERATOR_CHANNEL_ID: channels.governance.id,
+        WATCH_POLL_SECONDS: "1",
+      }),
     });
     const { discord } = harness;
+    const { world, channels } = discord;
     const error = new DiscordError(503, 0, "Service Unavailable");
     const path = /^\/applications\/\d+\/(guilds\/\d+\/)?commands$/;
     // discord.js tries each request four times.
@@ -31,7 +36,14 @@ describe("a bot with an HTTP_PORT", () => {
     await harness.start();
     const get = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text();
     expect(await get()).toContain("the commands are not registered yet");
+    const told = () => world.read(channels.governance).map((message) => textOf(message));
+    await world.until(
+      () => told().some((text) => text.includes("The commands are not registered")),
+      "a notice",
+    );
     await expect.poll(get, { timeout: 20_000 }).toBe("ready\n");
+    await world.until(() => told().some((text) => text.includes("Over: The commands")), "its end", 20_000);
+    expect(told()).toHaveLength(1);
     expect(harness.bot().output()).toMatch(/retrying until they are[\s\S]*The commands are registered/);
     const here = { user: discord.people.ana, channel: discord.channels.general };
     expect((await discord.driver.ask(here, "/network")).embeds).toHaveLength(1);

@@ -52,6 +52,28 @@ describe("a release", () => {
     });
   });
 
+  it.each([
+    ["v0.3.0", ["v0.2.0", "v0.3.0"], "newest=true\nnewest-patch=true"],
+    ["v0.10.0", ["v0.9.0", "v0.10.0"], "newest=true\nnewest-patch=true"],
+    ["v0.2.1", ["v0.2.1", "v0.3.0"], "newest=false\nnewest-patch=true"],
+    ["v0.2.1", ["v0.2.1", "v0.2.2", "v0.3.0"], "newest=false\nnewest-patch=false"],
+    ["v0.3.0-rc.1", ["v0.2.0", "v0.3.0-rc.1"], "newest=false\nnewest-patch=false"],
+    ["v0.3.0", ["v0.3.0", "v0.4.0-rc.1", "nightly"], "newest=true\nnewest-patch=true"],
+  ])("moves the image's tags only forwards: %s among %j", (tag, tags, expected) => {
+    const script = join(root, ".github/image-tags.mjs");
+    const { stdout } = spawnSync(process.execPath, [script, tag], {
+      input: tags.join("\n"),
+      encoding: "utf8",
+    });
+    expect(stdout.trim()).toBe(expected);
+  });
+
+  it("is not cancelled by the next one", () => {
+    const { concurrency } = parse(read(".github/workflows/release.yml"));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: GitHub fills it in
+    expect(concurrency).toEqual({ group: "release-${{ github.ref }}", "cancel-in-progress": false });
+  });
+
   it("contains only the files needed to run", () => {
     // Skip the package's scripts: they would rebuild files that other tests are running.
     const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
@@ -99,6 +121,31 @@ describe("the deployment", () => {
     });
     // The file names a secret, but contains none.
     expect(bot.envFrom).toEqual([{ secretRef: { name: "crier" } }]);
+  });
+
+  it("lets only the monitoring read the metrics, and only bots reach Redis, with a password from the secret", () => {
+    const policies = documents.filter(({ kind }) => kind === "NetworkPolicy");
+    expect(policies.map(({ metadata, spec }) => [metadata.name, spec.ingress])).toEqual([
+      [
+        "crier",
+        [
+          {
+            from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+            ports: [{ port: 8080 }],
+          },
+        ],
+      ],
+      ["crier-redis", [expect.objectContaining({ ports: [{ port: 6379 }] })]],
+    ]);
+    const containers = documents.flatMap(({ spec }) => spec.template?.spec.containers ?? []);
+    expect(containers).toHaveLength(2);
+    for (const { env, resources } of containers) {
+      expect(env).toContainEqual({
+        name: "REDIS_PASSWORD",
+        valueFrom: { secretKeyRef: { name: "crier", key: "REDIS_PASSWORD" } },
+      });
+      expect(resources.limits.memory).toMatch(/^\d+Mi$/);
+    }
   });
 
   it("is a valid systemd unit", ({ skip }) => {

@@ -5,7 +5,7 @@ import { type DocumentOf, defineCollection } from "../../storage/collection.js";
 const trouble = z.object({
   /** The channel that is told. */
   channelId: z.string(),
-  kind: z.enum(["key", "explorer", "late", "unreadable", "unforeseen"]),
+  kind: z.enum(["commands", "key", "explorer", "late", "unreadable", "unforeseen"]),
   since: z.number(),
   /** When it was last found, within a minute. */
   seenAt: z.number(),

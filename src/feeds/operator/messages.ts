@@ -13,6 +13,10 @@ interface TroubleWords {
 }
 
 const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
+  commands: {
+    title: "The commands are not registered",
+    body: md`New commands and options do not appear in Discord. Those that it already has keep working.`,
+  },
   key: {
     title: "The explorer refuses the key",
     body: md`People get answers from the cache while there are any, and nothing new is announced. Get a new key and set ${code("EXPLORER_API_KEY")}; check ${code("EXPLORER_API_URL")} too, and then ${code("npm run doctor")}.`,

@@ -37,8 +37,11 @@ export type FoundTroubles = ReadonlyMap<TroubleKind, readonly string[] | undefin
 export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 
 /** Finds the bot's current problems. */
-export function findTroubles({ troubles, unforeseen, waitingMs, unreadable, elapsed }: Signs): FoundTroubles {
+export function findTroubles(signs: Signs): FoundTroubles {
+  const { troubles, unforeseen, commandsProblem, waitingMs, unreadable, elapsed } = signs;
   const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
+  const unregistered = commandsProblem?.();
+  if (unregistered !== undefined) foundProblems.set("commands", [unregistered]);
   const explorer = troubles();
   const awaySince = explorer?.get("failing");
   if (!explorer) {
@@ -71,6 +74,7 @@ const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind
 
 /** Time for which a problem must be absent before it is over, in ms. A problem that comes and goes is one trouble. */
 const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
+  commands: 0,
   key: 10 * MINUTE,
   explorer: 10 * MINUTE,
   late: 10 * MINUTE,

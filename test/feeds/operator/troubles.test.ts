@@ -28,6 +28,11 @@ describe("problems of the bot", () => {
   it.each<[string, Partial<Signs>, [string, readonly string[] | undefined][]]>([
     ["nothing, where all is well", {}, []],
     ["a key that is refused, at once", { troubles: () => new Map([["refused", ELAPSED]]) }, [["key", []]]],
+    [
+      "commands that are not registered",
+      { commandsProblem: () => "Discord could not be asked." },
+      [["commands", ["Discord could not be asked."]]],
+    ],
     ["nothing yet of an explorer away for 14 min", awayFor(14 * MINUTE), [["explorer", undefined]]],
     ["an explorer away for 15 min", awayFor(15 * MINUTE), [["explorer", []]]],
     [
