@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import type { SandboxDiscord } from "./discord/server.js";
 import type { SandboxExplorer } from "./explorer/server.js";
 
@@ -18,8 +19,8 @@ export interface BotProcess {
   /** Its exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
-  /** Sets its clock so many ms ahead of the real one. */
-  setClock(offsetMs: number): void;
+  /** Sets its clock so many ms ahead of the real one. Resolves once it has been set, or the process has ended. */
+  setClock(offsetMs: number): Promise<void>;
 }
 
 /** A new empty folder for a bot's data. */
@@ -93,7 +94,17 @@ export function startBotProcess(
       }),
     setClock(offsetMs) {
       // One that has ended is started with the time as it is then.
-      if (child.connected) child.send({ clockOffsetMs: offsetMs }, () => {});
+      if (!child.connected) return Promise.resolve();
+      const isSet = new Promise<void>((resolve) => {
+        const look = (message: unknown) => {
+          if (!isDeepStrictEqual(message, { clockOffsetMs: offsetMs })) return;
+          child.off("message", look);
+          resolve();
+        };
+        child.on("message", look);
+      });
+      child.send({ clockOffsetMs: offsetMs }, () => {});
+      return Promise.race([isSet, exited.then(() => {})]);
     },
     async stop(signal = "SIGTERM") {
       child.kill(signal);

@@ -23,8 +23,8 @@ export interface Stack {
   readonly dataDir: string;
   /** The time for the bot, the ledger and Discord alike, epoch ms. */
   now(): number;
-  /** Lets time pass for all three. */
-  pass(ms: number): void;
+  /** Lets time pass for all three. Resolves once the bot's process knows. */
+  pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,6 +35,8 @@ export interface StackOptions {
   readonly discord?: SandboxDiscordOptions;
   /** How far in the past everything begins, in ms. */
   readonly agoMs?: number;
+  /** The time at which a clock begins that runs a thousand times slower than the real one, epoch ms. */
+  readonly clockAt?: number;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
@@ -54,17 +56,25 @@ export async function makeStack({
   second: secondOptions,
   discord: discordOptions,
   agoMs = 0,
+  clockAt,
   env = () => ({}),
 }: StackOptions): Promise<Stack> {
   let offset = -agoMs;
-  const now = () => Date.now() + offset;
+  const madeAt = performance.now();
+  const now = () =>
+    (clockAt === undefined ? Date.now() : clockAt + Math.floor((performance.now() - madeAt) / 1_000)) +
+    offset;
   const explorer = await startSandboxExplorer({ now, ...explorerOptions });
   const discord = await startSandboxDiscord({ now, ...discordOptions });
   const { ledger: sibling } = explorer;
   const second =
     secondOptions &&
     (await startSandboxExplorer({ now, seed: 8, sibling, key: "second-key", ...secondOptions }));
-  const base = botEnvironment(discord, explorer, { ...(second ? networksOf(second) : {}), ...env(discord) });
+  const base = botEnvironment(discord, explorer, {
+    ...(second ? networksOf(second) : {}),
+    ...(clockAt === undefined ? {} : { SANDBOX_CLOCK_AT: String(clockAt) }),
+    ...env(discord),
+  });
   let bot: BotProcess | undefined;
   const running = (): BotProcess => {
     if (!bot) throw new Error("The bot has not been started");
@@ -79,8 +89,9 @@ export async function makeStack({
     now,
     pass(ms) {
       offset += ms;
-      bot?.setClock(offset);
+      const isKnown = bot?.setClock(offset) ?? Promise.resolve();
       discord.world.changed();
+      return isKnown;
     },
     async start(more = {}) {
       bot = startBotProcess({ ...base, ...more }, offset);

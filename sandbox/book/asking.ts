@@ -1,0 +1,68 @@
+import { type Book, ordinaryValidator } from "./book.js";
+
+/** What a member asks, in the order of docs/commands.md, and the screens that its buttons open. */
+export async function asking(book: Book): Promise<void> {
+  const { place, ask, page } = book;
+  const { ledger } = place.explorer;
+  const { driver, people, channels } = place.discord;
+  const ana = { user: book.member(), channel: channels.general };
+  const { id: validator } = ordinaryValidator(ledger).party;
+  const superValidator = ledger.superValidators[0]?.id ?? "";
+  const party =
+    ledger.parties.find(({ id }) => !ledger.validators.some((each) => each.party.id === id))?.id ?? "";
+  const open = ledger.voteRequests.find(({ status }) => status === "In Progress")?.firstContractId ?? "";
+  const closed = ledger.voteRequests.find(({ status }) => status === "Accepted")?.firstContractId ?? "";
+
+  book.chapter("Asking", "What a member sees who types a command.");
+  await ask("/price");
+  await ask("/price", { over: "7d" });
+  await ask("/network");
+  const list = await ask("/validator list", {}, ana);
+  await ask("/validator list", { status: "ACTIVE" });
+  await ask("/validator new");
+  await ask("/validator versions");
+  const shown = await ask("/validator show", { validator }, ana);
+  page("…and its party", await driver.click(ana, shown, "Party"));
+  await ask("/validator show", { validator: superValidator }, {}, "`/validator show` of a super validator");
+  await ask("/party list");
+  await ask("/party top");
+  await ask("/party show", { party });
+  await ask("/party rewards", { party: superValidator });
+  await ask("/proposals list");
+  await ask("/proposals show", { proposal: open });
+  await ask("/proposals show", { proposal: closed }, {}, "`/proposals show` of a vote that is over");
+  await ask("/proposals votes", { proposal: open });
+  const voters = await ask("/proposals voters", {}, ana);
+  const [menu] = driver.components(voters).filter(({ type }) => type === 3);
+  page("…and one of them", await driver.choose(ana, voters, menu?.options?.[0]?.value ?? ""));
+  const transfers = await ask("/transfers", {}, ana);
+  const [transferMenu] = driver.components(transfers).filter(({ type }) => type === 3);
+  page("…and the first one", await driver.choose(ana, transfers, transferMenu?.options?.[0]?.value ?? ""));
+  await ask("/token show", { contract: ledger.tokens[0]?.contractId ?? "" });
+  await ask("/contract list");
+  await ask("/contract show", { contract: ledger.contracts[0]?.contractId ?? "" });
+  await ask("/event list");
+  await ask("/event show", { event: ledger.events[0]?.eventId ?? "" });
+  await ask("/update list");
+  await ask("/update show", { update: ledger.updates[0]?.updateId ?? "" });
+  await ask("/lookup", { id: validator });
+  await ask("/lookup", { id: "aurora" });
+  await ask("/help");
+
+  book.chapter("Buttons and dialogs", "What else a message does that a member has in front of them.");
+  page("Somebody else's button: a copy", await driver.click({ ...ana, user: people.ben }, list, "Versions"));
+  const long = await driver.ask(ana, "/party list");
+  page("▶ on a list", await driver.click(ana, long, "▶"));
+  const jump = driver
+    .components(long)
+    .find(({ type, label }) => type === 2 && /^\d+ \/|^Page/.test(label ?? ""));
+  if (jump?.label) {
+    const opened = await driver.open(ana, long, jump.label);
+    const { title, components } = opened.dialog;
+    book.lines("The page number of a list: a dialog", [
+      `# ${title}`,
+      ...components.flatMap((row) => row.components.map(({ label }) => `${label}: ____`)),
+    ]);
+    page("…with a number that is no page", await driver.submit(ana, opened, ["900"]));
+  }
+}

@@ -1,0 +1,169 @@
+import type { Given } from "../discord/driver.js";
+import type { Channel, Message, User } from "../discord/world.js";
+import type { Ledger } from "../explorer/ledger.js";
+import type { Validator } from "../explorer/model.js";
+import { makeStack, type Stack } from "../stack.js";
+import { pageOf, type Reader } from "./plain.js";
+
+/** A Monday noon, at which the book begins. */
+const BEGINS_AT = Date.UTC(2026, 9, 5, 12);
+
+/** The book while it is written: what the bot says, as text, and the sandbox it says it in. */
+export interface Book {
+  readonly place: Stack;
+  /** Begins a chapter, with a sentence about it. */
+  chapter(title: string, about: string): void;
+  /** Adds a message as it reads now. */
+  page(title: string, message: Message): Message;
+  /** Adds lines that are no message. */
+  lines(title: string, lines: readonly string[]): void;
+  /** A member. Each is called Ana, so that none asks more often than a person may (REQUESTS_PER_PERSON). */
+  member(): User;
+  /** Types a command, and adds its answer. A member asks in #general unless somebody else is given. */
+  ask(command: string, given?: Given, as?: Person, title?: string): Promise<Message>;
+  /** Waits for a message of this chapter in a channel, and adds it. */
+  hear(title: string, channel: Channel, pattern: RegExp): Promise<Message>;
+  /** Waits until the vote requests, and the validators if anybody watches one, have been polled twice. */
+  polled(): Promise<void>;
+  /** Lets time pass, in which all validators but these go on reporting. */
+  pass(ms: number, silent?: readonly string[]): Promise<void>;
+}
+
+/** Time before each command, in ms: nobody asks faster, and Discord's limits pass. */
+const ASK_MS = 4_000;
+
+/** Who does something, and where; by default, a member in #general. */
+export interface Person {
+  readonly user?: User;
+  readonly channel?: Channel;
+}
+
+/** Returns the text of a message with everything that it shows. */
+export const textOf = ({ content, embeds, components }: Message): string =>
+  JSON.stringify([content, embeds, components]);
+
+/** Returns the validator that the chapters ask for, which is always the same. */
+export function ordinaryValidator({ validators }: Ledger): Validator {
+  const [first] = validators
+    .filter(({ isSv, party }) => !isSv && party.name)
+    .toSorted((a, b) => (a.party.id < b.party.id ? -1 : 1));
+  if (!first) throw new Error("The ledger has no validator with a name");
+  return first;
+}
+
+const shownOption = ([name, value]: readonly [string, string | number | boolean], reader: Reader): string =>
+  `${name}:${reader.nameOf(String(value)) ?? (String(value).length > 40 ? `${String(value).slice(0, 12)}…` : value)}`;
+
+/**
+ * Writes the book: starts the bot on the sandbox with a clock that hardly moves, lets the chapters play, and returns the text of
+ * docs/messages.md. The same code gives the same text.
+ */
+export async function writeBook(chapters: readonly ((book: Book) => Promise<void>)[]): Promise<string> {
+  const place = await makeStack({
+    clockAt: BEGINS_AT,
+    explorer: {
+      lively: false,
+      size: { validators: 45, parties: 120, voteRequests: 25, superValidators: 13, updates: 60, tokens: 3 },
+    },
+    env: ({ channels }) => ({
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+      WATCH_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "6000",
+    }),
+  });
+  const { discord, explorer } = place;
+  const { world, driver, channels, guild } = discord;
+  // The clock hardly moves, so that a limit that was reached would not be lifted.
+  discord.limits.enforced = false;
+  const parts: string[] = [];
+  /** The validators are polled only once somebody has subscribed to one. */
+  let isWatching = false;
+  /** Messages of earlier chapters. */
+  const olderMessages = new Set<string>();
+  const reader: Reader = {
+    now: place.now,
+    nameOf(id) {
+      const user = world.users.get(id);
+      const role = guild.roles.find((each) => each.id === id);
+      return user?.global_name ?? user?.username ?? world.channels.get(id)?.name ?? role?.name;
+    },
+  };
+  const readsOf = (path: string) => explorer.requests.filter((each) => each.path.endsWith(path)).length;
+  const seenBy = (message: Message): string[] =>
+    message.visibleTo === undefined ? [] : [`(only ${reader.nameOf(message.visibleTo)} can see this)`];
+  const add = (title: string, lines: readonly string[]) => {
+    parts.push(`### ${title}\n\n\`\`\`text\n${lines.join("\n")}\n\`\`\`\n`);
+  };
+  const newMember = (): User => {
+    const user = world.addUser("Ana");
+    guild.members.set(user.id, []);
+    return user;
+  };
+  const advance = async (ms: number, silent: readonly string[] = []) => {
+    await place.pass(ms);
+    for (const each of explorer.ledger.validators)
+      if (!silent.includes(each.party.id)) explorer.ledger.setValidatorActive(each, true);
+  };
+  const book: Book = {
+    place,
+    member: newMember,
+    chapter(title, about) {
+      parts.push(`## ${title}\n\n${about}\n`);
+      for (const { id } of [...world.messages.values()].flat()) olderMessages.add(id);
+    },
+    page(title, message) {
+      add(title, [...seenBy(message), ...pageOf(message, reader)]);
+      return message;
+    },
+    lines: add,
+    async ask(command, given = {}, { user = newMember(), channel = channels.general } = {}, title) {
+      await place.pass(ASK_MS);
+      isWatching ||= command === "/subscribe validator";
+      const message = await driver.ask({ user, channel }, command, given);
+      const options = Object.entries(given).map((each) => ` ${shownOption(each, reader)}`);
+      return book.page(title ?? `\`${command}${options.join("")}\``, message);
+    },
+    async hear(title, channel, pattern) {
+      const message = await world.until(
+        () =>
+          world.read(channel).findLast((each) => !olderMessages.has(each.id) && pattern.test(textOf(each))),
+        `${pattern} in #${channel.name}`,
+        10_000,
+      );
+      return book.page(title, message);
+    },
+    async polled() {
+      const { length } = explorer.requests;
+      const later = (path: string) =>
+        explorer.requests.slice(length).filter((each) => each.path.endsWith(path)).length;
+      await world.until(
+        () => later("/vote-requests") > 2 && (!isWatching || later("/validators") > 2),
+        "polls",
+        10_000,
+      );
+    },
+    async pass(ms, silent = []) {
+      await advance(ms, silent);
+      await book.polled();
+    },
+  };
+  try {
+    for (const each of explorer.ledger.validators) explorer.ledger.setValidatorActive(each, true);
+    await place.start();
+    // A name is completed once the lists have been read, of which this is the last.
+    await world.until(() => readsOf("/parties/top") > 0, "the names", 60_000);
+    await book.polled();
+    for (const play of chapters) await play(book);
+    return parts.join("\n");
+  } catch (error) {
+    throw new Error(
+      `The book could not be finished after:\n${parts.slice(-3).join("\n")}\n${place.bot().output().slice(-2_000)}`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    await place.close();
+  }
+}

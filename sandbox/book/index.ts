@@ -1,0 +1,14 @@
+import { asking } from "./asking.js";
+import { writeBook } from "./book.js";
+import { settingUp } from "./setting-up.js";
+import { telling } from "./telling.js";
+
+const HEAD = `# What the bot says
+
+Every kind of message, written by \`npm run messages\` from the real bot on the sandbox. Markdown is left out. Buttons are in
+brackets, the choices of a menu follow ▾, and times are in UTC on a Monday in October.
+`;
+
+/** Returns the text of docs/messages.md. */
+export const messagesBook = async (): Promise<string> =>
+  `${HEAD}\n${await writeBook([asking, settingUp, telling])}`;

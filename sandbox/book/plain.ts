@@ -1,0 +1,91 @@
+import type { Component, Message } from "../discord/world.js";
+
+/** What a message's ids and times are shown as. */
+export interface Reader {
+  /** Returns the name of a person, role or channel. */
+  nameOf(id: string): string | undefined;
+  /** The reader's time, epoch ms. */
+  now(): number;
+}
+
+interface Embed {
+  readonly title?: string;
+  readonly description?: string;
+  readonly fields?: readonly { readonly name: string; readonly value: string }[];
+  readonly footer?: { readonly text: string };
+  readonly image?: { readonly url: string };
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** A time as Discord shows it in the style R, such as "3 hours ago". */
+function relative(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? UNITS[3];
+  return new Intl.RelativeTimeFormat("en").format(Math.trunc(seconds / size), unit);
+}
+
+const dateTime = (seconds: number): string =>
+  new Date(seconds * 1_000).toLocaleString("en-GB", {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "UTC",
+  });
+
+/** Returns text without Markdown, as a person reads it in UTC. */
+function plain(text: string, { nameOf, now }: Reader): string {
+  const seconds = Math.floor(now() / 1_000);
+  return (
+    text
+      .replace(/<t:(\d+):R>/g, (_, at) => relative(Number(at) - seconds))
+      .replace(/<t:(\d+):\w>/g, (_, at) => dateTime(Number(at)))
+      .replace(/<#(\d+)>/g, (_, id) => `#${nameOf(id) ?? "deleted"}`)
+      .replace(/<@[&!]?(\d+)>/g, (_, id) => `@${nameOf(id) ?? "unknown"}`)
+      .replace(/<\/([^:>]+):\d+>/g, "/$1")
+      .replace(/```\w*\n?([\s\S]*?)\n?```/g, "$1")
+      .replace(/\*\*(.+?)\*\*/g, "$1")
+      .replace(/\[([^\]]+)\]\((\S+?)\)/g, "$1 <$2>")
+      .replace(/`([^`\n]+)`/g, "$1")
+      .replace(/^-# /gm, "")
+      .replace(/\\([^a-zA-Z0-9\s])/g, "$1")
+      .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://explorer.example")
+      .replace(/127\.0\.0\.1:\d+/g, "explorer.example")
+      // The id of an error is another each time.
+      .replace(/\b[0-9a-f]{8}\b(?=[^0-9a-f-]*$)/g, (id) => (/error/i.test(text) ? "0a1b2c3d" : id))
+  );
+}
+
+const nameOfButton = ({ emoji, label, disabled }: Component): string => {
+  const words = [emoji?.name, label].filter(Boolean).join(" ");
+  return disabled ? `(${words})` : `[${words}]`;
+};
+
+/** Returns a message as the lines of a page of the book. */
+export function pageOf(message: Message, reader: Reader): string[] {
+  const read = (text: string) => plain(text, reader);
+  const lines: string[] = [];
+  if (message.content) lines.push(`Notification: ${read(message.content)}`);
+  // Discord's type Embed is not exported by the sandbox, which keeps embeds as they were sent.
+  for (const embed of message.embeds as Embed[]) {
+    if (embed.title) lines.push(`# ${read(embed.title)}`);
+    if (embed.description) lines.push(...read(embed.description).split("\n"));
+    for (const { name, value } of embed.fields ?? []) {
+      const text = read(value).split("\n");
+      lines.push(...(text.length === 1 ? [`${read(name)}: ${text}`] : [`${read(name)}:`, ...text]));
+    }
+    if (embed.image) lines.push("(picture)");
+    if (embed.footer) lines.push(read(embed.footer.text));
+  }
+  for (const { filename } of message.attachments ?? []) lines.push(`File: ${filename}`);
+  for (const { components } of message.components) {
+    const buttons = components.filter(({ type }) => type === 2);
+    if (buttons.length > 0) lines.push(buttons.map(nameOfButton).join(" "));
+    for (const { placeholder, options = [] } of components.filter(({ type }) => type === 3))
+      lines.push(`▾ ${placeholder}: ${options.map(({ label }) => label).join(" · ")}`);
+  }
+  return lines.map((line) => line.trimEnd());
+}

@@ -1,0 +1,120 @@
+import { PERMISSION } from "../discord/permissions.js";
+import { type Book, ordinaryValidator } from "./book.js";
+
+/** What a person who manages the server types, and what a member sets up in private. */
+export async function settingUp(book: Book): Promise<void> {
+  const { place, ask, page } = book;
+  const { ledger } = place.explorer;
+  const { driver, people, channels, world, guild } = place.discord;
+  const olga = { user: people.owner };
+  const { id: validator } = ordinaryValidator(ledger).party;
+  const voter = ledger.superValidators[0]?.name ?? "";
+  const proposal = ledger.voteRequests.find(({ status }) => status === "In Progress")?.firstContractId ?? "";
+  const closedProposal =
+    ledger.voteRequests.find(({ status }) => status === "Rejected")?.firstContractId ?? "";
+  const add = (name: string, type: 0 | 15 = 0) => world.addChannel({ type, guild_id: guild.id, name });
+  const ops = add("ops");
+  const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+  guild.members.get(people.ben.id)?.push(role);
+
+  book.chapter("Setting up a server", "What Olga sees, who manages the server. All of it is private.");
+  await ask("/subscribe list", {}, olga, "`/subscribe list` before anything is set up");
+  await ask("/subscribe governance", { channel: channels.governance.id, votes: true, changes: true }, olga);
+  await ask("/subscribe validator", { validator, channel: ops.id, role, traffic: true }, olga);
+  await book.polled();
+  await ask("/subscribe newcomers", { channel: ops.id }, olga);
+  await ask("/subscribe price", { when: "above", value: "0.2", channel: ops.id }, olga);
+  await ask("/subscribe digest", { every: "day", at: "9:00", channel: ops.id }, olga);
+  await ask("/subscribe list", {}, olga);
+  await ask("/subscribe edit", { channel: channels.governance.id, before: "2d 6h" }, olga);
+  await ask("/subscribe test", { channel: channels.governance.id }, olga);
+  await book.hear("…and the drill", channels.governance, /[Dd]rill|[Tt]est/);
+  await ask("/subscribe resume", { channel: channels.governance.id }, olga);
+  const spare = add("spare");
+  await ask(
+    "/subscribe newcomers",
+    { channel: spare.id },
+    olga,
+    "`/subscribe newcomers` in a second channel",
+  );
+  await ask("/subscribe remove", { channel: spare.id }, olga);
+  await ask("/voters list", {}, olga, "`/voters list` before anybody is mapped");
+  await ask("/voters set", { sv: voter, who: people.ana.id }, olga);
+  await ask("/voters list", {}, olga);
+  await ask("/voters remove", { sv: voter }, olga);
+
+  book.chapter("Watching in private", "What Ana sees who wants to be told herself.");
+  const ana = { user: people.ana, channel: channels.general };
+  await ask("/watch list", {}, ana, "`/watch list` before anything is watched");
+  await ask("/watch validator", { validator }, ana);
+  await ask("/watch price", { when: "below", value: "0.1" }, ana);
+  await ask("/watch proposal", { proposal }, ana);
+  await ask("/watch voter", { sv: voter }, ana);
+  const watches = await ask("/watch list", {}, ana);
+  const [menu] = driver.components(watches).filter(({ type }) => type === 3);
+  const first = menu?.options?.[0]?.value;
+  if (first !== undefined) page("…and one of them", await driver.choose(ana, watches, first));
+  const given = {
+    watch: String((await driver.complete(ana, "/watch test", "watch", { watch: "" }))[0]?.value),
+  };
+  await ask("/watch test", given, ana, "`/watch test`");
+  await book.hear("…and the drill, in private", world.directChannel(people.ana), /./);
+  await ask("/watch forget", {}, ana);
+
+  book.chapter("What does not work", "Refusals and errors, each with what to do.");
+  const closed = add("closed");
+  closed.permission_overwrites.push({
+    id: guild.id,
+    type: 0,
+    allow: "0",
+    deny: String(PERMISSION.viewChannel),
+  });
+  const noEmbeds = add("no-embeds");
+  noEmbeds.permission_overwrites.push({
+    id: guild.id,
+    type: 0,
+    allow: "0",
+    deny: String(PERMISSION.embedLinks),
+  });
+  const secret = world.addRole(guild, "Secret", 0n);
+  const stranger = world.addUser("Stranger");
+  const nothing = "Nobody at all";
+  for (const [command, given, as] of [
+    ["/validator show", { validator: nothing }, {}],
+    ["/party show", { party: "nobody::1220" }, {}],
+    ["/party show", { party: nothing }, {}],
+    ["/proposals show", { proposal: nothing }, {}],
+    ["/contract show", { contract: "00ab" }, {}],
+    ["/event show", { event: "1220:0" }, {}],
+    ["/update show", { update: "1220ab" }, {}],
+    ["/token show", { contract: nothing }, {}],
+    ["/lookup", { id: "zzzz nothing" }, {}],
+    ["/watch voter", { sv: nothing }, {}],
+    ["/watch price", { when: "above", value: "cheap" }, {}],
+    ["/watch price", { when: "moves", value: "0.2" }, {}],
+    ["/watch price", { when: "above", value: "5%" }, {}],
+    ["/watch proposal", { proposal: closedProposal }, {}],
+    ["/watch test", { watch: "nothing" }, {}],
+    ["/subscribe governance", { channel: closed.id }, olga],
+    ["/subscribe governance", { channel: noEmbeds.id }, olga],
+    ["/subscribe governance", { before: "soon" }, olga],
+    ["/subscribe governance", { before: "1m" }, olga],
+    ["/subscribe governance", { calendar: true }, olga],
+    ["/subscribe governance", { publish: true }, olga],
+    ["/subscribe validator", { validator, after: "5m" }, olga],
+    ["/subscribe validator", { validator: nothing }, olga],
+    ["/subscribe digest", { at: "25:00" }, olga],
+    ["/subscribe digest", { zone: "Mars" }, olga],
+    ["/subscribe digest", { every: "day", on: "friday" }, olga],
+    ["/subscribe newcomers", { role: guild.id }, olga],
+    ["/subscribe remove", { channel: spare.id }, olga],
+    ["/subscribe remove", { channel: ops.id }, olga],
+    ["/subscribe edit", { channel: ops.id, feed: "newcomers", before: "6h" }, olga],
+    ["/voters set", { sv: nothing, who: people.ana.id }, olga],
+    ["/voters set", { sv: voter, who: world.bot.id }, olga],
+    ["/voters set", { sv: voter, who: secret.id }, olga],
+    ["/voters set", { sv: voter, who: stranger.id }, olga],
+    ["/voters remove", { sv: voter }, olga],
+  ] as const)
+    await ask(command, given, as);
+}
