@@ -4,7 +4,7 @@ import { createButtons, createCommands } from "../commands/index.js";
 import { tellRefusal } from "../commands/watch/watches.js";
 import { createHousekeeping, stalledOf } from "./background.js";
 import { createDrawingQueue } from "./charts/charts.js";
-import { type Config, ConfigError } from "./config.js";
+import { type Config, ConfigError, misspeltVariables } from "./config.js";
 import type { FeedModule } from "./delivery/module.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDiscordTime } from "./discord/clock.js";
@@ -69,6 +69,7 @@ export async function startBot(
     ...(config.heartbeatUrl === undefined ? [] : [config.heartbeatUrl]),
   ]);
   const endLogging = logUncaught(log);
+  for (const hint of misspeltVariables()) log.warn({ hint }, "A variable of the environment may be misspelt");
   const metrics = await createMetrics(
     config.httpPort !== undefined,
     withOperator(feeds).map(({ definition }) => definition.name),

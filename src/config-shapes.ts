@@ -90,6 +90,17 @@ export const codeOf = (networkId: string): string => networkId.slice(0, CODE_LEN
 /** Maximum number of networks. Discord allows 8,000 characters per command, and each subcommand lists all networks. */
 const MAX_NETWORKS = 8;
 
+const NETWORK_ID = /^[a-z][a-z0-9]{1,11}$/;
+
+/** Returns the names in a malformed text of network names that are well formed, the first of each code. */
+export const readableIds = (text: string): readonly string[] => {
+  const names = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => NETWORK_ID.test(name));
+  return names.filter((name, at) => names.findIndex((each) => codeOf(each) === codeOf(name)) === at);
+};
+
 /**
  * Names of the networks, the default one first. Their variables end in these names. Links distinguish them by the first two
  * characters.
@@ -97,6 +108,19 @@ const MAX_NETWORKS = 8;
 export const networkIds = z
   .string()
   .transform((text) => text.split(",").map((name) => name.trim()))
-  .refine((names) => names.every((name) => /^[a-z][a-z0-9]{1,11}$/.test(name)))
+  .refine((names) => names.every((name) => NETWORK_ID.test(name)))
   .refine((names) => new Set(names.map(codeOf)).size === names.length && names.length <= MAX_NETWORKS)
   .optional();
+/** Returns the number of letters to change, add or leave out to turn one text into another (Levenshtein distance). */
+export function typosBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries())
+      next.push(
+        Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -7,8 +7,10 @@ import {
   httpAddress,
   networkIds,
   pattern,
+  readableIds,
   shards,
   snowflake,
+  typosBetween,
   visible,
   wholeNumber,
 } from "./config-shapes.js";
@@ -266,6 +268,32 @@ function toNetwork(
   };
 }
 
+/** Differences that a misspelt name may have. */
+const MAX_TYPOS = 2;
+/** Shorter names resemble too many others. */
+const MIN_NAME = 6;
+
+/**
+ * Returns a line for each variable that resembles one of the bot's and is none, such as "OPERATOR_CHANEL_ID: did you mean
+ * OPERATOR_CHANNEL_ID?".
+ */
+export function misspeltVariables(env: Environment = environment()): readonly string[] {
+  const ids = env.NETWORKS?.trim() ? readableIds(env.NETWORKS) : [];
+  const names = [
+    ...Object.keys(botVariables),
+    ...Object.keys(networkVariables).flatMap((name) => [
+      name,
+      ...ids.map((id) => `${name}_${id.toUpperCase()}`),
+    ]),
+  ];
+  const known = new Set(names);
+  return Object.keys(env).flatMap((given) => {
+    if (known.has(given) || given.length < MIN_NAME) return [];
+    const meant = names.find((name) => typosBetween(given.toUpperCase(), name) <= MAX_TYPOS);
+    return meant === undefined ? [] : [`${given}: did you mean ${meant}?`];
+  });
+}
+
 /** Settings of the storage. */
 export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
 
@@ -277,8 +305,8 @@ export function parseConfig(env: Environment): Config {
   const { readAll, check } = createReader(env);
   const { DISCORD_TOKEN, NETWORKS, ...others } = botVariables;
   const { NETWORKS: named, ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
-  // If NETWORKS is malformed, the variables of each network cannot be checked.
-  const ids = named ?? (env.NETWORKS?.trim() ? [] : [undefined]);
+  // If NETWORKS is malformed, the variables of the names that can be read are checked all the same.
+  const ids = named ?? (env.NETWORKS?.trim() ? readableIds(env.NETWORKS) : [undefined]);
   const readNetworks = ids.map((id, index) => {
     const networkNames = namesOf(id, index === 0, env);
     return { id, names: networkNames, values: readAll(networkVariables, networkNames) };
@@ -331,8 +359,12 @@ export function loadConfig(): Config {
   try {
     return parseConfig(environment());
   } catch (error) {
-    const isNothingSet = error instanceof ConfigError && !existsSync(".env");
-    throw isNothingSet ? new ConfigError([...error.problems, NO_FILE]) : error;
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError([
+      ...error.problems,
+      ...misspeltVariables(),
+      ...(existsSync(".env") ? [] : [NO_FILE]),
+    ]);
   }
 }
 

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { REST } from "discord.js";
 import { createCommands } from "../commands/index.js";
-import { type Config, ConfigError, loadConfig } from "./config.js";
+import { type Config, ConfigError, loadConfig, misspeltVariables } from "./config.js";
 import { checkChannel } from "./doctor/channel.js";
-import { type Finding, SIGN } from "./doctor/finding.js";
+import { type Finding, SIGN, warn } from "./doctor/finding.js";
 import { checkAll } from "./doctor/index.js";
 import { feeds } from "./feeds/index.js";
 
@@ -26,6 +26,7 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
   const unused = { of: async () => ({ channels: {} }), set: async () => {} };
   const commands = createCommands(feeds, config.networks, unused);
   yield { what: "Settings", result: "pass", detail: "complete" };
+  for (const hint of misspeltVariables()) yield warn("Settings", hint, "Correct the name, or remove it.");
   yield* checkAll(
     config,
     commands.map(({ definition }) => definition),

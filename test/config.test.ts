@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../src/config.js";
+import { ConfigError, misspeltVariables, parseConfig } from "../src/config.js";
 
 const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
 
@@ -12,6 +12,21 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
     throw error;
   }
 };
+
+describe("a misspelt variable", () => {
+  it.each([
+    [{ OPERATOR_CHANEL_ID: "1" }, ["OPERATOR_CHANEL_ID: did you mean OPERATOR_CHANNEL_ID?"]],
+    [{ DISCORD_TOKNE: "t" }, ["DISCORD_TOKNE: did you mean DISCORD_TOKEN?"]],
+    [{ redis_url: "redis://x" }, ["redis_url: did you mean REDIS_URL?"]],
+    [
+      { NETWORKS: "main,test", EXPLORER_API_KY_TEST: "k", EXPLORER_API_KEY_TEST: "k" },
+      ["EXPLORER_API_KY_TEST: did you mean EXPLORER_API_KEY_TEST?"],
+    ],
+    [{ DISCORD_TOKEN: "t", HTTP_PROXY: "x", HOME: "/", PATH: "/bin", LOGNAME: "me", NODE_ENV: "x" }, []],
+  ])("of %j is named", (env, hints) => {
+    expect(misspeltVariables(env)).toEqual(hints);
+  });
+});
 
 describe("the environment", () => {
   it("requires three variables and has defaults for the rest", () => {
@@ -196,6 +211,14 @@ describe("the environment", () => {
         expect.stringMatching(/^NETWORK_NAME/),
       ]);
       expect(problemsOf({ ...TWO, EXPLORER_CONCURRENCY: "0" })).toHaveLength(1);
+    });
+
+    it("reports the problems of the networks that can be read if NETWORKS is malformed", () => {
+      const problems = problemsOf({ ...TWO, NETWORKS: "main,test,Dev", EXPLORER_CONCURRENCY_TEST: "0" });
+      expect(problems).toEqual([
+        expect.stringMatching(/^NETWORKS is malformed/),
+        expect.stringMatching(/^EXPLORER_CONCURRENCY_TEST is malformed/),
+      ]);
     });
 
     it.each(["main,main", "main,mainnet", "Main", "main,t", "main,,test", "main test", "main,test-net"])(

@@ -62,12 +62,17 @@ export function chosenSettings(
     const typedValue = options.getString(name);
     if (typedValue === null) return [];
     const value = option.parse(typedValue);
-    if (value === undefined) throw new PersonError(option.problem);
+    if (value === undefined) throw new PersonError(option.limit?.(typedValue) ?? option.problem);
     return [[name, value] as const];
   });
+  const newSettings = { ...oldSettings, ...Object.fromEntries(texts) };
+  const contradiction = feed.contradiction?.(
+    newSettings,
+    texts.map(([name]) => name),
+  );
+  if (contradiction !== undefined) throw new PersonError(contradiction);
   return {
-    ...oldSettings,
-    ...Object.fromEntries(texts),
+    ...newSettings,
     chosen: [...new Set([...(before?.chosen ?? []), ...texts.map(([name]) => name)])],
     topics: Object.fromEntries(topics),
     roleId: options.getBoolean("no-role") ? null : (options.getRole("role")?.id ?? oldSettings.roleId),

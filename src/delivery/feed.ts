@@ -41,6 +41,8 @@ export interface FeedOption<Value = unknown> {
   parse(text: string): Value | undefined;
   /** The sentence that the person gets then. */
   readonly problem: string;
+  /** A better sentence for a text that can be read and is out of range. */
+  limit?(text: string): string | undefined;
 }
 
 /** Sources of names. */
@@ -103,6 +105,8 @@ export interface FeedDefinition {
   readonly thing: string;
   readonly topics: Readonly<Record<string, Topic>>;
   readonly options: Readonly<Record<string, FeedOption>>;
+  /** Returns why the options that a person typed contradict the settings. `undefined` if they do not. */
+  contradiction?(settings: Readonly<Record<string, unknown>>, typed: readonly string[]): string | undefined;
   /** True if options change only by subscribing again, not by /subscribe edit (Discord: 25 options). */
   readonly isChangedAnew?: boolean;
   /** True if its messages never ping, so that no role can be chosen. */

@@ -1,4 +1,13 @@
-import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { openFileStore } from "../storage/file-store.js";
@@ -12,13 +21,19 @@ interface Copy {
 }
 
 /**
- * Copies the state's file, because a running bot may have locked it. No file in the folder is created or locked.
+ * Tries to write a file to the folder, and removes it. Then copies the state's file, because a running bot may have locked it.
  * @throws if the folder is not writable
  */
 export function openCopy(dataDir: string): Copy {
   const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));
   if (!statSync(folder).isDirectory()) throw new StateError(`${folder} is no folder`);
-  accessSync(folder, constants.W_OK);
+  // Permissions do not tell of a full disk, or of one that is mounted read-only.
+  const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");
+  try {
+    writeFileSync(trial, "Can this folder be written to?");
+  } finally {
+    rmSync(dirname(trial), { recursive: true, force: true });
+  }
   const isNew = !existsSync(join(dataDir, "crier.db"));
   if (!isNew) accessSync(join(dataDir, "crier.db"), constants.W_OK);
   const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));

@@ -4,10 +4,29 @@ const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY } as const;
 
 const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
 
-/** Parses a duration such as "90m", "6h" or "2d", in ms. Returns NaN if it is invalid. */
+const DURATION = /^(\d{1,4})\s*(?:(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?)$/;
+
+/** Parses a duration such as "90m", "90 min", "6h", "1 hour" or "2 days", in ms. Returns NaN if it is invalid. */
 export function parseDuration(text: string): number {
-  const [, count = "", unit = ""] = /^(\d{1,4})\s?([mhd])$/.exec(text.trim().toLowerCase()) ?? [];
+  const [, count = "", ...units] = DURATION.exec(text.trim().toLowerCase()) ?? [];
+  const unit = units.find(Boolean) ?? "";
   return isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN;
+}
+
+/** Splits a list of durations such as "48h, 24 hours 6h" into one text for each. */
+export const splitDurations = (text: string): readonly string[] =>
+  text
+    .toLowerCase()
+    .replace(/(\d)\s+(?=[a-z])/g, "$1")
+    .split(/[\s,;]+/)
+    .filter(Boolean);
+
+/** Says which limit a duration exceeds, and what the limit is. `undefined` if it exceeds none, or is no duration. */
+export function limitOf(text: string, leastMs: number, mostMs: number): string | undefined {
+  const ms = parseDuration(text);
+  if (ms < leastMs) return `\`${text.trim()}\` is too short. The minimum is ${formatDuration(leastMs)}.`;
+  if (ms > mostMs) return `\`${text.trim()}\` is too long. The maximum is ${formatDuration(mostMs)}.`;
+  return undefined;
 }
 
 /** Formats a whole number of minutes, given in ms, so that `parseDuration` can read it. */

@@ -13,7 +13,7 @@ import { createRecorder, RECORD_MS } from "./chronicle.js";
 import { chronicles, DIGEST_FEED, digests, happenings } from "./collections.js";
 import { collectFacts, createSources, facts } from "./facts.js";
 import { digestView } from "./messages.js";
-import { createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
+import { contradiction, createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
 
 /** A digest that comes so long after its hour is late, in ms. */
 const LATE_MS = 15 * MINUTE;
@@ -48,6 +48,7 @@ const definition: FeedDefinition = {
     },
   },
   options,
+  contradiction,
   isChangedAnew: true,
   isQuiet: true,
   threads: false,

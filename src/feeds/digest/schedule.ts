@@ -30,11 +30,16 @@ const onOption: FeedOption<(typeof DAYS)[number]> = {
   problem: `Choose one of: ${Object.values(WEEKDAYS).join(", ")}.`,
 };
 
-/** A time of day as `HH:MM`, from `9:00`, `09:00` or `9`; undefined if it is none. */
-function parseTime(text: string): string | undefined {
-  const [, hours = "", minutes = "00"] = /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*$/.exec(text) ?? [];
-  if (hours === "" || Number(hours) > 23 || Number(minutes) > 59) return undefined;
-  return `${hours.padStart(2, "0")}:${minutes}`;
+/** Returns a time of day as `HH:MM`, from `9:00`, `09:00`, `9`, `9am` or `5:30 pm`; `undefined` if it is none. */
+export function parseTime(text: string): string | undefined {
+  const [, typedHours = "", minutes = "00", half] =
+    /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$/i.exec(text) ?? [];
+  if (typedHours === "" || Number(minutes) > 59) return undefined;
+  const isOfTwelve = Number(typedHours) >= 1 && Number(typedHours) <= 12;
+  if (half === undefined ? Number(typedHours) > 23 : !isOfTwelve) return undefined;
+  const afternoonHours = half?.toLowerCase() === "pm" ? 12 : 0;
+  const hours = half === undefined ? Number(typedHours) : (Number(typedHours) % 12) + afternoonHours;
+  return `${String(hours).padStart(2, "0")}:${minutes}`;
 }
 
 const atOption: FeedOption<string> = {
@@ -43,12 +48,39 @@ const atOption: FeedOption<string> = {
   byDefault: "09:00",
   schema: z.string().refine((text) => parseTime(text) === text),
   parse: parseTime,
-  problem: "I cannot read that time. Type one such as `09:00` or `17:30`.",
+  problem: "I cannot read that time. Type one such as `09:00`, `17:30` or `9am`.",
 };
 
 /** True for a name of a zone that this version of Node knows. An offset is no zone: it knows no daylight saving. */
 const isZone = (name: string): boolean =>
   name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
+
+/** The parts of the world in the names of zones (IANA). */
+const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "Atlantic", "Indian"] as const;
+
+/**
+ * Returns the name of a time zone, from its name, its city (`Berlin`) or whole hours from UTC (`UTC+2`, which knows no daylight
+ * saving); `undefined` if there is none, or if several parts of the world have such a city.
+ */
+export function parseZone(text: string): string | undefined {
+  const typed = text.trim();
+  if (isZone(typed)) return typed;
+  if (/^(utc|gmt|z)$/i.test(typed)) return "UTC";
+  const [, sign, hours] = /^(?:utc|gmt)\s*([+-])\s*(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
+  if (sign !== undefined) {
+    // The names of these zones have the sign the other way round (IANA: etcetera).
+    const name = Number(hours) === 0 ? "UTC" : `Etc/GMT${sign === "+" ? "-" : "+"}${Number(hours)}`;
+    return isZone(name) ? name : undefined;
+  }
+  if (typed.includes("/")) return undefined;
+  const city = typed.replace(/\s+/g, "_").replace(/(^|[_-])([a-z])/g, (letters) => letters.toUpperCase());
+  const found = AREAS.map((area) => `${area}/${city}`).filter(isZone);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Returns a zone's name for people: `UTC+2` for Etc/GMT-2. */
+const zoneName = (name: string): string =>
+  name.replace(/^Etc\/GMT([+-])/, (_, sign) => `UTC${sign === "+" ? "-" : "+"}`);
 
 const zone: FeedOption<string> = {
   description: "In which time zone, such as Europe/Berlin (UTC)",
@@ -56,12 +88,22 @@ const zone: FeedOption<string> = {
   byDefault: "UTC",
   // One that was imported, or was kept by a Node with newer zones, may be unknown here.
   schema: z.string().refine(isZone),
-  parse: (text) => (isZone(text.trim()) ? text.trim() : undefined),
-  problem: "I know no such time zone. Type its name as in `Europe/Berlin`, `America/New_York` or `UTC`.",
+  parse: parseZone,
+  problem:
+    "I know no such time zone. Type its name or its city, such as `Europe/Berlin`, `New York`, `UTC` or `UTC+2`.",
 };
 
 /** When a digest is sent. */
 export const options = { every, on: onOption, at: atOption, zone } as const;
+
+/** Returns why the options that a person typed contradict each other. `undefined` if they do not. */
+export const contradiction = (
+  { every: often }: Readonly<Record<string, unknown>>,
+  typed: readonly string[],
+): string | undefined =>
+  often === "day" && typed.includes("on")
+    ? "A daily digest comes each day, so that `on` means nothing. Leave `on` out, or choose `every: every week`."
+    : undefined;
 
 /** When a digest is sent: each day, or on one of the week (1 is Monday), by the clock of a zone. */
 export interface Schedule {
@@ -156,5 +198,5 @@ export function createSlots(): (schedule: Schedule, now: number) => Slot {
 export function scheduleWords({ every: often, weekday, hour, minute, zone: name }: Schedule): string {
   const two = (part: number) => String(part).padStart(2, "0");
   const day = WEEKDAYS[DAYS[weekday - 1] ?? "monday"];
-  return `${often === "week" ? `every ${day}` : "every day"} at ${two(hour)}:${two(minute)} ${name}`;
+  return `${often === "week" ? `every ${day}` : "every day"} at ${two(hour)}:${two(minute)} ${zoneName(name)}`;
 }

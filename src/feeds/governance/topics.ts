@@ -2,24 +2,22 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
-import { formatDuration, parseDuration } from "../../text/durations.js";
+import { formatDuration, limitOf, parseDuration, splitDurations } from "../../text/durations.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 
 const MAX_REMINDERS = 5;
+const MIN_BEFORE_MS = 5 * MINUTE;
+const MAX_BEFORE_MS = 30 * DAY;
 /**
  * Reminder times in ms, the longest first, from what a person typed, such as "24h 6h" or "2d, 90m": up to five, each from
  * five minutes to thirty days. Undefined if it is none of that.
  */
 export function parseBefore(text: string): readonly number[] | undefined {
-  const textParts = text
-    .toLowerCase()
-    .split(/[\s,;]/)
-    .filter(Boolean);
-  const durations = textParts.map(parseDuration);
+  const durations = splitDurations(text).map(parseDuration);
   const isGood =
     durations.length > 0 &&
     durations.length <= MAX_REMINDERS &&
-    durations.every((time) => time >= 5 * MINUTE && time <= 30 * DAY);
+    durations.every((time) => time >= MIN_BEFORE_MS && time <= MAX_BEFORE_MS);
   return isGood ? [...new Set(durations)].sort((a, b) => b - a) : undefined;
 }
 
@@ -37,6 +35,12 @@ const beforeOption: FeedOption<readonly number[]> = {
   formerDefault: [DAY, 6 * HOUR],
   schema: z.array(z.number()),
   parse: parseBefore,
+  limit(text) {
+    const durations = splitDurations(text);
+    if (durations.length > MAX_REMINDERS)
+      return `These are ${durations.length} times. The maximum is ${MAX_REMINDERS}.`;
+    return durations.map((each) => limitOf(each, MIN_BEFORE_MS, MAX_BEFORE_MS)).find(Boolean);
+  },
   problem:
     "I cannot read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
 };

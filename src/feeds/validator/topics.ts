@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
 import { MAX_SILENCE_MS, MIN_SILENCE_MS } from "../../ledger/rhythm.js";
-import { formatDuration, parseDuration } from "../../text/durations.js";
+import { formatDuration, limitOf, parseDuration } from "../../text/durations.js";
 import { MINUTE } from "../../util/units.js";
 
 /** Silent after two missed reports, however often the validator reports. */
@@ -23,6 +23,7 @@ const after: FeedOption<After> = {
   formerDefault: 45 * MINUTE,
   schema: z.union([z.number(), z.literal(AUTOMATIC)]),
   parse: parseAfter,
+  limit: (text) => limitOf(text, MIN_SILENCE_MS, MAX_SILENCE_MS),
   problem: "Can't use that time. Type `automatic`, or a time from `20m` to `24h`, such as `3h`.",
 };
 

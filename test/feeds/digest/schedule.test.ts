@@ -1,9 +1,12 @@
+import { DateTime } from "luxon";
 import { describe, expect, it } from "vitest";
 import {
+  contradiction,
   createSlots,
   options,
   type Schedule,
   scheduleOf,
+  scheduleWords,
   slotAfter,
   slotBefore,
 } from "../../../src/feeds/digest/schedule.js";
@@ -146,6 +149,19 @@ describe("the next time", () => {
 });
 
 describe("what people type", () => {
+  it("is shown as UTC+2 for a zone that is whole hours from UTC", () => {
+    expect(scheduleWords(daily(9, 0, "Etc/GMT-2"))).toBe("every day at 09:00 UTC+2");
+    expect(DateTime.fromISO("2026-11-24T09:00", { zone: "Etc/GMT-2" }).toUTC().hour).toBe(7);
+  });
+
+  it.each([
+    ["day", ["every", "on"], true],
+    ["day", ["every"], false],
+    ["week", ["every", "on"], false],
+  ] as const)("is contradictory for every: %s with %j: %s", (every, typed, isContradictory) => {
+    expect(contradiction({ every }, typed) !== undefined).toBe(isContradictory);
+  });
+
   it.each([
     ["9", "09:00"],
     ["9:30", "09:30"],
@@ -153,6 +169,12 @@ describe("what people type", () => {
     ["24:00", undefined],
     ["9:7", undefined],
     ["nine", undefined],
+    ["9am", "09:00"],
+    ["5:30 PM", "17:30"],
+    ["12am", "00:00"],
+    ["12 pm", "12:00"],
+    ["13pm", undefined],
+    ["0am", undefined],
   ])("for a time: %s", (typed, read) => {
     expect(options.at.parse(typed)).toBe(read);
   });
@@ -163,6 +185,16 @@ describe("what people type", () => {
     ["Mars/Olympus", undefined],
     ["+02:00", undefined],
     ["CET", undefined],
+    ["Berlin", "Europe/Berlin"],
+    ["new york", "America/New_York"],
+    ["Buenos Aires", "America/Buenos_Aires"],
+    ["utc", "UTC"],
+    ["UTC+2", "Etc/GMT-2"],
+    ["GMT -5", "Etc/GMT+5"],
+    ["UTC+0", "UTC"],
+    ["UTC+5:30", undefined],
+    ["UTC+99", undefined],
+    ["Atlantis", undefined],
   ])("for a zone: %s", (typed, read) => {
     expect(options.zone.parse(typed)).toBe(read);
   });

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { typosBetween } from "../../src/config-shapes.js";
+import { limitOf, parseDuration, splitDurations } from "../../src/text/durations.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+
+describe("a typed duration", () => {
+  it.each([
+    ["90m", 90 * MINUTE],
+    ["90 min", 90 * MINUTE],
+    ["1 minute", MINUTE],
+    ["6h", 6 * HOUR],
+    ["1 hour", HOUR],
+    ["2 Hours", 2 * HOUR],
+    ["3 hrs", 3 * HOUR],
+    ["2d", 2 * DAY],
+    ["2 days", 2 * DAY],
+    ["", Number.NaN],
+    ["soon", Number.NaN],
+    ["6", Number.NaN],
+    ["6 months", Number.NaN],
+    ["6 dins", Number.NaN],
+    ["-6h", Number.NaN],
+  ])("%j is %d ms", (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  it.each([
+    ["24h 6h", ["24h", "6h"]],
+    ["2 days, 6 hours", ["2days", "6hours"]],
+    ["48h;24 h  90 min", ["48h", "24h", "90min"]],
+    ["  ", []],
+  ])("%j is a list of %j", (text, list) => {
+    expect(splitDurations(text)).toEqual(list);
+  });
+
+  it.each([
+    ["5m", "`5m` is too short. The minimum is 20m."],
+    ["2 days", "`2 days` is too long. The maximum is 24h."],
+    ["20m", undefined],
+    ["24h", undefined],
+    ["soon", undefined],
+  ])("%j exceeds a limit: %s", (text, words) => {
+    expect(limitOf(text, 20 * MINUTE, DAY)).toBe(words);
+  });
+});
+
+it.each([
+  ["OPERATOR_CHANEL_ID", "OPERATOR_CHANNEL_ID", 1],
+  ["DISCORD_TOKNE", "DISCORD_TOKEN", 2],
+  ["same", "same", 0],
+  ["", "abc", 3],
+])("%j has a distance from %j of %d", (a, b, distance) => {
+  expect(typosBetween(a, b)).toBe(distance);
+});
