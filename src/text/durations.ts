@@ -24,8 +24,8 @@ export const splitDurations = (text: string): readonly string[] =>
 /** Says which limit a duration exceeds, and what the limit is. `undefined` if it exceeds none, or is no duration. */
 export function limitOf(text: string, leastMs: number, mostMs: number): string | undefined {
   const ms = parseDuration(text);
-  if (ms < leastMs) return `\`${text.trim()}\` is too short. The minimum is ${formatDuration(leastMs)}.`;
-  if (ms > mostMs) return `\`${text.trim()}\` is too long. The maximum is ${formatDuration(mostMs)}.`;
+  if (ms < leastMs) return `${text.trim()} is too short. The minimum is ${formatDuration(leastMs)}.`;
+  if (ms > mostMs) return `${text.trim()} is too long. The maximum is ${formatDuration(mostMs)}.`;
   return undefined;
 }
 

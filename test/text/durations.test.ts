@@ -34,8 +34,8 @@ describe("a typed duration", () => {
   });
 
   it.each([
-    ["5m", "`5m` is too short. The minimum is 20m."],
-    ["2 days", "`2 days` is too long. The maximum is 24h."],
+    ["5m", "5m is too short. The minimum is 20m."],
+    ["2 days", "2 days is too long. The maximum is 24h."],
     ["20m", undefined],
     ["24h", undefined],
     ["soon", undefined],

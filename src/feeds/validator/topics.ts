@@ -16,6 +16,8 @@ function parseAfter(text: string): After | undefined {
   return ms >= MIN_SILENCE_MS && ms <= MAX_SILENCE_MS ? ms : undefined;
 }
 
+const RANGE = "Type `automatic`, or a time from `20m` to `24h`, such as `3h`.";
+
 const after: FeedOption<After> = {
   description: "When to call it silent: after two missed reports, or a time such as 3h (automatic)",
   maxLength: 10,
@@ -23,8 +25,11 @@ const after: FeedOption<After> = {
   formerDefault: 45 * MINUTE,
   schema: z.union([z.number(), z.literal(AUTOMATIC)]),
   parse: parseAfter,
-  limit: (text) => limitOf(text, MIN_SILENCE_MS, MAX_SILENCE_MS),
-  problem: "Can't use that time. Type `automatic`, or a time from `20m` to `24h`, such as `3h`.",
+  limit(text) {
+    const limit = limitOf(text, MIN_SILENCE_MS, MAX_SILENCE_MS);
+    return limit === undefined ? undefined : `${limit} ${RANGE}`;
+  },
+  problem: `Can't use that time. ${RANGE}`,
 };
 
 /** Options of a subscription to a validator. */

@@ -81,7 +81,7 @@ describe("a validator that a channel watches", () => {
       channel: channel.id,
       after: "5m",
     });
-    expect(bad.content).toContain("`20m` to `24h`");
+    expect(bad.content).toMatch(/^5m is too short\. The minimum is 20m\. .*`20m` to `24h`/);
     expect(
       (await ask("/subscribe validator", { validator: `${watched.party.id.slice(0, -3)}000` })).content,
     ).toContain("No validator");
