@@ -1,10 +1,9 @@
 import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, withPrivate } from "./options.js";
+import { readingCommand } from "./options.js";
 
 export const help: ReadingCommand = {
-  definition: withPrivate(
-    readingCommand("help", "What you can ask, and where the answers come from"),
-  ).toJSON(),
+  definition: readingCommand("help", "What you can do with this bot").toJSON(),
   group: "This bot",
   opens: { "": "help" },
+  isPrivate: true,
 };

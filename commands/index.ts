@@ -11,9 +11,10 @@ import { network } from "./network.js";
 import { type NetworkName, withNetwork } from "./network-option.js";
 import { party } from "./party.js";
 import { price } from "./price.js";
-import { proposals } from "./proposals.js";
+import { proposals, voteButtons } from "./proposals.js";
 import { createSettings } from "./settings.js";
 import { createSubscribe } from "./subscribe/index.js";
+import { createSubscriptionButtons } from "./subscribe/menu.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { update } from "./update.js";
@@ -24,6 +25,8 @@ import { createWatch } from "./watch/index.js";
 /** All buttons that do something other than opening a screen. */
 export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] => [
   ...feeds.flatMap(({ buttons = [] }) => buttons),
+  ...voteButtons,
+  ...createSubscriptionButtons(feeds.map(({ definition }) => definition)),
   ...createWatchButtons(feeds.map(({ definition }) => definition)),
 ];
 

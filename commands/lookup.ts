@@ -5,7 +5,7 @@ import { readingCommand, withId, withPrivate } from "./options.js";
 export const lookup: ReadingCommand = {
   definition: withPrivate(
     withId(
-      readingCommand("lookup", "Opens whatever you paste: an id of any kind, a link, or a name"),
+      readingCommand("lookup", "Open any id, link or name"),
       "id",
       "A party, contract, update, event or vote request id, or a name",
       true,

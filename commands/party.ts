@@ -7,7 +7,7 @@ const ofParty = (name: string, description: string) =>
 const list = subcommand("list", "All parties").addStringOption((option) =>
   option
     .setName("sort")
-    .setDescription("By what (last activity)")
+    .setDescription("Sort by (last activity)")
     .addChoices(
       { name: "last activity", value: "LAST_ACTIVITY_AT" },
       { name: "first seen", value: "FIRST_SEEN_AT" },
@@ -15,7 +15,7 @@ const list = subcommand("list", "All parties").addStringOption((option) =>
 );
 
 export const party: ReadingCommand = {
-  definition: readingCommand("party", "Parties on the ledger: who they are, what they hold and earn")
+  definition: readingCommand("party", "Parties on the ledger: balances and rewards")
     .addSubcommand(withPrivate(withOrder(list, "latest first", "earliest first")))
     .addSubcommand(withPrivate(subcommand("top", "The largest balances")))
     .addSubcommand(ofParty("show", "One party: what it is and what it holds"))

@@ -3,10 +3,10 @@ import { readingCommand, withPrivate } from "./options.js";
 
 export const price: ReadingCommand = {
   definition: withPrivate(
-    readingCommand("price", "What one Canton Coin costs, and how that went").addStringOption((option) =>
+    readingCommand("price", "The price of Canton Coin, with a chart").addStringOption((option) =>
       option
         .setName("over")
-        .setDescription("How long back the chart goes (24 hours)")
+        .setDescription("Time span of the chart (24 hours)")
         .addChoices(
           { name: "24 hours", value: "1d" },
           { name: "7 days", value: "7d" },

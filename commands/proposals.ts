@@ -1,14 +1,17 @@
+import { type ButtonHandler, handlerOf } from "../src/discord/buttons.js";
 import type { ReadingCommand } from "../src/discord/command.js";
+import type { Network } from "../src/networks/network.js";
+import { rawData, rawDataButton, rulesButton, voteRules } from "../src/screens/vote-explained.js";
 import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
 
 const ofProposal = (name: string, description: string) =>
   withPrivate(withId(subcommand(name, description), "proposal", "Its title, or its vote request id", true));
 
-const list = subcommand("list", "Vote requests: the open ones first, or those of a status or a kind")
+const list = subcommand("list", "Vote requests, the open ones first, or by status or kind")
   .addStringOption((option) =>
     option
       .setName("status")
-      .setDescription("Which ones (open first, by deadline)")
+      .setDescription("Status (open first, by deadline)")
       .addChoices(
         { name: "open", value: "open" },
         { name: "accepted", value: "accepted" },
@@ -20,7 +23,7 @@ const list = subcommand("list", "Vote requests: the open ones first, or those of
   .addStringOption((option) =>
     option
       .setName("kind")
-      .setDescription("What they change (anything)")
+      .setDescription("Kind of change (any)")
       .addChoices(
         { name: "featured applications", value: "apps" },
         { name: "super validators", value: "validators" },
@@ -31,14 +34,31 @@ const list = subcommand("list", "Vote requests: the open ones first, or those of
   );
 
 export const proposals: ReadingCommand = {
-  definition: readingCommand("proposals", "Governance: what super validators vote on, and how")
+  definition: readingCommand("proposals", "Governance: vote requests, votes and voters")
     .addSubcommand(withPrivate(list))
     .addSubcommand(ofProposal("show", "One vote request: what it changes, its votes and deadlines"))
     .addSubcommand(ofProposal("votes", "Who voted how on a vote request"))
-    .addSubcommand(withPrivate(subcommand("voters", "How each super validator votes, and who misses votes")))
+    .addSubcommand(
+      withPrivate(subcommand("voters", "How super validators vote, and how many votes they miss")),
+    )
     .toJSON(),
   group: "Governance",
   opens: { list: "proposals", show: "voteRequest", votes: "votes", voters: "voters" },
   idOption: "proposal",
   suggests: ["proposal"],
 };
+
+/** The buttons under vote requests. Their answers are private, so that they do not replace an announcement. */
+export const voteButtons: readonly ButtonHandler<Network>[] = [
+  handlerOf({
+    button: rulesButton,
+    audience: "person",
+    handle: async (_, __, { renderer }: Network) => renderer.message(voteRules),
+  }),
+  handlerOf({
+    button: rawDataButton,
+    audience: "person",
+    handle: async ({ id }, { user }, { explorer, names, renderer }: Network) =>
+      renderer.message(await rawData(explorer.for({ person: user.id }), names, id)),
+  }),
+];

@@ -21,21 +21,21 @@ export function createSettings(
 ): ActingCommand<Network> {
   const definition = new SlashCommandBuilder()
     .setName("settings")
-    .setDescription("Which network commands are about in this server, or in one channel")
+    .setDescription("The default network of this server, or of one channel")
     .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
     .setContexts(InteractionContextType.Guild)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
     .addStringOption((option) =>
       option
         .setName(NETWORK_OPTION)
-        .setDescription("The network of commands that name none")
+        .setDescription("The default network")
         .setRequired(true)
         .addChoices(...choicesOf(networks), { name: "none of its own", value: NO_NETWORK }),
     )
     .addChannelOption((option) =>
       option
         .setName(CHANNEL)
-        .setDescription("In this channel and its threads alone (the whole server)")
+        .setDescription("Only for this channel and its threads (whole server)")
         .addChannelTypes(
           ChannelType.GuildText,
           ChannelType.GuildAnnouncement,

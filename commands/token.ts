@@ -6,7 +6,7 @@ export const token: ReadingCommand = {
     .addSubcommand(
       withPrivate(
         withId(
-          subcommand("show", "One token: its standard, who runs it, and what it requires"),
+          subcommand("show", "One token: its standard, operators and requirements"),
           "contract",
           "Its contract id, or the name of one seen before",
           true,

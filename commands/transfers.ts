@@ -3,7 +3,7 @@ import { readingCommand, withOrder, withPrivate } from "./options.js";
 
 export const transfers: ReadingCommand = {
   definition: withPrivate(
-    withOrder(readingCommand("transfers", "Coin that moved: how much, from whom, to whom")),
+    withOrder(readingCommand("transfers", "The latest transfers of Canton Coin")),
   ).toJSON(),
   group: "Parties and coin",
   opens: { "": "transfers" },

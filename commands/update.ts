@@ -1,7 +1,7 @@
 import { listAndShow } from "./options.js";
 
 export const update = listAndShow("update", {
-  description: "Ledger updates: what happened together",
+  description: "Updates of the ledger",
   list: "Updates by age",
   show: "One update: its events at a glance, and the whole as a file",
   id: "Its update id",

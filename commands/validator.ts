@@ -1,11 +1,11 @@
 import type { ReadingCommand } from "../src/discord/command.js";
 import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
-const list = subcommand("list", "What needs a look: who is silent, who is behind; or a list").addStringOption(
+const list = subcommand("list", "Validators that are down or outdated, or the full list").addStringOption(
   (option) =>
     option
       .setName("status")
-      .setDescription("Which ones (all)")
+      .setDescription("Which validators (all)")
       .addChoices(
         { name: "all", value: "ALL" },
         { name: "active", value: "ACTIVE" },
@@ -15,14 +15,14 @@ const list = subcommand("list", "What needs a look: who is silent, who is behind
 );
 
 export const validator: ReadingCommand = {
-  definition: readingCommand("validator", "The network's validators, and whether they are alive")
+  definition: readingCommand("validator", "The network's validators: status, versions and details")
     .addSubcommand(withPrivate(withOrder(list, "most recently seen first", "longest silent first")))
-    .addSubcommand(withPrivate(subcommand("new", "The validators that joined last")))
-    .addSubcommand(withPrivate(subcommand("versions", "What active validators run, as a picture")))
+    .addSubcommand(withPrivate(subcommand("new", "The newest validators")))
+    .addSubcommand(withPrivate(subcommand("versions", "Versions of active validators, with a chart")))
     .addSubcommand(
       withPrivate(
         withId(
-          subcommand("show", "One validator: does it report, its version, its traffic"),
+          subcommand("show", "One validator: its last report, version and traffic"),
           "validator",
           "Its name, or its party id",
           true,

@@ -73,7 +73,7 @@ export async function livePast(place: Stack): Promise<void> {
   const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
   const told = (channel: Channel, pattern: RegExp): Promise<Message> =>
     world.until(
-      () => world.read(channel).find((message) => pattern.test(JSON.stringify(message.embeds))),
+      () => world.read(channel).find(({ notified }) => pattern.test(notified)),
       `${pattern} in #${channel.name}`,
       20_000,
     );
@@ -85,7 +85,7 @@ export async function livePast(place: Stack): Promise<void> {
   place.pass(20 * HOUR);
   for (let vote = 0; vote < 8; vote += 1) ledger.castVote(first, true);
   ledger.castVote(first, false);
-  await told(governance, /Closed: /);
+  await told(governance, /(Accepted|Implemented): /);
   await driver.ask({ user: people.ana, channel: general }, "/network");
   place.pass(24 * HOUR);
   ledger.openVoteRequest({ motion: "feature", effectiveInMs: 8 * 24 * HOUR });

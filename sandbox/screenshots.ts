@@ -1,12 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startChromium } from "./chromium.js";
+import { measureHeights } from "./heights.js";
 import { givePrices } from "./history.js";
 import { announce, keepStructures, makePictureStack, PICTURES, structureOf } from "./pictures.js";
 import { servePage } from "./web/server.js";
 import { typeCommand } from "./web/typist.js";
 
-/** Writes the README's pictures from the sandbox's page, into docs/pictures. */
+/** Writes the README's pictures from the sandbox's page into docs/pictures, and the heights of messages into docs/heights.md. */
 
 mkdirSync(PICTURES, { recursive: true });
 
@@ -60,6 +61,7 @@ await last().getByText("yes").first().waitFor();
 await ofMessage("announcement", channels.governance);
 await page.screenshot({ path: join(PICTURES, "page.png") });
 keepStructures(shown);
+await measureHeights(browser, served.url, place);
 
 await browser.close();
 await served.close();

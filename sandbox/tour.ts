@@ -51,11 +51,8 @@ async function tour(): Promise<void> {
   console.log("The bot is at work on the sandbox: no token, no key, no Redis.");
   await step("Ana types /price", () => driver.ask(here, "/price"), /USD/);
   const list = await step("Ana types /validator list", () => driver.ask(here, "/validator list"), /active/);
-  await step(
-    "…and turns the page",
-    () => driver.click(here, list, "▶"),
-    /Recently silent|least recently seen/,
-  );
+  await step("…and opens the whole list", () => driver.click(here, list, "All validators"), /last report/);
+  await step("…and turns the page", () => driver.click(here, list, "▶"), /last report/);
   const name = driver.components(list).find((each) => each.type === 3)?.options?.[0]?.label ?? "";
   await step(`…and opens ${name}`, () => driver.choose(here, list, name), /last report/);
   await step("…and goes to its party", () => driver.click(here, list, "Party"), /Party id/);
@@ -116,7 +113,7 @@ async function tour(): Promise<void> {
   );
 
   const find = (channel: Channel, pattern: RegExp) => () =>
-    world.read(channel).find((message) => pattern.test(JSON.stringify(message.embeds)));
+    world.read(channel).find(({ content, embeds }) => pattern.test(JSON.stringify([content, embeds])));
   await world.until(find(channels.general, /New vote request/), "the announcement in #general");
   explorer.ledger.castVote(request, true);
   await step(
@@ -127,13 +124,17 @@ async function tour(): Promise<void> {
   explorer.ledger.closeVoteRequest(request, "Accepted");
   await step(
     "The vote ends: the outcome is a reply…",
-    () => world.until(find(channels.governance, /"Closed: /), "the outcome"),
+    () =>
+      world.until(
+        () => world.read(channels.governance).find(({ notified }) => /^✅ Accepted: /.test(notified)),
+        "the outcome",
+      ),
     /Accepted/,
   );
   await step(
     "…and stands in the announcement",
-    () => world.until(find(channels.governance, /"Vote request: /), "the edit"),
-    /Closed:/,
+    () => world.until(find(channels.governance, /✅ Accepted: .*Requested by/), "the edit"),
+    /✅ Accepted: /,
   );
 
   if (world.refusals.length > 0)

@@ -159,7 +159,7 @@ export function startProcess(
         prices: createPriceHistory(state, log),
         rhythms: createRhythms(state, log),
         charts,
-        source: "explorer.test",
+        networkName: "",
         watchLinks: () => [],
         others: [],
       };

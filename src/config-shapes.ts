@@ -111,6 +111,7 @@ export const networkIds = z
   .refine((names) => names.every((name) => NETWORK_ID.test(name)))
   .refine((names) => new Set(names.map(codeOf)).size === names.length && names.length <= MAX_NETWORKS)
   .optional();
+
 /** Returns the number of letters to change, add or leave out to turn one text into another (Levenshtein distance). */
 export function typosBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -289,7 +289,11 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   const known = new Set(names);
   return Object.keys(env).flatMap((given) => {
     if (known.has(given) || given.length < MIN_NAME) return [];
-    const meant = names.find((name) => typosBetween(given.toUpperCase(), name) <= MAX_TYPOS);
+    const meant = names.find(
+      (name) =>
+        Math.abs(name.length - given.length) <= MAX_TYPOS &&
+        typosBetween(given.toUpperCase(), name) <= MAX_TYPOS,
+    );
     return meant === undefined ? [] : [`${given}: did you mean ${meant}?`];
   });
 }

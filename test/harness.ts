@@ -35,9 +35,9 @@ export async function startHarness({
   return place;
 }
 
-/** Returns a message's content and embeds as one text. */
-export const textOf = (message: { content: string; embeds: object[] }): string =>
-  JSON.stringify([message.content, message.embeds]);
+/** Returns the text that a message notified with and its embeds as one text. An edit may have changed its content since. */
+export const textOf = (message: { content: string; notified?: string; embeds: object[] }): string =>
+  JSON.stringify([message.notified || message.content, message.embeds]);
 
 /** A log that discards everything. */
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -63,7 +63,6 @@ it("shows each refusal, but for those that take more than a person and a command
 /** The beginnings of refusals that the book does not show: they need a race, a limit or a change behind the person's back. */
 const NOT_SHOWN: readonly string[] = [
   "<#…> demands a tag on each post and has none. Add a tag to i",
-  "<#…> has several subscriptions: choose one with ${services.n",
   "<#…> has … subscriptions to …, as many as a channel may have",
   "<#…> is subscribed to that already: edit or remove that one.",
   "<@&…> is not mentionable by everybody, and you lack … in ….",
@@ -71,6 +70,8 @@ const NOT_SHOWN: readonly string[] = [
   "Choose a member of this server, or a role.",
   "Discord limits how fast I may begin to write to people, and ",
   "I do not serve … any more, so this subscription rests. \\`/su",
+  "Only those who may manage the server can change its subscrip",
+  "That subscription is gone. `/subscribe list` shows what is l",
   "No super validator by that name has voted lately. Choose one",
   "No validator has that id or name. `/validator list` shows th",
   "Nobody is told of this here any more.",
@@ -83,7 +84,6 @@ const NOT_SHOWN: readonly string[] = [
   "This is no alert of mine any more: nobody watches the price ",
   "This server has … of these, as many as it may have. \\`/voter",
   "This server has … subscriptions, as many as it may have. \\`/",
-  "This subscription is set in the bot's environment (GOVERNANC",
   "You may not subscribe …: you lack … there yourself.",
   "You watch nothing like that. `/watch list` shows what you wa",
   "You watch … things, as many as one person may. \\`/watch list",

@@ -16,17 +16,11 @@ import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
-import {
-  edit,
-  remove,
-  resume,
-  type SubscribeServices,
-  subscribe,
-  subscriptionsIn,
-  test,
-} from "./handlers.js";
+import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.js";
 import { listSubscriptions, PAGE_OPTION } from "./list.js";
+import { whichSubscription } from "./menu.js";
 import { addRequired, addSettings } from "./options.js";
+import { type SubscribeServices, subscriptionsIn } from "./subscription.js";
 
 const CHANNELS = [
   ChannelType.GuildText,
@@ -64,7 +58,7 @@ function withSettings(
 ) {
   if (feeds.some(({ isQuiet }) => !isQuiet))
     builder.addRoleOption((option) =>
-      option.setName("role").setDescription("A role to ping with each announcement"),
+      option.setName("role").setDescription("Role to ping with each announcement"),
     );
   addSettings(builder, feeds, isNew);
   for (const [name, description] of Object.entries(DELIVERY_FLAGS))
@@ -87,14 +81,14 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
     builder.addStringOption((option) =>
       option
         .setName(FEED_OPTION)
-        .setDescription("Which of the channel's subscriptions, where it has several")
+        .setDescription("The feed, if the channel has several subscriptions")
         .addChoices(...feeds.map(({ name }) => ({ name, value: name }))),
     );
   if (feeds.some(({ subject }) => subject))
     builder.addStringOption((option) =>
       option
         .setName(SUBJECT_OPTION)
-        .setDescription("Which one, where it has several to the same feed")
+        .setDescription("The subject, if the channel has several subscriptions to a feed")
         .setAutocomplete(true),
     );
   return builder;
@@ -159,23 +153,18 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
         ofSubscription(ofChannel("edit", "Change what is announced in a subscribed channel"), feeds),
         feeds,
         false,
-      ).addBooleanOption((option) => option.setName("no-role").setDescription("Ping nobody any more")),
+      ).addBooleanOption((option) => option.setName("no-role").setDescription("Stop pinging a role")),
     )
     .addSubcommand((sub) =>
       sub
         .setName("list")
-        .setDescription("This server's subscriptions, and how they are doing")
+        .setDescription("This server's subscriptions and their status")
         .addIntegerOption((option) =>
-          option
-            .setName(PAGE_OPTION)
-            .setDescription("Which page, where there are several (1)")
-            .setMinValue(1),
+          option.setName(PAGE_OPTION).setDescription("Page of the list (1)").setMinValue(1),
         ),
     )
     .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))
-    .addSubcommand(
-      ofSubscription(ofChannel("test", "Post a drill: an announcement as it would be, with its ping"), feeds),
-    )
+    .addSubcommand(ofSubscription(ofChannel("test", "Post a test announcement, with its ping"), feeds))
     .addSubcommand(ofSubscription(ofChannel("resume", "Resume a paused subscription"), feeds));
 
   const actions = new Map(Object.entries({ edit, list: listSubscriptions, remove, test, resume }));
@@ -194,7 +183,10 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
       const action = actions.get(name);
       if (feed) return subscribe(interaction, services, feed);
       if (!action) throw new PersonError(OTHER_VERSION);
-      return action(interaction, { ...services, feeds });
+      return action(interaction, { ...services, feeds }).catch((error: unknown) => {
+        if (error instanceof SeveralMatch) return whichSubscription(error.subscriptions, services);
+        throw error;
+      });
     },
   };
 }

@@ -9,16 +9,17 @@ import type { Network } from "../../src/networks/network.js";
 import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { described, headline, type SubscribeServices } from "./handlers.js";
+import { subscriptionMenu } from "./menu.js";
+import { byAge, described, headline, OPERATORS_OWN, type SubscribeServices } from "./subscription.js";
 
 /** Number of subscriptions on a page. Each takes up to eight lines. */
 const PER_PAGE = 8;
 /** Name of the option for the page number. */
 export const PAGE_OPTION = "page";
 
-function healthLines({ deliveredAt, error, erroredAt, paused }: Health): Markdown[] {
+function healthLines({ deliveredAt, error, erroredAt, paused }: Health, isPaused = false): Markdown[] {
   return [
-    paused ? md`⏸️ **paused**: \`/subscribe resume\` resumes it` : md`▶️ active`,
+    paused || isPaused ? md`⏸️ **paused**: \`/subscribe resume\` resumes it` : md`▶️ active`,
     md`Last delivery: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
     ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : ""}: ${error}`] : []),
   ];
@@ -40,11 +41,9 @@ async function entryOf(
     ),
     ...described(subscription, feed),
     ...(currentState ? [md`Now: ${currentState}`] : []),
-    ...(of.subscriptions.isFixed(subscription)
-      ? [md`Set in the bot's environment; it cannot be removed by a command.`]
-      : []),
+    ...(of.subscriptions.isFixed(subscription) ? [md`${OPERATORS_OWN}`] : []),
     ...(network
-      ? healthLines(await of.subscriptions.health(subscription.channelId))
+      ? healthLines(await of.subscriptions.health(subscription.channelId), subscription.isPaused)
       : [
           md`💤 **resting**: I do not serve ${of.name} any more. It goes on when my operator brings it back.`,
         ]),
@@ -110,7 +109,13 @@ export async function listSubscriptions(
           md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}: \`page\` shows another`,
         ]
       : [];
-  return say(shownBy, md`Subscriptions`, [...entries.flat(), ...readTimes, ...extent], "neutral");
+  return shownBy.renderer.message({
+    title: md`Subscriptions`,
+    tone: "neutral",
+    body: [...entries.flat(), ...readTimes, ...extent],
+    menus: [await subscriptionMenu(shownOnes, shownBy)],
+    readings: [],
+  });
 }
 
 /** Returns a server's subscriptions, including environment subscriptions for its channels. */
@@ -123,7 +128,7 @@ async function subscriptionsIn(
     services.feeds,
     (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
   );
-  const checked = candidates.map(async (each) => {
+  const checked = candidates.toSorted(byAge).map(async (each) => {
     const { guildId: ownGuild, channelId } = each.subscription;
     return ownGuild !== null || (await isHere(services, channelId, guildId)) ? [each] : [];
   });

@@ -49,7 +49,7 @@ export function createWatch(
   const allWatchables = watchables(feeds);
   const builder = new SlashCommandBuilder()
     .setName("watch")
-    .setDescription("Be told in private: of a validator, the price, a vote request, a vote not cast")
+    .setDescription("Get private alerts about validators, the price and votes")
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
     .setContexts(
       InteractionContextType.Guild,
@@ -58,17 +58,19 @@ export function createWatch(
     );
   for (const each of allWatchables) builder.addSubcommand(subcommandOf(each));
   builder
-    .addSubcommand((sub) => sub.setName("list").setDescription("What you watch: pause, change or remove it"))
+    .addSubcommand((sub) =>
+      sub.setName("list").setDescription("Your private alerts: pause, change or remove them"),
+    )
     .addSubcommand((sub) =>
       sub
         .setName("test")
-        .setDescription("Send yourself a drill: an alert as it would be")
+        .setDescription("Send yourself a test alert")
         .addStringOption((option) =>
-          option.setName(WATCH_OPTION).setDescription("Of which watch (the newest)").setAutocomplete(true),
+          option.setName(WATCH_OPTION).setDescription("Which watch (the newest)").setAutocomplete(true),
         ),
     )
     .addSubcommand((sub) =>
-      sub.setName("forget").setDescription("End all you watch, and delete what I know of you"),
+      sub.setName("forget").setDescription("End all your watches and delete your data"),
     );
 
   const startFromOptions = async (

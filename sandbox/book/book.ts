@@ -127,9 +127,13 @@ export async function writeBook(chapters: readonly ((book: Book) => Promise<void
     async hear(title, channel, pattern) {
       const message = await world.until(
         () =>
-          world.read(channel).findLast((each) => !olderMessages.has(each.id) && pattern.test(textOf(each))),
+          world
+            .read(channel)
+            .findLast(
+              (each) => !olderMessages.has(each.id) && pattern.test(`${each.notified} ${textOf(each)}`),
+            ),
         `${pattern} in #${channel.name}`,
-        10_000,
+        30_000,
       );
       return book.page(title, message);
     },

@@ -41,6 +41,8 @@ function plain(text: string, { nameOf, now }: Reader): string {
   const seconds = Math.floor(now() / 1_000);
   return (
     text
+      // When the bot last read depends on the machine's speed.
+      .replace(/((?:Explorer data from|last read completely|Last delivery:) )<t:\d+:R>/g, "$1a moment ago")
       .replace(/<t:(\d+):R>/g, (_, at) => relative(Number(at) - seconds))
       .replace(/<t:(\d+):\w>/g, (_, at) => dateTime(Number(at)))
       .replace(/<#(\d+)>/g, (_, id) => `#${nameOf(id) ?? "deleted"}`)

@@ -25,7 +25,9 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/subscribe newcomers", { channel: ops.id }, olga);
   await ask("/subscribe price", { when: "above", value: "0.2", channel: ops.id }, olga);
   await ask("/subscribe digest", { every: "day", at: "9:00", channel: ops.id }, olga);
-  await ask("/subscribe list", {}, olga);
+  const list = await ask("/subscribe list", {}, olga);
+  const chosen = await place.discord.driver.choose({ channel: channels.general, ...olga }, list, "newcomers");
+  book.page("…and one of its menu", chosen);
   await ask("/subscribe edit", { channel: channels.governance.id, before: "2d 6h" }, olga);
   await ask("/subscribe test", { channel: channels.governance.id }, olga);
   await book.hear("…and the drill", channels.governance, /[Dd]rill|[Tt]est/);
@@ -89,6 +91,8 @@ export async function settingUp(book: Book): Promise<void> {
     ["/update show", { update: "1220ab" }, {}],
     ["/token show", { contract: nothing }, {}],
     ["/lookup", { id: "zzzz nothing" }, {}],
+    ["/lookup", { id: "ab" }, {}],
+    ["/lookup", { id: "https://discord.com/channels/15747272410807664/15747272410807665" }, {}],
     ["/watch voter", { sv: nothing }, {}],
     ["/watch price", { when: "above", value: "cheap" }, {}],
     ["/watch price", { when: "moves", value: "0.2" }, {}],

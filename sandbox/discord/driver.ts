@@ -287,7 +287,7 @@ export class Driver {
       nick: null,
       avatar: null,
     };
-    const shown = source && (({ visibleTo, pings, ...message }) => message)(source);
+    const shown = source && (({ visibleTo, pings, notified, ...message }) => message)(source);
     const event = {
       id,
       token,

@@ -93,6 +93,7 @@ export function createMessage(world: World, channel: Channel, sent: Sent, option
     ...(channel.guild_id ? { guild_id: channel.guild_id } : {}),
     author,
     content: sent.content ?? "",
+    notified: sent.content ?? "",
     timestamp: new Date(world.now()).toISOString(),
     edited_timestamp: null,
     embeds: resolveEmbeds(sent.embeds ?? [], attachments),

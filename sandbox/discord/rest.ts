@@ -98,7 +98,7 @@ export function createRest(parts: Parts) {
     if (!guild) throw new DiscordError(404, 10_004, "Unknown Guild");
     return guild;
   };
-  const publicMessage = ({ visibleTo, pings, ...message }: Message): object => message;
+  const publicMessage = ({ visibleTo, pings, notified, ...message }: Message): object => message;
   const webhookMessage = (interaction: Interaction, id: string | undefined): Message => {
     const message =
       id === "@original" ? interaction.original : interaction.messages.find((each) => each.id === id);

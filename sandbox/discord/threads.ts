@@ -72,7 +72,7 @@ export function createForumPost(
     uploads,
     more: { id: thread.id },
   });
-  const { visibleTo, pings, ...shown } = message;
+  const { visibleTo, pings, notified, ...shown } = message;
   return { ...thread, message: shown };
 }
 

@@ -85,9 +85,10 @@ export interface Message {
   message_reference?: object;
   application_id?: string;
   thread?: Channel;
-  /** Not Discord's: who of all may see a private message, and what it would notify. */
+  /** Not Discord's: who of all may see a private message, what it would notify, and the text that it notified with. */
   visibleTo?: string;
   pings: string[];
+  notified: string;
 }
 
 export interface Attachment {

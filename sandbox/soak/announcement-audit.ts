@@ -17,9 +17,9 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   /** Unique titles. */
   const opened: string[] = [];
   const saysNew = (message: Message, title: string) => {
-    const text = JSON.stringify(message.embeds);
-    const alone = text.includes(`${title}"`) && /(New v|V)ote request: /.test(text);
-    return alone || (text.includes(" new vote requests") && text.includes(`**${title}**`));
+    const { notified, embeds } = message;
+    const alone = notified.endsWith(`New vote request: ${title}`);
+    return alone || (/ new vote requests/.test(notified) && JSON.stringify(embeds).includes(`**${title}**`));
   };
   /** Messages of a channel and its threads. A forum only has threads. */
   const messagesIn = (channel: Channel): Message[] =>
@@ -29,13 +29,14 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   const timesTold = (channel: Channel, title: string) =>
     messagesIn(channel).filter((message) => saysNew(message, title)).length;
   const timesClosed = (channel: Channel, title: string) =>
-    messagesIn(channel).filter(({ embeds }) => JSON.stringify(embeds).includes(`"Closed: ${title}"`)).length;
+    messagesIn(channel).filter(({ notified }) => notified.startsWith(`✅ Accepted: ${title} `)).length;
   /** Number of messages that name a voter's vote on a request. One message can name several voters. */
   const timesVoteTold = (title: string, voter: string) =>
     messagesIn(votesIn)
-      .map(({ embeds }) => JSON.stringify(embeds))
-      .filter((text) => /"(Vote|\d+ votes) on /.test(text) && text.includes(` on ${title}"`))
-      .filter((text) => text.includes(`**${voter}** `)).length;
+      .filter(
+        ({ notified }) => /^🗳️ (Vote|\d+ votes) on /u.test(notified) && notified.includes(` on ${title} `),
+      )
+      .filter(({ embeds }) => JSON.stringify(embeds).includes(`**${voter}** `)).length;
 
   const move = () => {
     const open = ledger.voteRequests.filter(

@@ -48,10 +48,11 @@ interface Digest {
 }
 
 const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evidence): Digest[] =>
-  evidence.in(channelId).flatMap(({ at, title, text }) => {
+  evidence.in(channelId).flatMap(({ at, content, text }) => {
     const [, since, until] = /(?:From|between) <t:(\d+):f> (?:to|and) <t:(\d+):f>/.exec(text) ?? [];
-    if (title !== `📰 The ${every} on the ledger` || until === undefined) return [];
-    const isLate = text.includes("This comes late");
+    if (!content.startsWith(`📰 ${every === "week" ? "Weekly" : "Daily"} digest`) || until === undefined)
+      return [];
+    const isLate = text.includes("Late because");
     return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate, text }];
   });
 

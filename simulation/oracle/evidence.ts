@@ -71,11 +71,10 @@ export interface Case {
 /** A message as people read it. */
 export interface Told {
   readonly at: number;
-  /** What it notified with, which is never edited. */
+  /** The text that it notified with, without the network's name. */
   readonly content: string;
-  /** Without the network's name. */
-  readonly title: string;
-  readonly fullTitle: string;
+  /** The same with the network's name. */
+  readonly notified: string;
   readonly description: string;
   readonly text: string;
 }
@@ -112,14 +111,13 @@ export function createEvidence({ history, messages, label, down }: Case) {
     [...messages].map(([channelId, own]) => [
       channelId,
       own.map((message): Told => {
-        const { title = "", description = "" } = (message.embeds[0] ?? {}) as Partial<Told>;
+        const { description = "" } = (message.embeds[0] ?? {}) as Partial<Told>;
         return {
           at: Date.parse(message.timestamp),
-          content: without(message.content),
-          title: without(title),
-          fullTitle: title,
+          content: without(message.notified),
+          notified: message.notified,
           description,
-          text: without(`${message.content}\n${JSON.stringify(message.embeds)}`),
+          text: without(`${message.notified}\n${JSON.stringify(message.embeds)}`),
         };
       }),
     ]),

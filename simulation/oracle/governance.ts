@@ -12,20 +12,20 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       const own = evidence.in(channelId).filter(({ text }) => text.includes(title));
       const where = `${title} of ${iso(at)} in ${channelId}`;
       const known = only?.since ?? at;
-      const opened = own.filter(({ content }) =>
-        /(^|> )Vote request: |new vote requests/.test(content),
-      ).length;
+      const opened = own.filter(isOpening).length;
       if (opened > (only ? 0 : 1)) yield `Opened ${opened} times: ${where}`;
       const isKnown = evidence.isClean(at, closesAt);
       if (!only && opened === 0 && isKnown) yield `Not opened: ${where}`;
-      const count = (words: string) => own.filter(({ content }) => content === `${words}: ${title}`).length;
+      const news = own.filter((each) => !isOpening(each));
+      const count = (words: string) =>
+        news.filter(({ content }) => content.includes(`${words}: ${title}`)).length;
 
-      const closed = count("Closed");
+      const outcomes = news.filter(({ content }) => OUTCOME.test(content) && content.includes(`: ${title}`));
+      const closed = outcomes.length;
       if (closed > 1) yield `Closed ${closed} times: ${where}`;
       const mustClose = isKnown && known < closesAt - JUMP_MS && evidence.isClean(closesAt, history.endAt);
       if (closed === 0 && mustClose && (only || opened === 1)) yield `Not closed: ${where}`;
-      if (own.some((each) => each.content === `Closed: ${title}` && each.at < closesAt))
-        yield `Closed too early: ${where}`;
+      if (outcomes.some((each) => each.at < closesAt)) yield `Closed too early: ${where}`;
 
       for (const way of ["yes", "no"] as const) {
         const told = count(`Enough ${way} votes`);
@@ -49,13 +49,13 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         yield `Not told that it is overdue: ${where}`;
       const isShort = motion.voteBefore - at < 2 * DAY;
       const marked = own.filter(
-        ({ content }) => content.startsWith(`Vote request: ${title}`) && content.includes("Short vote"),
+        ({ content }) => content.includes(`New vote request: ${title}`) && content.includes("Short vote"),
       ).length;
       if (
         !only &&
         opened === 1 &&
         marked !== Number(isShort) &&
-        own.some(({ content }) => content.startsWith(`Vote request: ${title}`))
+        own.some(({ content }) => content.includes(`New vote request: ${title}`))
       )
         yield `${isShort ? "Not marked" : "Marked"} as a short vote: ${where}`;
 
@@ -65,6 +65,13 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       yield* judgeReminders(own, due, unnamed, { where, known, closesAt, isKnown }, evidence);
     }
 };
+
+/** The first message about a request, or about several. */
+const isOpening = ({ content, text }: Told): boolean =>
+  /New vote request: |new vote requests/.test(content) || text.includes("Requested by");
+
+/** News of an end. */
+const OUTCOME = /^(✅ (Accepted|Implemented)|❌ Rejected|⌛ Expired|▫️ Ended|⚠️ Accepted, but)/u;
 
 export interface Reminder {
   /** Epoch ms. */
@@ -111,7 +118,7 @@ const isNoneOf =
     due.every((each) => each.dueAt !== dueAt) &&
     !own.some(
       ({ content, at }) =>
-        content.startsWith("Not voted yet: ") && at >= dueAt - MINUTE && at <= dueAt + REMINDED_MS,
+        / left: .* voted on /.test(content) && at >= dueAt - MINUTE && at <= dueAt + REMINDED_MS,
     );
 
 /**
@@ -125,7 +132,7 @@ function* judgeReminders(
   { where, known, closesAt, isKnown }: Reminded,
   evidence: Evidence,
 ): Iterable<string> {
-  const told = own.filter(({ content }) => /(^|> )Still open: /.test(content)).map(({ at }) => at);
+  const told = own.filter(({ content }) => / left to vote: /.test(content)).map(({ at }) => at);
   const isInReach = ({ dueAt, deadline }: Reminder) => dueAt < Math.min(closesAt, deadline) + JUMP_MS;
   const mayCome = due.filter(isInReach);
   const all = [...mayCome, ...unnamed.filter(isInReach)];

@@ -22,9 +22,8 @@ const judgeLabels: Judge = function* ({ community, label }, evidence) {
     ...community.newcomers,
   ]);
   for (const channelId of channels)
-    for (const { fullTitle } of evidence.in(channelId))
-      if (!fullTitle.endsWith(` · ${label}`))
-        yield `Without the network's name: ${fullTitle} in ${channelId}`;
+    for (const { notified } of evidence.in(channelId))
+      if (!notified.endsWith(` · ${label}`)) yield `Without the network's name: ${notified} in ${channelId}`;
 };
 
 const JUDGES: readonly Judge[] = [

@@ -4,7 +4,7 @@ import type { Judge } from "./evidence.js";
 export const judgeNewcomers: Judge = function* ({ history, community }, evidence) {
   for (const channelId of community.newcomers) {
     const own = evidence.in(channelId);
-    const old = own.filter(({ content }) => /Node \d/.test(content)).length;
+    const old = own.filter(({ content }) => /joined: .*Node \d/.test(content)).length;
     if (old > 0) yield `Told of ${old} that were there before: ${channelId}`;
     for (const { at, name } of history.joinings) {
       const told = own.filter(({ text }) => text.includes(name)).length;

@@ -17,13 +17,13 @@ interface Alert {
 }
 
 const titleOf = ({ when, value }: PriceWatch): string =>
-  when === "moves" ? `Canton Coin: up or down ${value} % in 1h` : `Canton Coin: ${when} ${value} USD`;
+  when === "moves" ? `${value}% or more in ` : `${when} ${value} USD: `;
 
 function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
-  return evidence.in(watch.channelId).flatMap(({ title, description }) => {
+  return evidence.in(watch.channelId).flatMap(({ content, description }) => {
     const [, from, to, second] =
-      /From ([\d.]+) USD(?: at <t:\d+:f>)? to ([\d.]+) USD: .*at <t:(\d+):f>/.exec(description) ?? [];
-    if (title !== titleOf(watch) || second === undefined) return [];
+      /From ([\d.]+) USD(?: at <t:\d+:f>)? to \*\*([\d.]+) USD\*\* at <t:(\d+):f>/.exec(description) ?? [];
+    if (!content.includes(titleOf(watch)) || second === undefined) return [];
     return [{ at: Number(second) * SECOND, from: Number(from), to: Number(to) }];
   });
 }

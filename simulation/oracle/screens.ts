@@ -51,9 +51,9 @@ function* judgeDates({ voteBefore, effectiveAt, at }: Motion, text: string, wher
   for (const [name, time] of [
     ["Quorum by", voteBefore],
     ["Decided on", effectiveAt],
-    ["Opened", at],
+    ["opened", at],
   ] as const) {
-    const shown = new RegExp(`"name":"${name}","value":"<t:(\\d+)`).exec(text)?.[1];
+    const shown = new RegExp(`${name} <t:(\\d+)`).exec(text)?.[1];
     if (shown !== undefined && time !== null && Number(shown) !== secondOf(time))
       yield `"${name}" is ${iso(Number(shown) * SECOND)}, not ${iso(time)}: ${where}`;
   }

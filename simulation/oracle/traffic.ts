@@ -47,9 +47,9 @@ export const judgeTraffic: Judge = function* ({ history, community }, evidence) 
         evidence.isClean(step.at, endsAt, SEEN_MS) &&
         step.at > history.startAt + 12 * HOUR;
       const own = told.filter(
-        ({ at, text }) => at > step.at && at < endsAt + 20 * MINUTE && text.includes(`Less than ${limit} %`),
+        ({ at, text }) => at > step.at && at < endsAt + 20 * MINUTE && text.includes(`less than ${limit}%`),
       ).length;
-      if (isSeen && own !== 1) yield `Told ${own} times of less than ${limit} % at ${iso(step.at)}: ${where}`;
+      if (isSeen && own !== 1) yield `Told ${own} times of less than ${limit}% at ${iso(step.at)}: ${where}`;
     }
   }
 };

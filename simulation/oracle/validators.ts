@@ -36,16 +36,20 @@ export interface Silence {
   readonly within: readonly Told[];
 }
 
+/** Whether a message told that a validator went silent. */
+const isCardOf = ({ content }: Told, name: string): boolean => content.includes(`🔴 ${name}: no report for`);
+
+/** The last report before a silence, by its message: seconds. */
+const sinceOf = ({ description }: Told): number => Number(/<t:(\d+):f>/.exec(description)?.[1]);
+
 /**
  * What was told of the end of a silence: of the last one called before the report that ended it. An explorer that falls behind
  * makes silences that are none, until it is held to be behind.
  */
 function backsOf(own: readonly Told[], name: string, since: number): readonly Told[] {
-  const called = own.flatMap(({ content }) =>
-    content.includes(`${name} went silent`) ? Number(/last seen <t:(\d+):f>/.exec(content)?.[1]) : [],
-  );
-  return own.filter(({ title, content, description }) => {
-    if (title !== `🟢 Back: ${name}` || content.includes("went silent")) return false;
+  const called = own.flatMap((each) => (isCardOf(each, name) ? sinceOf(each) : []));
+  return own.filter(({ content, description }) => {
+    if (!content.startsWith(`🟢 Back: ${name},`)) return false;
     const seenAgain = Number(/Seen again <t:(\d+):/.exec(description)?.[1]);
     return (
       seenAgain > secondOf(since) && !called.some((other) => other > secondOf(since) && other < seenAgain)
@@ -70,10 +74,7 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
       const isChanging =
         history.changeAt !== null && since < history.changeAt + 8 * HOUR && next > history.changeAt - HOUR;
       if (silentMs > most + MINUTE && !isChanging) {
-        const stamp = `<t:${secondOf(since)}:f>`;
-        const cards = own.filter(
-          ({ content }) => content.includes(`${name} went silent`) && content.includes(stamp),
-        );
+        const cards = own.filter((each) => isCardOf(each, name) && sinceOf(each) === secondOf(since));
         // Those that were called silent a little later stand in the message, and not in what it notified with.
         const many = own.filter(
           ({ content, text, at }) =>
@@ -140,7 +141,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
     if (isAnswered || within.length > 0 || cards.length !== 1) continue;
     const again = own.filter(
       ({ content, text }) =>
-        content.includes(`Still silent: ${name}`) && text.includes(`<t:${secondOf(since)}:`),
+        content.includes(`Still silent: ${name},`) && text.includes(`<t:${secondOf(since)}:`),
     ).length;
     if (again > levelsIn(seenAgainAt - since + slack, leastMs)) yield `Worse ${again} times: ${where}`;
     const [card] = cards;
@@ -158,10 +159,11 @@ export const judgeSilences: Judge = function* (of, evidence) {
 export const judgeFalseAlarms: Judge = function* ({ history, community }, evidence) {
   const { changeAt } = history;
   for (const channelId of new Set(community.validators.map((each) => each.channelId)))
-    for (const { content, at } of evidence.in(channelId)) {
-      const [, name, stamp] = /Node (\d+) went silent: last seen <t:(\d+):f>/.exec(content) ?? [];
-      if (stamp === undefined) continue;
-      const [validator, since] = [Number(name), Number(stamp) * 1_000];
+    for (const told of evidence.in(channelId)) {
+      const { content, at } = told;
+      const [, name] = /🔴 Node (\d+): no report for/u.exec(content) ?? [];
+      if (name === undefined) continue;
+      const [validator, since] = [Number(name), sinceOf(told) * 1_000];
       const made = history.nextReport(validator, since - 1);
       const next = history.nextReport(validator, made);
       const { least } = history.bounds(validator, since);
@@ -177,7 +179,10 @@ export const judgeCalm: Judge = function* ({ history, community }, evidence) {
   if (!history.isCalm) return;
   for (const channelId of new Set(community.validators.map((each) => each.channelId)))
     for (const { content, at } of evidence.in(channelId))
-      if (/silent|Back:|on hold|No validator has reported/.test(content) && history.changeAt === null)
+      if (
+        /silent|no report|Back:|on hold|No validator has reported/.test(content) &&
+        history.changeAt === null
+      )
         yield `Told although all is well: ${content} at ${iso(at)}`;
 };
 

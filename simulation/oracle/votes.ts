@@ -9,13 +9,13 @@ const FRESH_MS = 90_000;
 /** Each vote is told once, except for the requester's own. */
 export const judgeVotes: Judge = function* ({ history, community, ballots }, evidence) {
   for (const { channelId, votes } of community.governance) {
-    const told = evidence.in(channelId).filter(({ title }) => /^(Vote|\d+ votes) on /.test(title));
+    const told = evidence.in(channelId).filter(({ content }) => /^🗳️ (Vote|\d+ votes) on /u.test(content));
     if (!votes) {
       if (told.length > 0) yield `Told of ${told.length} votes that nobody is to hear of: ${channelId}`;
       continue;
     }
     for (const { title, closesAt, at: openedAt } of history.motions) {
-      const about = told.filter((each) => each.title.endsWith(` on ${title}`));
+      const about = told.filter(({ content }) => `${content} (`.includes(` on ${title} (`));
       const isCut = about.some(({ description }) => / more\n/.test(description));
       for (const { at, voter, accept, isOwn } of ballots.filter((each) => each.title === title)) {
         const sign = accept ? "✅" : "❌";
@@ -44,7 +44,7 @@ export const judgePings: Judge = function* ({ history, community, ballots }, evi
       );
       const reminders = evidence
         .in(channelId)
-        .filter(({ content }) => content.endsWith(`Still open: ${title}`));
+        .filter(({ content }) => `${content} (`.includes(`left to vote: ${title} (`));
       for (const { at, content, description } of reminders) {
         const where = `the reminder of ${title} at ${iso(at)} in ${channelId}`;
         const pinged = everybody.filter(([, id]) => content.includes(`<@${id}>`));
@@ -72,10 +72,10 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
   const { voterName, directId } = community;
   const told = evidence
     .in(directId)
-    .filter(({ content }) => content.startsWith(`Not voted yet: ${voterName}, on `));
+    .filter(({ content }) => content.includes(`left: ${voterName} hasn't voted on `));
   for (const motion of history.motions) {
     const { title, at: openedAt, closesAt, isWatched } = motion;
-    const own = told.filter(({ content }) => content.endsWith(`, on ${title}`));
+    const own = told.filter(({ content }) => content.endsWith(` voted on ${title}`));
     const castAt = ballots.find((each) => each.title === title && each.voter === voterName)?.at;
     const votedAt = castAt ?? Number.POSITIVE_INFINITY;
     for (const { at } of own)

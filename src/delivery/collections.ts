@@ -85,6 +85,8 @@ const announcedSchema = z.object({
   /** Channel of the message: the subscribed one, or the forum's post. */
   in: z.string(),
   at: timestampSchema,
+  /** The mentions that its text begins with. Missing in documents of earlier versions. */
+  pings: z.string().exactOptional(),
   /** The channel of later news: its thread, or the forum's post. */
   threadId: z.string().exactOptional(),
   /** Revision of the subject that the message shows. Missing if the message is never edited, or was deleted by a person. */

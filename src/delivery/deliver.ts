@@ -84,6 +84,7 @@ export function createDeliver(context: DeliverContext) {
       messageId: sent.messageId,
       in: sent.in,
       at: now(),
+      pings: sent.pings,
     };
     const message = {
       ...commonFields,
@@ -202,7 +203,12 @@ export function createDeliver(context: DeliverContext) {
     const result = resultOf({ problem, isSending: sending, hasThread, ageMs: now() - at });
     switch (result) {
       case "arrived":
-        await record(id, feed, delivery, subscription, { messageId: "", in: channelId, gone: true });
+        await record(id, feed, delivery, subscription, {
+          messageId: "",
+          in: channelId,
+          gone: true,
+          pings: "",
+        });
         return;
       case "stand-alone":
         if (known && subject !== undefined)

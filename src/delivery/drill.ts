@@ -34,9 +34,8 @@ export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
 });
 
 /** A view that says of itself that it is a drill. */
-const marked = (view: View): View => ({
+const marked = (view: View) => ({
   ...view,
-  title: md`🧪 DRILL: ${view.title}`,
   notification: md`🧪 DRILL: ${view.notification ?? view.title}`,
   body: [
     md`-# This is a drill, to show what an announcement looks like here. Nothing has happened.`,
@@ -59,6 +58,12 @@ export async function requestDrill(
   const view = marked(await viewFor(renderer.mark(deliveryId(feed, drillEventId(id), channelId))));
   // The state holds text, and no pictures.
   const payload = { ...withoutPictures(renderer.message(view)), files: [] };
-  const drill = { feed, channelId, subject, at: now, event: { id, title: view.title.toString(), payload } };
+  const drill = {
+    feed,
+    channelId,
+    subject,
+    at: now,
+    event: { id, title: view.notification.toString(), payload },
+  };
   await state.commit([state.open(requestedDrills).put(id, drill)]);
 }

@@ -1,19 +1,22 @@
 import type { REST } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
 import type { MessagePayload } from "../discord/message.js";
-import { editMessage, setArchived } from "../discord/post.js";
+import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
 import { type Announced, deliveryId, farewells } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 
 /** Edits a delivered message. A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
 export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
+  const { in: placeId, messageId } = document;
+  // Earlier versions did not record the mentions.
+  const pings = document.pings ?? pingsIn(await readText(rest, placeId, messageId));
   try {
-    await editMessage(rest, document.in, document.messageId, payload);
+    await editMessage(rest, placeId, messageId, payload, pings);
   } catch (error) {
     if (!hasCode(error, DISCORD.threadArchived)) throw error;
-    await setArchived(rest, document.in, false);
-    await editMessage(rest, document.in, document.messageId, payload);
-    await setArchived(rest, document.in, true);
+    await setArchived(rest, placeId, false);
+    await editMessage(rest, placeId, messageId, payload, pings);
+    await setArchived(rest, placeId, true);
   }
 }
 

@@ -53,6 +53,8 @@ export interface FeedDeps {
 
 /** The parts of a network that a feed's buttons and commands work with. */
 export interface FeedServices {
+  /** Missing if messages show only what the state has. */
+  readonly explorer?: ExplorerService;
   readonly state: State;
   readonly subscriptions: Subscriptions;
   readonly renderer: Renderer;

@@ -1,6 +1,14 @@
 import { DISCORD, hasCode } from "../discord/errors.js";
 import { withoutPictures } from "../discord/message.js";
-import { findByMark, findPostByMark, type Post, postMessage, postToForum } from "../discord/post.js";
+import {
+  findByMark,
+  findPostByMark,
+  type Post,
+  pingsIn,
+  pingsTo,
+  postMessage,
+  postToForum,
+} from "../discord/post.js";
 import { LeaseLost } from "../storage/lease.js";
 import { withDeadline } from "../util/timeouts.js";
 import {
@@ -20,6 +28,8 @@ export interface Sent {
   readonly in: string;
   readonly threadId?: string;
   readonly revision?: number;
+  /** The mentions that its text begins with. */
+  readonly pings: string;
 }
 
 /** An interrupted send is looked for from so long before its claim, in ms: Discord's time is known to the second. */
@@ -85,6 +95,7 @@ export function createSender({
       isSilent: loudness === "silent",
       replyTo: known && !known.threadId ? known.messageId : undefined,
     };
+    const pings = pingsTo(post);
     const attempt = async (what: Post, signal: AbortSignal) => {
       if (subscription.forum && !known?.threadId) {
         const threadId = await postToForum(
@@ -95,10 +106,10 @@ export function createSender({
           subscription.tagId,
           signal,
         );
-        return { messageId: threadId, in: threadId, threadId, revision };
+        return { messageId: threadId, in: threadId, threadId, revision, pings };
       }
       const placeId = known?.threadId ?? channelId;
-      return { messageId: await postMessage(rest, placeId, what, signal), in: placeId, revision };
+      return { messageId: await postMessage(rest, placeId, what, signal), in: placeId, revision, pings };
     };
     return withDeadline(remainingMs, stopping, async (signal) => {
       try {
@@ -126,16 +137,19 @@ export function createSender({
     const line = lineOf(subscription);
     await pacer.turn(line);
     if (subscription.forum && !thread) {
-      const postId =
-        subscription.guildId &&
-        (await findPostByMark(rest, channelId, subscription.guildId, renderer.mark(id), searchSince, () =>
-          pacer.turn(line),
-        ));
-      return postId ? { messageId: postId, in: postId, threadId: postId } : undefined;
+      const found =
+        subscription.guildId === null
+          ? undefined
+          : await findPostByMark(rest, channelId, subscription.guildId, renderer.mark(id), searchSince, () =>
+              pacer.turn(line),
+            );
+      return (
+        found && { messageId: found.id, in: found.id, threadId: found.id, pings: pingsIn(found.content) }
+      );
     }
     const placeId = thread ?? channelId;
-    const messageId = await findByMark(rest, placeId, renderer.mark(id), searchSince);
-    return messageId === undefined ? undefined : { messageId, in: placeId };
+    const found = await findByMark(rest, placeId, renderer.mark(id), searchSince);
+    return found && { messageId: found.id, in: placeId, pings: pingsIn(found.content) };
   };
 
   return { send: sendMessage, find: findSentMessage, announcedFor };

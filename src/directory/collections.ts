@@ -17,6 +17,9 @@ const entrySchema = z.object({
   seenAt: timestampSchema.nullable().exactOptional(),
   /** Status and deadline of a vote request. They tell requests with the same name apart better than an id. */
   note: z.string().exactOptional(),
+  /** A vote request's requester, and when it was opened (epoch ms). They tell requests with the same name apart. */
+  requester: z.string().exactOptional(),
+  openedAt: timestampSchema.exactOptional(),
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
   /** The time span in which the bot saw a vote request end, epoch ms. */

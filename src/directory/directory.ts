@@ -36,6 +36,8 @@ export interface Directory {
    * entries.
    */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
+  /** Returns a kind's entries with this name, ignoring case. */
+  namesakes(kind: Kind, name: string): readonly NamedEntry[];
   /** Returns entries whose name, id or shortened id equals the text, ignoring case. */
   named(kinds: readonly Kind[], text: string): Match[];
   replace(kind: Kind, entries: readonly NamedEntry[], readAt: number, changedAt?: number): Promise<void>;
@@ -158,8 +160,11 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   if (exactEntry) return [exactEntry];
   // NFKC turns "…" into three dots. Few people paste a shortened id, so a linear search is enough.
   if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
-  return [...(byName.get(typed) ?? [])].flatMap((index) => entries[index] ?? []);
+  return withName({ entries, byName }, typed);
 }
+
+const withName = ({ entries, byName }: Pick<List, "entries" | "byName">, name: string) =>
+  [...(byName.get(name) ?? [])].flatMap((index) => entries[index] ?? []);
 
 /** Returns the most relevant entries: active ones first, and among equals those that were learned after the list was read. */
 function mostRelevant({ entries, read }: List, max: number): NamedEntry[] {
@@ -253,6 +258,8 @@ export function createDirectory(now = Date.now): Directory {
         .map(({ match }) => match);
     },
 
+    namesakes: (kind, name) => withName(listOf(kind), plain(name)),
+
     named(kinds, text) {
       const typedText = plain(text).trim();
       return kinds.flatMap((kind) =>
@@ -292,8 +299,17 @@ export function createDirectory(now = Date.now): Directory {
   return directory;
 }
 
-/** Returns an entry's label with its name first, at most `max` UTF-16 units long. */
-export function entryLabel({ id, name, note }: NamedEntry, max: number): string {
-  const aside = cut(note ?? fingerprint(id), 60);
+/**
+ * Returns an entry's label with its name first, at most `max` UTF-16 units long.
+ * @param isAmbiguous true if another entry has the same name and note
+ */
+export function entryLabel(
+  { id, name, note, openedAt }: NamedEntry,
+  max: number,
+  isAmbiguous = false,
+): string {
+  const opened =
+    isAmbiguous && openedAt !== undefined ? `, opened ${new Date(openedAt).toISOString().slice(0, 16)}` : "";
+  const aside = cut(`${note ?? fingerprint(id)}${opened}`, 60);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }

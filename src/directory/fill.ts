@@ -7,7 +7,7 @@ import { readFormer } from "../ledger/missing-votes.js";
 import { estimateRhythm } from "../ledger/network-rhythm.js";
 import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
 import { identityOf, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, neededFor } from "../ledger/vote-rules.js";
+import { isOpen, neededFor, statusWords } from "../ledger/vote-rules.js";
 import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
@@ -30,22 +30,32 @@ type Source = (explorer: Explorer, ended: () => boolean, names: Names) => Promis
 
 /** Returns a vote request's entry for completion. */
 export function proposalEntry(
-  request: NamedRequest & Standable,
+  request: NamedRequest &
+    Standable & {
+      readonly createdAt?: number | null;
+      readonly requester?: string | null;
+      readonly requesterName?: string | null;
+    },
   id: string,
   names: Names,
   now: number,
 ): NamedEntry {
   const standing = standingOf(request, neededFor(request, undefined), now);
   const { phase, next } = standing;
+  const openedAt = request.createdAt ?? undefined;
+  const requester =
+    request.requesterName ?? (request.requester ? names.called(request.requester) : undefined);
   const date =
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   const action = names.actionOf(id);
   const closed = request.closed ?? names.closingOf(id);
   return {
     id,
-    name: names.voteRequest(request),
+    name: names.ownName(request),
     active: isOpen(request, now) && isVotable(standing),
-    note: `${PHASE_WORDS[phase] ?? (request.isGone ? OUTCOME_UNKNOWN : (request.status ?? "status not known"))}${date}`,
+    note: `${PHASE_WORDS[phase] ?? (request.isGone ? OUTCOME_UNKNOWN : statusWords(request.status))}${date}`,
+    ...(requester === undefined ? {} : { requester }),
+    ...(openedAt === undefined ? {} : { openedAt }),
     ...(action === undefined ? {} : { action }),
     ...(closed === undefined ? {} : { closed }),
   };

@@ -20,7 +20,7 @@ import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
-import { requestSummaries } from "./collections.js";
+import { type NamedEntry, requestSummaries } from "./collections.js";
 import type { Directory } from "./directory.js";
 
 /** The parts of a vote request that its name depends on. */
@@ -39,9 +39,11 @@ export interface Names {
   called(idOrName: string): string;
   /**
    * Returns a descriptive name of a vote request, such as "Feature Delta Labs". Its title is often the action's constructor,
-   * which states only the kind of action.
+   * which states only the kind of action. If other requests have the same name, its requester or its date is appended.
    */
   voteRequest(request: NamedRequest): string;
+  /** Returns the name of a vote request as if no other had the same. */
+  ownName(request: NamedRequest): string;
   /** Returns the constructor of a vote request's action. Empty if its detail has none, `undefined` if the detail was not read. */
   actionOf(identity: string): string | undefined;
   /** Returns the time span in which the bot saw a vote request end. `undefined` if the bot did not see it. */
@@ -77,6 +79,15 @@ interface NamesDeps {
 /** Maximum length of a text in a stored summary. */
 const MAX_PIECE = 200;
 
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** Returns the day and the minute when a vote request was opened, in UTC. */
+const dayOf = ({ openedAt }: NamedEntry) => (openedAt === undefined ? undefined : dayFormat.format(openedAt));
+const timeOf = (entry: NamedEntry) =>
+  entry.openedAt === undefined
+    ? undefined
+    : `${dayOf(entry)}, ${new Date(entry.openedAt).toISOString().slice(11, 16)}`;
+
 /** Name of a request without a title and an action. */
 const NAMELESS = "Vote request without a title";
 
@@ -101,8 +112,19 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   const calledBy = (id: string): string => {
     const name = directory.nameOf(id);
     if (name === null) return hintOf(id);
-    const hasTwin = directory.named(["validator", "party"], name).some(({ entry }) => entry.id !== id);
+    const namesakes = (["validator", "party"] as const).flatMap((kind) => directory.namesakes(kind, name));
+    const hasTwin = namesakes.some((entry) => entry.id !== id);
     return hasTwin ? `${name} (${fingerprint(id)})` : name;
+  };
+
+  /** Returns what tells a vote request from others with its name. `undefined` if there are none, or if nothing does. */
+  const markOf = (identity: string, name: string): string | undefined => {
+    const others = directory.namesakes("proposal", name).filter(({ id }) => id !== identity);
+    const own = others.length > 0 ? directory.entry("proposal", identity) : undefined;
+    if (!own) return undefined;
+    const marks = [(each: NamedEntry) => each.requester, dayOf, timeOf];
+    const mark = marks.find((of) => of(own) !== undefined && others.every((entry) => of(entry) !== of(own)));
+    return mark?.(own);
   };
 
   const isUnnamed = (row: VoteRequestListItem): boolean => {
@@ -139,7 +161,13 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
     called: (name) => directory.nameOf(name) ?? (isWholeId(name) ? shortId(name) : name),
 
-    voteRequest({ identity, title, action }) {
+    voteRequest(request) {
+      const name = names.ownName(request);
+      const mark = request.identity === null ? undefined : markOf(request.identity, name);
+      return mark === undefined ? name : `${name} (${mark})`;
+    },
+
+    ownName({ identity, title, action }) {
       if (title !== null && !isGeneric(title)) return title;
       const knownSummary = identity === null ? null : summaries.get(identity);
       const summary = action?.summary ?? knownSummary;
@@ -169,7 +197,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       actions.set(identity, tag);
       const entry = directory.entry("proposal", identity);
       if (entry) {
-        const name = isGeneric(entry.name) ? names.voteRequest({ identity, title: entry.name }) : entry.name;
+        const name = isGeneric(entry.name) ? names.ownName({ identity, title: entry.name }) : entry.name;
         directory.add("proposal", { ...entry, name, action: tag });
       }
       if (isSame || summary === null) return;

@@ -38,12 +38,12 @@ function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }:
   return STANDING_SIGNS[standing];
 }
 
-function toChoice({ kind, entry }: Match, offering: Offering): OfferedChoice {
+function toChoice({ kind, entry }: Match, isAmbiguous: boolean, offering: Offering): OfferedChoice {
   const { links, renderer } = offering;
   const kindSign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
   // Reserve room for the sign and the network's name, so that the label's end, which distinguishes namesakes, is not cut.
   const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
-  const label = clean(entryLabel(entry, room)).replace(/\s+/g, " ");
+  const label = clean(entryLabel(entry, room, isAmbiguous)).replace(/\s+/g, " ");
   return { name: renderer.title(`${kindSign} ${label}`), value: links.choiceValue(entry.id) };
 }
 
@@ -56,7 +56,15 @@ export function toChoices(kinds: readonly Kind[], typed: string, offering: Offer
   const { directory } = offering;
   const text = readId(typed);
   const matches = directory.search(kinds, text, LIMITS.choices);
-  if (matches.length > 0) return matches.map((match) => toChoice(match, offering));
+  const isSame = (a: Match, b: Match) => a.entry.name === b.entry.name && a.entry.note === b.entry.note;
+  if (matches.length > 0)
+    return matches.map((match) =>
+      toChoice(
+        match,
+        matches.some((other) => other !== match && isSame(other, match)),
+        offering,
+      ),
+    );
   const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
   const statusWords = reading
     ? "The names are still being read; a whole id works already"

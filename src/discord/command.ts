@@ -37,6 +37,8 @@ export interface ReadingCommand {
   readonly idOption?: string;
   /** Kinds of things that the option autocompletes and accepts by name. */
   readonly suggests?: readonly Kind[];
+  /** True if its answers are always private. */
+  readonly isPrivate?: boolean;
 }
 
 /** A slash command that changes something. Its answers are private. */

@@ -99,7 +99,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     to: ScreenAddress,
     from?: { back: ScreenAddress | undefined; refresh: boolean },
   ): Promise<MessagePayload> => {
-    const options = from?.refresh ? { maxAgeMs: REFRESH_MS } : {};
+    const options = { isPatient: true, ...(from?.refresh ? { maxAgeMs: REFRESH_MS } : {}) };
     const bound = explorer.for({ person: interaction.user.id }, options);
     const mayDo = interaction.memberPermissions?.bitfield ?? null;
     const { view, address } = await openScreen(to, {
@@ -175,7 +175,8 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
         definition.run(interaction, own),
       );
     const givenParameters = givenIn(interaction, definition?.idOption);
-    const target = givenParameters[PRIVATE_OPTION] === "true" ? "private" : "public";
+    const isPrivate = definition?.isPrivate || givenParameters[PRIVATE_OPTION] === "true";
+    const target = isPrivate ? "private" : "public";
     return reply(interaction, target, networkOf(interaction), async (own) =>
       openTarget(interaction, own, await addressOf(interaction, own.links, definition, givenParameters)),
     );

@@ -51,6 +51,7 @@ export const commandHelp = (
     .map(({ definition, group }) => ({
       group,
       description: definition.description,
+      isForManagers: Boolean(definition.default_member_permissions),
       mentions: pathsOf(definition).map((path) => {
         const id = paths.get(path);
         return id === undefined ? md`\`/${path}\`` : commandMention(path, id);

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
@@ -199,8 +200,9 @@ const AGE_ROOM = 200;
 function toEmbed(view: View, words: MessageWords): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
-    withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—";
-  let remainingRoom = LIMITS.embedTotal - title.length - AGE_ROOM;
+    view.title &&
+    (withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—");
+  let remainingRoom = LIMITS.embedTotal - (title?.length ?? 0) - AGE_ROOM;
 
   const fields: ReturnType<typeof fitField>[] = [];
   for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
@@ -218,7 +220,7 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
   const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
   return {
     color: COLOURS[view.tone],
-    title,
+    ...(title ? { title } : {}),
     ...(description ? { description } : {}),
     ...(fields.length > 0 ? { fields } : {}),
     ...(view.thumbnail ? { thumbnail: { url: view.thumbnail } } : {}),
@@ -270,6 +272,7 @@ function toRows(
       ? [button({ label: `Back to ${wordsOf(target.screen)}`, emoji: "↩️", to: target }, SLOT.back, links)]
       : []),
     ...(view.links ?? [])
+      .filter(({ to }) => !isDeepStrictEqual(to, target))
       .slice(0, LINK_SLOTS.length)
       .map((link, index) => button(link, LINK_SLOTS[index] ?? "", links)),
     ...(page === undefined ? [] : [pageButton(page)]),

@@ -23,10 +23,22 @@ export interface Post {
   readonly replyTo?: string | undefined;
 }
 
+/** Returns the mentions that begin a message's text. Those in an embed would notify no one. */
+export const pingsTo = ({ roleIds = [], userIds = [] }: Pick<Post, "roleIds" | "userIds">): string =>
+  [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)].join(" ");
+
+/** Returns the mentions that a delivered message's text begins with. */
+export const pingsIn = (content: string): string => /^(?:<@&?\d+> ?)*/.exec(content)?.[0].trim() ?? "";
+
+const textWith = (pings: string, { content = "" }: Pick<MessagePayload, "content">): string =>
+  [pings, content].filter(Boolean).join(" ");
+
+/** Returns a payload that keeps the mentions of the message that it replaces. An edit notifies no one again. */
+export const keepingPings = (payload: MessagePayload, replaced: string): MessagePayload =>
+  payload.content === undefined ? payload : { ...payload, content: textWith(pingsIn(replaced), payload) };
+
 function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
-  // Mentions go into the content, because those in an embed notify no one.
-  const mentions = [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)];
-  const content = [...mentions, payload.content ?? ""].filter(Boolean).join(" ");
+  const content = textWith(pingsTo({ roleIds, userIds }), payload);
   return {
     ...(content ? { content } : {}),
     embeds: payload.embeds,
@@ -140,18 +152,28 @@ export async function crosspost(rest: REST, channelId: string, messageId: string
   }
 }
 
-/** Replaces a message's embeds and buttons, and removes its files. Its text and pings stay. */
+/**
+ * Replaces a message's text, embeds and buttons, and removes its files.
+ * @param pings the mentions that its text begins with. Without them the text stays as it is
+ */
 export async function editMessage(
   rest: REST,
   channelId: string,
   messageId: string,
   payload: MessagePayload,
+  pings?: string,
 ): Promise<void> {
   const { embeds, components, attachments } = payload;
+  const text =
+    pings === undefined || payload.content === undefined ? {} : { content: textWith(pings, payload) };
   await rest.patch(Routes.channelMessage(channelId, messageId), {
-    body: { embeds, components, attachments, allowed_mentions: { parse: [] } },
+    body: { ...text, embeds, components, attachments, allowed_mentions: { parse: [] } },
   });
 }
+
+/** Returns the text of a message. */
+export const readText = async (rest: REST, channelId: string, messageId: string): Promise<string> =>
+  ((await rest.get(Routes.channelMessage(channelId, messageId))) as APIMessage).content;
 
 const DISCORD_EPOCH = 1_420_070_400_000n;
 /** Returns the smallest id that a message of this time can have. */
@@ -163,19 +185,22 @@ const MAX_PAGES = 5;
 const holdsMark = (message: { components?: unknown }, mark: string): boolean =>
   JSON.stringify(message.components ?? []).includes(mark);
 
-/** Finds a message by the mark in one of its buttons, among messages since this time (epoch ms). @returns the message's id */
+/** A message that was found by its mark. */
+export type FoundMessage = Pick<APIMessage, "id" | "content">;
+
+/** Finds a message by the mark in one of its buttons, among messages since this time (epoch ms). */
 export async function findByMark(
   rest: REST,
   channelId: string,
   mark: string,
   since: number,
-): Promise<string | undefined> {
+): Promise<FoundMessage | undefined> {
   let after = snowflakeAt(since);
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = new URLSearchParams({ after, limit: String(PAGE) });
     const messages = (await rest.get(Routes.channelMessages(channelId), { query })) as APIMessage[];
     const foundMessage = messages.find((message) => holdsMark(message, mark));
-    if (foundMessage) return foundMessage.id;
+    if (foundMessage) return foundMessage;
     if (messages.length < PAGE) return undefined;
     after = messages.map(({ id }) => id).reduce((a, b) => (BigInt(a) > BigInt(b) ? a : b));
   }
@@ -193,7 +218,7 @@ export async function findPostByMark(
   mark: string,
   since: number,
   turn: () => Promise<void>,
-): Promise<string | undefined> {
+): Promise<FoundMessage | undefined> {
   const activeThreads = (await rest.get(Routes.guildActiveThreads(guildId))) as {
     threads: APIThreadChannel[];
   };
@@ -206,12 +231,12 @@ export async function findPostByMark(
   );
   for (const { id } of posts) {
     await turn();
-    const firstMessage = await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
+    const firstMessage = (await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
       // A deleted message is not a match. After any other error the result is unknown.
       if (hasCode(error, DISCORD.unknownMessage) || hasCode(error, DISCORD.unknownChannel)) return undefined;
       throw error;
-    });
-    if (firstMessage && holdsMark(firstMessage as APIMessage, mark)) return id;
+    })) as APIMessage | undefined;
+    if (firstMessage && holdsMark(firstMessage, mark)) return firstMessage;
   }
   return undefined;
 }

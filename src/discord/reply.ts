@@ -9,6 +9,7 @@ import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DISCORD, hasCode, isTooLate } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
+import { keepingPings } from "./post.js";
 
 /** An interaction that can be answered. */
 export type Answerable =
@@ -48,13 +49,13 @@ async function sendReply(
   target: AnswerTarget,
   message: MessagePayload,
 ): Promise<void> {
+  const clicked = target === "update" ? updatable(interaction) : undefined;
   // discord.js adds the files to this array, so it needs a new one.
-  const payload = { ...message, attachments: [] };
+  const payload = { ...keepingPings(message, clicked?.message?.content ?? ""), attachments: [] };
   if (interaction.deferred) {
     await interaction.editReply(payload);
     return;
   }
-  const clicked = target === "update" ? updatable(interaction) : undefined;
   if (clicked) {
     await clicked.update(payload);
     return;

@@ -155,11 +155,11 @@ async function* tryMessage(
   const removingLost = async (error: unknown): Promise<never> => {
     if (error instanceof DiscordAPIError) throw error;
     const since = startedAt - CLOCKS_MS;
-    const lostId = await (channel.type === ChannelType.GuildForum
+    const lost = await (channel.type === ChannelType.GuildForum
       ? findPostByMark(rest, channel.id, channel.guild_id ?? "", mark, since, async () => {})
       : findByMark(rest, channel.id, mark, since)
     ).catch(() => undefined);
-    if (lostId !== undefined) removingFirst(lostId);
+    if (lost) removingFirst(lost.id);
     throw error;
   };
   // In a forum, the post is a thread. Its id is the same as that of its first message.

@@ -7,6 +7,8 @@ export interface Freshness {
   readonly fresh: number;
   /** Maximum age for stale-while-revalidate. If the cached answer is older, a person waits for a new one. */
   readonly stale: number;
+  /** Maximum time that a person waits for a new answer in place of a stale one. */
+  readonly wait?: number;
 }
 
 /**
@@ -14,7 +16,8 @@ export interface Freshness {
  * fresh for part of its ten minutes. People can press Refresh (REFRESH_MS), and every answer shows its age.
  */
 const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
-  price: { fresh: MINUTE, stale: 5 * MINUTE },
+  // Two commands in a row must not show two current prices.
+  price: { fresh: MINUTE, stale: 5 * MINUTE, wait: SECOND },
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
   // The watch reads the first page every minute, so that people's readings of it are cache hits.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },

@@ -44,6 +44,8 @@ export interface ReadOptions {
   readonly maxAgeMs?: number | undefined;
   /** False if the answer is not worth caching, such as a list that is read only for its names. */
   readonly keep?: boolean;
+  /** True if the caller waits a moment for a new answer where a stale one looks wrong (see Freshness). */
+  readonly isPatient?: boolean;
 }
 
 /** The explorer service with its cache, shared by all callers. */
@@ -216,9 +218,13 @@ export function createExplorerService({
       onRead(name, foundEntry.layer);
       return toReading(name, foundEntry.entry, ageMs > freshness.fresh);
     }
-    renew(question).entry.catch(() => {});
-    onRead(name, "stale");
-    return toReading(name, foundEntry.entry, true);
+    const newEntry = renew(question).entry.catch(() => undefined);
+    const newest =
+      freshness.wait !== undefined && options.isPatient
+        ? await withTimeout(newEntry, freshness.wait, () => undefined)
+        : undefined;
+    onRead(name, newest ? "upstream" : "stale");
+    return newest ? toReading(name, newest, false) : toReading(name, foundEntry.entry, true);
   };
 
   /** The explorer for one caller. The endpoint methods are defined once, on the prototype. */

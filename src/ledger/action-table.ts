@@ -10,7 +10,7 @@ export interface ActionRule {
   readonly summary?: string;
   readonly fields: readonly FieldRule[];
   /** The configuration that the action replaces, if its value is a whole configuration. */
-  readonly configures?: "Amulet rules" | "DSO rules";
+  readonly isConfiguration?: true;
   /** True if the action's value is a list of changes to validator licenses. */
   readonly changesLicences?: boolean;
   /** The two fields to compare, if the action's changes are the differences between them. */
@@ -86,7 +86,7 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
     "SRARC_RevokeFeaturedAppRight",
     action("Unfeature Application", "Unfeature application {rightCid}", RIGHT),
   ],
-  ["SRARC_SetConfig", { ...action("Set DSO Rules Configuration"), configures: "DSO rules" }],
+  ["SRARC_SetConfig", { ...action("Set DSO Rules Configuration"), isConfiguration: true }],
   [
     "SRARC_UpdateSvRewardWeight",
     action(
@@ -215,7 +215,7 @@ export const ACTIONS: ReadonlyMap<string, ActionRule> = new Map([
       REGISTRATION,
     ),
   ],
-  ["CRARC_SetConfig", { ...action("Set Amulet Rules Configuration"), configures: "Amulet rules" }],
+  ["CRARC_SetConfig", { ...action("Set Amulet Rules Configuration"), isConfiguration: true }],
   [
     "CRARC_AddFutureAmuletConfigSchedule",
     action("Add Configuration Schedule", "Add a configuration from {newScheduleItem._1}", [

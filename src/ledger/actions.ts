@@ -140,14 +140,47 @@ function filled(
   return knownPieces.length === pieces.length ? knownPieces.filter((piece) => piece !== "") : null;
 }
 
-/** Summarizes a configuration's changes: the first one, and the number of others. */
-function changesSummary(configures: string, [first, ...more]: readonly ConfigChange[]): ActionSummary | null {
-  if (!first) return null;
-  const name = `${configures}: ${first.label.charAt(0).toLowerCase()}${first.label.slice(1)}`;
-  if (more.length > 0)
-    return [`${name}, and ${more.length} more ${more.length === 1 ? "change" : "changes"}`];
-  if (first.to === null) return [`${name} removed`];
-  return [`${name} → `, "party" in first.to ? first.to : valueText(first.to, String)];
+/** Paths of the configuration fields that matter most to people, in that order: upgrades, voting, fees, rewards. */
+const PROMINENT = [/^nextScheduled/, /^vote/, /(fee|price|traffic)/i, /(reward|issuance)/i];
+
+const prominence = ({ path }: ConfigChange): number => {
+  const index = PROMINENT.findIndex((pattern) => pattern.test(path));
+  return index < 0 ? PROMINENT.length : index;
+};
+
+/** Returns a change such as "voting time 7 → 14 d". A unit that two single numbers share is not repeated. */
+function changeSummary({ label: name, from, to }: ConfigChange): ActionSummary {
+  if (to === null) return [`${name} removed`];
+  const piece = (value: Value) => ("party" in value ? value : valueText(value, String));
+  const [before, after] = [from && piece(from), piece(to)];
+  if (before === null) return [`${name} → `, after];
+  if (typeof before !== "string" || typeof after !== "string") return [`${name} `, before, " → ", after];
+  const [, number, unit] = NUMBER_WITH_UNIT.exec(before) ?? [];
+  const isShared = unit !== undefined && unit === NUMBER_WITH_UNIT.exec(after)?.[2];
+  return [`${name} ${isShared ? number : before} → ${after}`];
+}
+
+/** Matches "7 d" and "0.03 USD per MB", and not "1 h 30 min". */
+const NUMBER_WITH_UNIT = /^([\d.,]+)( \D+)$/;
+
+/** A label in the middle of a sentence. Abbreviations stay as they are. */
+const lowered = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+
+/** Changes that a summary names if there are more than two. */
+const MAX_SUMMARIZED = 2;
+
+/** Summarizes a configuration's changes: one or two, or the two that matter most and the number of others. */
+function changesSummary(changes: readonly ConfigChange[]): ActionSummary | null {
+  if (changes.length === 0) return null;
+  const shownChanges = changes.toSorted((a, b) => prominence(a) - prominence(b)).slice(0, MAX_SUMMARIZED);
+  const moreCount = changes.length - shownChanges.length;
+  const pieces = shownChanges.flatMap((change, index) =>
+    index === 0
+      ? changeSummary(change)
+      : [", ", ...changeSummary({ ...change, label: lowered(change.label) })],
+  );
+  return moreCount > 0 ? [...pieces, ` + ${moreCount} more`] : pieces;
 }
 
 /**
@@ -185,16 +218,16 @@ export function toAction(actionConfig: unknown): Action {
   const [tag, value] = constructorOf(config);
   const nothing = { tag, summary: null, facts: [], changes: [], gap: null, config };
   if (tag === null) return { ...nothing, words: null };
-  const { words, summary, fields, configures, changesLicences, differs } = ruleFor(tag);
+  const { words, summary, fields, isConfiguration, changesLicences, differs } = ruleFor(tag);
   const valueRecord = toRecord(value);
   if (valueRecord === null) return { ...nothing, words };
   if (changesLicences) return { ...nothing, words, ...licenceChanges(valueRecord.changes) };
-  if (configures !== undefined) {
+  if (isConfiguration) {
     const [before, after] = [toRecord(valueRecord.baseConfig), toRecord(valueRecord.newConfig)];
     if (after === null || before === null) return { ...nothing, words, gap: after === null ? "new" : "base" };
     const changes = configChanges(before, after);
     const gap = changes.length === 0 ? "difference" : null;
-    return { ...nothing, words, changes, gap, summary: changesSummary(configures, changes) };
+    return { ...nothing, words, changes, gap, summary: changesSummary(changes) };
   }
   const facts = ruledFacts(fields, valueRecord);
   const changes = differs ? configChanges(valueRecord[differs[0]], valueRecord[differs[1]]) : [];

@@ -1,3 +1,4 @@
+import { signedPercent } from "../text/markdown.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 
 /** Price of one CC at a point in time (epoch ms), in USD as a decimal string. */
@@ -94,8 +95,6 @@ export function changeOver(
   return priceBefore === undefined ? undefined : (Number(price) / Number(priceBefore) - 1) * 100;
 }
 
-/** Returns the change between two prices in percent with a sign: "+3.20 %". */
-export const percentChange = (from: string, to: string): string => {
-  const percent = (Number(to) / Number(from) - 1) * 100;
-  return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(2)} %`;
-};
+/** Returns the change between two prices in percent with a sign: "+3.2%". */
+export const percentChange = (from: string, to: string): string =>
+  signedPercent((Number(to) / Number(from) - 1) * 100);

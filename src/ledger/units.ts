@@ -89,8 +89,8 @@ export const UNITS = {
   usdADay: countedUnit("USD a day"),
   usdPerMegabyte: countedUnit("USD per MB"),
   usdPerRound: countedUnit("USD per round and coin contract"),
-  /** 0.05 → "5 %" */
-  fraction: inWords((text) => (toDecimal(text) === null ? text : `${shifted(text, 2)} %`)),
+  /** 0.05 → "5%" */
+  fraction: inWords((text) => (toDecimal(text) === null ? text : `${shifted(text, 2)}%`)),
   perTenThousand: countedUnit("per 10,000"),
   /** Basis points: 20000 → "2". The ledger's own pages write 2_0000. */
   weight: inWords((text) => shifted(text, -4)),

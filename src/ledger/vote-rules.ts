@@ -24,6 +24,19 @@ const STATUSES: ReadonlyMap<string, StatusGroup> = new Map([
 export const statusGroup = (status: string | null): StatusGroup =>
   STATUSES.get(status?.toLowerCase().replace(/[^a-z]/g, "") ?? "") ?? "other";
 
+const STATUS_WORDS: Readonly<Partial<Record<StatusGroup, string>>> = {
+  open: "In progress",
+  accepted: "Accepted",
+  implemented: "Implemented",
+  rejected: "Rejected",
+  expired: "Expired",
+  failed: "Accepted, but the action failed",
+};
+
+/** Returns a status in words, however the explorer spells it. An unknown status stays as it is. */
+export const statusWords = (status: string | null): string =>
+  STATUS_WORDS[statusGroup(status)] ?? status ?? "status not known";
+
 /** The time span in which the bot saw a request end. Epoch ms. */
 export interface Closing {
   /** Time of the last reading in which it was open. null if unknown. */

@@ -192,7 +192,6 @@ export function createNetwork(
   });
   const prices = createPriceHistory(state, log);
   const subscriptions = createSubscriptions(state, environment);
-  const source = new URL(settings.explorer.apiUrl).host;
   const otherNames = config.networks.filter((each) => each !== settings).map((each) => each.name);
   const network: Network = {
     id,
@@ -212,7 +211,7 @@ export function createNetwork(
       prices,
       rhythms: createRhythms(state, log),
       charts,
-      source,
+      networkName: name,
       watchLinks: createWatchLinks(feeds.map(({ definition }) => definition)),
       others: otherNames,
     },

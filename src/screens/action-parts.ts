@@ -1,15 +1,15 @@
 import type { Names } from "../directory/names.js";
-import { leavesOf } from "../explorer/values.js";
-import { type Action, toTitle } from "../ledger/actions.js";
+import type { Action } from "../ledger/actions.js";
 import type { ConfigChange } from "../ledger/configuration.js";
 import { type Value, valueText } from "../ledger/units.js";
+import type { VoteRequest } from "../ledger/vote-requests.js";
 import { shortId } from "../text/ids.js";
-import { bold, idCode, join, type Markdown, md, timestampWithAge } from "../text/markdown.js";
+import { bold, idCode, type Markdown, md, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { namedLine, partyMenu, rowMenu } from "./parts.js";
-import type { Attachment, Choice, Field, Menu } from "./view.js";
+import type { Attachment, Choice, Menu } from "./view.js";
 
 /** Maximum number of configuration changes to list. The rest is in the file. */
 const MAX_CHANGES = 12;
@@ -36,46 +36,33 @@ const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
   difference: "The two configurations that it names do not differ.",
 };
 
-function changesField({ changes, gap }: Action, names: Names, rest: string): Field[] {
-  if (gap !== null) return [{ name: "Configuration", value: md`${GAPS[gap]} ${rest}` }];
-  if (changes.length === 0) return [];
-  const changeLines = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names));
-  const moreCount = changes.length - changeLines.length;
+function changeLines({ changes, gap }: Action, names: Names, rest: string): Markdown[] {
+  if (gap !== null) return [md`${GAPS[gap]} ${rest}`];
+  const moreCount = changes.length - MAX_CHANGES;
   return [
-    {
-      name: "Changes",
-      value: join([...changeLines, moreCount > 0 && md`…and ${moreCount} more. ${rest}`], "\n"),
-    },
+    ...changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names)),
+    ...(moreCount > 0 ? [md`…and ${moreCount} more. ${rest}`] : []),
   ];
 }
 
 /**
- * Returns the fields of an action, or the changes of a configuration.
- * @param title the request's name, which is not repeated
- * @param rest a sentence that says where to find the rest of a long value
+ * Returns the facts of an action and the changes of a configuration, one in a line.
+ * @param rest a sentence that says where to find the rest
  */
-export function actionFields(action: Action, title: string, names: Names, rest: string): Field[] {
-  const { words, facts } = action;
-  return [
-    ...(words !== null && words !== toTitle(title)
-      ? [{ name: "Action", value: md`${words}`, inline: true }]
-      : []),
-    ...facts.map(({ label, value }) => ({ name: label, value: shownValue(value, names), inline: true })),
-    ...changesField(action, names, rest),
-  ];
-}
+export const actionLines = (action: Action, names: Names, rest: string): Markdown[] => [
+  ...action.facts.map(({ label, value }) => md`${bold(cut(label, 60))}: ${shownValue(value, names)}`),
+  ...changeLines(action, names, rest),
+];
 
-/** Returns a file with a configuration's changes and the action's JSON; none if the message contains everything. */
+/** Returns a file with a request's reason, its changes and its action's JSON. `undefined` if it is too large. */
 export async function actionFile(
-  action: Action,
+  { action: { changes, config }, reasonBody, reasonUrl }: VoteRequest,
   identity: string,
   names: Names,
 ): Promise<Attachment | undefined> {
-  const { changes, facts, gap, config } = action;
-  const leaves = [...leavesOf(config)].filter(([path]) => !/(^|\.)tag$/.test(path)).length;
-  if (changes.length === 0 && gap === null && leaves <= facts.length) return undefined;
   const text = (value: Value | null) => value && valueText(value, names.called);
   const fileContent = {
+    reason: { body: reasonBody, url: reasonUrl },
     changes: changes.map(({ path, label, from, to }) => ({
       field: label,
       path,

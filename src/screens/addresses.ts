@@ -78,7 +78,8 @@ const screens = {
       .enum(["lookup", "validator", "party", "rewards", "voteRequest", "votes", "token"])
       .default("lookup"),
   }),
-  help: screen("help", "help", {}),
+  /** `group` is the group of commands to show; the beginning without it. */
+  help: screen("help", "help", { group: z.string().max(20).optional() }),
 } as const;
 
 /** The name of a screen. */

@@ -1,31 +1,52 @@
 import { join, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
-import type { Screen } from "./view.js";
+import type { CommandHelp, Screen, View } from "./view.js";
 
-/** Shows the commands by group, and the source of the answers. */
-export const help: Screen<"help"> = async (_, { commands, source, others }) => {
+/** Shows the commands of one group. */
+const groupView = (group: string, commands: readonly CommandHelp[], menus: View["menus"] = []): View => ({
+  title: md`Commands: ${group}`,
+  tone: "neutral",
+  body: commands.flatMap(({ mentions, description }) => [join(mentions, " · "), md`-# ${description}`]),
+  readings: [],
+  menus,
+  parent: address("help", {}),
+});
+
+/** Shows what a person can do next. A menu opens the commands by group. */
+export const help: Screen<"help"> = async ({ group }, { commands, networkName, others }) => {
   const allCommands = commands();
-  const groups = [...new Set(allCommands.map(({ group }) => group))];
+  const groups = [...new Set(allCommands.map((each) => each.group))];
+  const menus = [
+    {
+      placeholder: "All commands…",
+      choices: groups.map((each) => ({
+        label: each,
+        to: address("help", { group: each }),
+        chosen: each === group,
+      })),
+    },
+  ];
+  const ofGroup = allCommands.filter((each) => each.group === group);
+  if (group !== undefined && ofGroup.length > 0) return groupView(group, ofGroup, menus);
+  const mayManage = allCommands.some(({ isForManagers }) => isForManagers);
   return {
     title: md`What you can ask`,
     tone: "neutral",
     body: [
-      md`Buttons and menus below an answer lead on from there. On somebody else's answer they give you a copy of your own, and \`private: True\` shows an answer to you alone.`,
-      ...(others.length > 0
-        ? [md`I serve several networks: \`network:\` in a command names another (${others.join(", ")}).`]
+      ...(mayManage
+        ? [
+            md`**Set up this server:** \`/subscribe governance\` announces votes in a channel, and \`/subscribe validator\` alerts you if a validator goes silent. \`/subscribe list\` shows what is set up.`,
+          ]
         : []),
-      md`-# The data comes from the explorer at ${source}, read-only. Each answer says how old it is.`,
+      md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
+      md`**Get private alerts:** \`/watch validator\`, \`/watch price\`, \`/watch proposal\`.`,
+      ...(others.length > 0
+        ? [md`\`network:\` in a command asks another network: ${others.join(", ")}.`]
+        : []),
+      md`-# I only read the explorer${networkName ? md` of ${networkName}` : md``}. Every answer says how old it is. \`private: True\` shows it to you alone.`,
     ],
-    fields: groups.map((group) => ({
-      name: group,
-      value: join(
-        allCommands
-          .filter((each) => each.group === group)
-          .flatMap(({ mentions, description }) => [join(mentions, " · "), md`-# ${description}`]),
-        "\n",
-      ),
-    })),
     readings: [],
+    menus,
     links: [
       { label: "Network", emoji: "🌐", to: address("network", {}) },
       { label: "Price", emoji: "💲", to: address("price", {}) },

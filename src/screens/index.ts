@@ -17,8 +17,9 @@ import { validator } from "./validator.js";
 import { newcomers, validators } from "./validators.js";
 import { versions } from "./versions.js";
 import type { Screen, ScreenContext, View } from "./view.js";
-import { voteRequest, votes } from "./vote-request.js";
+import { voteRequest } from "./vote-request.js";
 import { voter, voters } from "./voters.js";
+import { votes } from "./votes.js";
 
 const screens: { readonly [Name in ScreenName]: Screen<Name> } = {
   price,

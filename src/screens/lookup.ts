@@ -118,10 +118,18 @@ const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readon
   token: ["token", ["token"]],
 };
 
+/** An id of Discord, which is also what is left of a link to a message or channel. */
+const SNOWFLAKE = /^\d{17,20}$/;
+/** Shorter texts match too much to be searched for. */
+const MIN_SEARCHED = 3;
+/** Matches that are named in the text. The menu has all of them. */
+const SHOWN_MATCHES = 5;
+
 /** Returns exact matches by name, or else similar ones. */
 function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) {
   const namedMatches = directory.named(kinds, text);
-  const foundMatches = namedMatches.length > 0 ? namedMatches : directory.search(kinds, text, MAX_CHOICES);
+  const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
+  const foundMatches = isSearched ? directory.search(kinds, text, MAX_CHOICES) : namedMatches;
   return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches) };
 }
 
@@ -135,6 +143,10 @@ const whichOne = (
   tone: "neutral",
   body: [
     md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
+    ...matches.slice(0, SHOWN_MATCHES).map((match) => {
+      const { label, hint } = toChoice(match);
+      return md`- **${cut(label, 100)}** · ${cut(hint ?? "", 100)}`;
+    }),
   ],
   readings: [],
   menus: [
@@ -170,6 +182,11 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
 /** Opens the thing that a pasted id or name refers to, or offers the possible matches. */
 export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
+  if (of === "lookup" && SNOWFLAKE.test(id))
+    throw new PersonError(
+      "That is an id or a link of Discord, which the explorer does not know. Paste an id of the ledger, or type a name.",
+      "missing",
+    );
   if (of !== "lookup") return byName(id, of, directory);
   // The directory knows a vote request by its first contract id, even if that is no longer its current one. Parties are skipped,
   // because a party may also be a validator.
@@ -182,6 +199,11 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
 
   const { matches } = matchesFor(directory, LOOKED_UP, id);
   const [only] = matches;
+  if (!only && [...id.trim()].length < MIN_SEARCHED)
+    throw new PersonError(
+      `Type at least ${MIN_SEARCHED} characters of a name, or paste a whole id.`,
+      "missing",
+    );
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");
   if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
   return whichOne(id, matches, screenOf);

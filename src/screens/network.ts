@@ -1,5 +1,5 @@
 import type { Dashboard } from "../explorer/schema/network.js";
-import { changeWords, countedWords, grouped, type Markdown, md } from "../text/markdown.js";
+import { countedWords, grouped, type Markdown, md } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import type { Field, Link, Menu, Screen } from "./view.js";
@@ -7,10 +7,6 @@ import type { Field, Link, Menu, Screen } from "./view.js";
 /** Formats a rate. Small rates have more digits. */
 const rate = (value: string | null): string =>
   value === null ? "not known" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
-
-/** Formats the change of a rate as reported, because its unit and its period are not documented. */
-const change = (value: string | null): Markdown =>
-  value === null ? md`` : md` (${changeWords(value, 4)}, as the explorer reports it)`;
 
 /** Formats a number, or says that it is not known. */
 const knownText = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
@@ -64,11 +60,7 @@ const contents = perObject((it: Dashboard) => ({
   fields: [
     {
       name: "Transactions a second",
-      value: md`day's average **${rate(it.avgDayTps)}**${change(it.avgDayTpsChange)}\nmonth's peak **${rate(it.monthPeakTps)}**`,
-    },
-    {
-      name: "CPS, as the explorer calls it",
-      value: md`now **${rate(it.cps)}**\nday's average **${rate(it.avgDayCps)}**${change(it.avgDayCpsChange)}\nmonth's peak **${rate(it.monthPeakCps)}**`,
+      value: md`day's average **${rate(it.avgDayTps)}**\nmonth's peak **${rate(it.monthPeakTps)}**`,
     },
     count("Transactions", it.totalTransactions),
     count("Events", it.totalEvents),

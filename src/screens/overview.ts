@@ -1,4 +1,4 @@
-import { openSlice, ROWS_PER_SCREEN, readPages, together } from "../explorer/paging.js";
+import { readPages, together } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import type { Interval } from "../ledger/network-rhythm.js";
@@ -8,18 +8,18 @@ import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from 
 import { perObject } from "../util/per-object.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
-import { orNothing, pageOf, version } from "./parts.js";
+import { orNothing, version } from "./parts.js";
 import {
+  briefRow,
   listsMenu,
   type Standings,
   standingsAt,
   validatorMenu,
-  validatorRow,
   versionLists,
 } from "./validators.js";
 import type { Field, Link, Screen, ScreenContext } from "./view.js";
 
-const MAX_VERSIONS = 5;
+const MAX_VERSIONS = 2;
 
 /** Returns the line about validators with an older version. */
 const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
@@ -132,61 +132,46 @@ async function readSilent(
   };
 }
 
-/** Returns one page of all validators: the silent ones, then the active ones by age of their last report, oldest first. */
-async function worstFirst(
-  { explorer }: ScreenContext,
-  { rows, standings, reading }: SilentSummary,
-  page: number,
-) {
-  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
-  const silentPages = Math.ceil(rows.length / ROWS_PER_SCREEN);
-  const activeSlice = await openSlice(
-    (at) => explorer.validators({ ...at, status: "ACTIVE", orderBy: "ASC" }),
-    Math.max(1, page - silentPages),
-  );
-  const isActive = page > silentPages;
-  const shownRows = isActive
-    ? activeSlice.data.rows.filter((each) => !isSilent(each))
-    : pageOf(rows, page).rows;
-  return {
-    isActive,
-    rows: shownRows,
-    readings: isActive ? [activeSlice] : [reading],
-    pager: {
-      page: isActive ? silentPages + activeSlice.data.page : page,
-      pages: silentPages + (activeSlice.data.rows.length > 0 ? activeSlice.data.pages : 0) || 1,
-    },
-  };
+/** Validators that the overview names. The lists have all of them. */
+const MAX_ROWS = 5;
+
+/** Returns the validators that need a look: the ones that went silent last, or else the ones that reported least recently. */
+async function neediest({ explorer }: ScreenContext, { rows, reading }: SilentSummary) {
+  if (rows.length > 0) return { isSilent: true, rows: rows.slice(0, MAX_ROWS), readings: [reading] };
+  const oldest = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" });
+  return { isSilent: false, rows: oldest.data.content.slice(0, MAX_ROWS), readings: [oldest] };
 }
 
 /** Shows an overview for moderators: silent validators, outdated validators, and the versions in use. */
 export const overview: Screen<"overview"> = async ({ page }, context) => {
+  // Messages of earlier versions have buttons to its later pages.
+  if (page > 1) return { to: address("validators", { status: "ALL", order: "ASC", page }) };
   const { directory, rhythms } = context;
   const survey = directory.versions();
   const intervals = await rhythms.intervals();
   const foundSilent = await readSilent(context, intervals);
   const { silent, reporting, behindSince, standings } = foundSilent;
-  const { rows, pager, readings, isActive } = await worstFirst(context, foundSilent, page);
+  const { rows, readings, isSilent } = await neediest(context, foundSilent);
   const readAt = directory.readAt("validator");
   const counts =
     silent === null || reporting === null
       ? md`How many are active is not known.`
       : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
-  const fields = pager.page === 1 ? versionFields(survey) : [];
+  const fields = versionFields(survey);
   return {
     title: md`Validators: what needs a look`,
     tone: "neutral",
     body: [
       counts,
       ...behindLine(survey),
-      md`-# Validators here report about every ${roughly(intervals(null).ms)}; after two missed reports, one counts as inactive.`,
+      md`-# They report about every ${roughly(intervals(null).ms)}. After two missed reports, one counts as inactive.`,
       ...(behindSince === null
         ? []
         : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
       md``,
-      md`**${isActive ? "Active, least recently seen first" : "Recently silent"}**`,
+      md`**${isSilent ? "Recently silent" : "Active, least recently seen first"}**`,
       ...orNothing(
-        rows.map((each) => validatorRow(each, standings)),
+        rows.map((each) => briefRow(each, standings)),
         "validators",
       ),
     ],
@@ -197,7 +182,6 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
         ? []
         : [{ data: null, fetchedAt: readAt, stale: false }]),
     ],
-    pager,
     menus: [validatorMenu(rows, standings), listsMenu(survey)],
     links: LINKS,
   };

@@ -1,19 +1,19 @@
 import type { Charts } from "../charts/charts.js";
-import { changeOver, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
+import { changeOver, gapOf, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
 import { COIN } from "../text/coin.js";
 import {
   bold,
-  changeWords,
   fixed,
   join,
   type Markdown,
   md,
+  signedPercent,
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import { pastTime } from "./parts.js";
-import type { Attachment, Field, Screen } from "./view.js";
+import type { Attachment, Screen } from "./view.js";
 
 /** Returns the number of fraction digits for a price. Low prices have more. */
 const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Number(price) >= 0.01 ? 4 : 8);
@@ -23,29 +23,33 @@ const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 
 /** Minimum number of samples for a chart. */
 const MIN_SAMPLES = 3;
 
-const signed = (percent: number): Markdown => {
-  const text = changeWords(percent.toFixed(2), 2, fixed);
-  return text === "unchanged" ? md`unchanged` : bold(`${text} %`);
-};
-
 const SPANS_SHOWN = ["1d", "7d", "30d"] as const;
 
-/** Returns the changes computed from the bot's own samples. Without one for a day, it adds the explorer's value. */
-function changeFields(changes: ReadonlyMap<Span, number>, reported: string | null): Field[] {
-  const knownChanges = [...changes].map(([span, change]) => ({
-    name: `Change in ${SPAN_NAMES[span]}`,
-    value: signed(change),
-    inline: true,
-  }));
-  if (changes.has("1d")) return knownChanges;
-  // The API does not document whether the value is a percentage or a fraction.
-  const value =
-    reported === null ? md`not reported` : md`${changeWords(reported, 6)} (the explorer gives no unit)`;
-  return [{ name: "Change in 24 h, as reported", value, inline: true }, ...knownChanges];
-}
+/**
+ * Returns the changes computed from the bot's own samples in one line. The explorer's own change is not shown, because the API
+ * does not document its unit.
+ */
+const changeLine = (changes: ReadonlyMap<Span, number>): Markdown | null =>
+  changes.size === 0
+    ? null
+    : join(
+        [...changes].map(([span, change]) => md`${bold(signedPercent(change))} in ${SPAN_NAMES[span]}`),
+        " · ",
+      );
+
+/** Formats a price in USD without its unit. */
+export const usdNumber = (usd: string): string => fixed(usd, priceDigits(usd));
 
 /** Formats a price in USD. */
-export const usdText = (usd: string): string => `${fixed(usd, priceDigits(usd))} USD`;
+export const usdText = (usd: string): string => `${usdNumber(usd)} USD`;
+
+/** Explains the gaps in a chart. */
+function gapLine(samples: readonly PriceSample[], span: Span): Markdown | null {
+  const isGap = ([at]: PriceSample, index: number) => at - (samples[index - 1]?.[0] ?? at) > gapOf(span);
+  return samples.some(isGap)
+    ? md`-# The chart has a gap: I was offline then, or the explorer gave no price.`
+    : null;
+}
 
 /** Draws the prices over a span that ends now. Returns `undefined` if there are too few samples, or if drawing fails. */
 export async function pricePicture(
@@ -89,7 +93,7 @@ function sinceWhen(
 export const price: Screen<"price"> = async ({ over }, context) => {
   const [reading, kept] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
   const history = kept ?? [];
-  const { price: usd, change24h, updateTimestamp } = reading.data;
+  const { price: usd, updateTimestamp } = reading.data;
   const readAt = reading.fetchedAt;
   const changes = new Map(
     SPANS_SHOWN.flatMap((span) => {
@@ -97,9 +101,8 @@ export const price: Screen<"price"> = async ({ over }, context) => {
       return change === undefined ? [] : [[span, change] as const];
     }),
   );
-  // The colour, the chart and the title use the same span. The explorer's own change only covers a day.
-  const reported = over === "1d" ? Number(change24h ?? 0) : 0;
-  const change = usd === null ? 0 : (changes.get(over) ?? reported);
+  // The colour, the chart and the title use the same span.
+  const change = changes.get(over) ?? 0;
   const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
   const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
   const picture = await pricePicture(shownSamples, over, readAt, context.charts);
@@ -108,11 +111,15 @@ export const price: Screen<"price"> = async ({ over }, context) => {
     tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
     body: [
       usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
-      join([sinceWhen(kept, over, readAt, picture !== undefined)], ""),
-    ],
-    fields: [
-      ...changeFields(changes, change24h),
-      { name: "Price from", value: timestampWithAge(pastTime(updateTimestamp, readAt)), inline: true },
+      join(
+        [
+          changeLine(changes),
+          sinceWhen(kept, over, readAt, picture !== undefined),
+          picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
+          md`-# Price from ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
+        ],
+        "\n",
+      ),
     ],
     picture,
     readings: [reading],

@@ -4,7 +4,7 @@ import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, neededFor, type StatusGroup, statusGroup } from "../ledger/vote-rules.js";
+import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, countedWords, type Markdown, md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -189,7 +189,7 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
       rowMenu(shownSlice.rows, "Open a vote request…", (each) => {
         const id = identityOf(each);
         if (id === null) return undefined;
-        const hint = `${each.status ?? "status not known"} · ${shortId(id)}`;
+        const hint = `${statusWords(each.status)} · ${shortId(id)}`;
         return { label: nameOf(each, names), hint, to: address("voteRequest", { id }) };
       }),
       ...listMenus(parameters),

@@ -45,8 +45,8 @@ function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   return { name: "Extra traffic", value: join(trafficLines, "\n"), inline: true };
 }
 
-/** Returns a field with the validator's untrusted links. Only http(s) URLs become links, the others stay text. */
-function contactField(detail: ValidatorDetail): Field[] {
+/** Returns a validator's untrusted links. Only http(s) URLs become links, the others stay text. */
+export function contactLines(detail: ValidatorDetail): Markdown[] {
   const entries = [
     ["Website", detail.website],
     ["Discord", detail.discord ?? detail.discordContact],
@@ -54,14 +54,16 @@ function contactField(detail: ValidatorDetail): Field[] {
     ["GitHub", detail.github],
     ["Telegram", detail.telegram],
   ] as const;
-  const contactLines = entries.flatMap(([label, text]) => {
+  return entries.flatMap(([label, text]) => {
     if (text === null) return [];
     const url = toUrl(text);
     return [url ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
   });
-  return contactLines.length > 0
-    ? [{ name: "Links, as the validator gives them", value: join(contactLines, "\n") }]
-    : [];
+}
+
+function contactField(detail: ValidatorDetail): Field[] {
+  const lines = contactLines(detail);
+  return lines.length > 0 ? [{ name: "Links, as the validator gives them", value: join(lines, " · ") }] : [];
 }
 
 /** Compares a validator's version with the most common and the newest one. */

@@ -6,7 +6,7 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import { columnCoins, type Markdown, md } from "../text/markdown.js";
+import { columnCoins, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { perObject } from "../util/per-object.js";
 import { address, type ParametersOf } from "./addresses.js";
@@ -15,6 +15,7 @@ import {
   namedLine,
   orNothing,
   pageOf,
+  pastTime,
   row,
   rowMenu,
   STANDING_SIGNS,
@@ -50,8 +51,13 @@ const detailsOf = perObject(
 export const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
   row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
 
-/** Returns a row without the reporting state, for messages that are never edited. */
-export const joinedRow = (each: ListedValidator): Markdown => row(md`🆕 ${nameOf(each)}`, detailsOf(each));
+/** Formats a validator in one line: its sign, its name, its last report and its version. */
+export const briefRow = (each: ListedValidator, standings: Standings): Markdown =>
+  md`${STANDING_SIGNS[standings(each).standing]} **${nameOf(each)}** · ${timestamp(pastTime(each.lastActiveAt, Date.now()))} · ${version(each.version)}`;
+
+/** Returns the rows of validators that joined, without their reporting state. A single one is named by the news above it. */
+export const joinedRows = (all: readonly ListedValidator[]): Markdown[] =>
+  all.map((each) => (all.length === 1 ? detailsOf(each) : row(md`🆕 ${nameOf(each)}`, detailsOf(each))));
 
 const toChoice = perObject((each: ListedValidator): Choice | undefined =>
   each.validator === null

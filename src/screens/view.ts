@@ -55,9 +55,12 @@ export interface ExplorerPage {
 
 /** A message as data. src/discord turns it into a message within Discord's limits. */
 export interface View {
-  readonly title: Markdown;
+  /** Missing if the notification says it all. */
+  readonly title?: Markdown;
   readonly tone: Tone;
-  /** Text outside of the embed, because notifications do not show embeds. It is never edited. */
+  /**
+   * Text above the embed: the news in one line, which a phone's notification shows alone. It is edited together with the embed.
+   */
   readonly notification?: Markdown;
   /** Lines of text. The last ones are dropped if there are too many. */
   readonly body?: readonly Markdown[];
@@ -81,12 +84,18 @@ export interface View {
   readonly parent?: ScreenAddress;
 }
 
+/** Returns a view's title, or its notification if it has none. */
+export const headlineOf = ({ title, notification }: Pick<View, "title" | "notification">): string =>
+  (title ?? notification ?? "").toString();
+
 /** A command's entry in help. */
 export interface CommandHelp {
   readonly group: string;
   /** Its subcommands, or the command itself. Clickable if Discord's id of the command is known. */
   readonly mentions: readonly Markdown[];
   readonly description: string;
+  /** True if only people with a permission can use it. */
+  readonly isForManagers: boolean;
 }
 
 /** Services for screens, the same for everyone. */
@@ -96,8 +105,8 @@ export interface ScreenServices {
   readonly prices: PriceHistory;
   readonly rhythms: Rhythms;
   readonly charts: Charts;
-  /** The explorer's host, for help. */
-  readonly source: string;
+  /** The network's name; empty if the operator has given none. */
+  readonly networkName: string;
   /** Returns the "Watch" buttons of a screen. */
   readonly watchLinks: (screen: ScreenName, id: string) => readonly Link[];
   /** The names of the other networks that the bot serves. */

@@ -1,6 +1,6 @@
 import type { Names } from "../directory/names.js";
 import { isVotable, type Standable, type Standing, shortWindow, standingOf } from "../ledger/vote-phase.js";
-import { decidedBy, type StatusGroup, statusGroup, type Tally } from "../ledger/vote-rules.js";
+import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
 import { bold, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -18,21 +18,13 @@ const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone:
   other: [md`▫️`, "neutral"],
 };
 
-/** Plain words for the ledger's statuses. Other words are shown as they are. */
-const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
-  ["VRO_Accepted", "Accepted"],
-  ["VRO_Rejected", "Rejected"],
-  ["VRO_Expired", "Expired"],
-  ["VRO_AcceptedButActionFailed", "Accepted, but the action failed"],
-]);
-
 /** The end of a request whose outcome is unknown. */
 export const ENDED_UNKNOWN = md`▫️ Ended, outcome unknown`;
 
 /** Formats a status as a sign and a word. */
 export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
-  return md`${sign} ${brief(PLAIN_WORDS.get(status ?? "") ?? status ?? "status not known")}`;
+  return md`${sign} ${brief(statusWords(status))}`;
 }
 
 /** Describes a request's standing with a sign: its status, or its phase until it is closed. */
@@ -51,6 +43,24 @@ export function standingText(
       return md`⚠️ Overdue. ${overdueWords(since)}`;
     default:
       return isGone ? ENDED_UNKNOWN : statusText(status);
+  }
+}
+
+/** Returns the votes in brackets, such as " (10 yes, 1 no)"; nothing if a count is not known. */
+export const tallySuffix = ({ yes, no }: Pick<Tally, "yes" | "no">): Markdown =>
+  yes === null || no === null ? md`` : md` (${grouped(yes)} yes, ${grouped(no)} no)`;
+
+/** Explains a phase that its name does not explain. */
+export function standingNote({ isGone }: Pick<Standable, "isGone">, { phase, since }: Standing): Markdown[] {
+  switch (phase) {
+    case "expired":
+      return [md`Too few had voted by ${timestamp(since, "f")}. It isn't closed yet.`];
+    case "rejected":
+      return [md`It isn't closed yet.`];
+    case "overdue":
+      return [overdueWords(since)];
+    default:
+      return isGone ? [md`The explorer no longer lists it.`] : [];
   }
 }
 
@@ -130,14 +140,14 @@ function neededWords(request: Standable, needed: number | undefined, now: number
   return isLater ? md`-# ${enoughWords}; they count on the day of the decision` : md`-# ${enoughWords}`;
 }
 
-/** Returns the tally as squares and words. */
+/** Returns the tally in words, which screen readers can read, and as squares. */
 export const tallyLines = (
   request: Standable,
   needed: number | undefined,
   now: number,
 ): readonly Markdown[] => {
   const neededText = neededWords(request, needed, now);
-  return [tallyBar(request, needed), tallyWords(request, needed, now), ...(neededText ? [neededText] : [])];
+  return [tallyWords(request, needed, now), tallyBar(request, needed), ...(neededText ? [neededText] : [])];
 };
 
 /** Maximum length of the list of missing voters, in characters. */

@@ -1,5 +1,4 @@
 import { PHASE_WORDS, type Standable, standingOf, type VoteDate } from "../ledger/vote-phase.js";
-import type { VoteRequest } from "../ledger/vote-requests.js";
 import {
   type Closing,
   decidedBy,
@@ -14,7 +13,6 @@ import {
 import { join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import type { Field } from "./view.js";
-import { tallyLines } from "./vote-parts.js";
 
 /** The parts of a request that tell when and how it ended. */
 type Ended = VoteState & Tally;
@@ -23,19 +21,12 @@ type Ended = VoteState & Tally;
 const moment = (ms: number | null, now: number): Markdown =>
   ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
 
-/** Returns the fields for a request that is not over: its dates, and how it is decided (docs/ledger.md, "How a vote ends"). */
+/** Returns the dates of a request that is not over (docs/ledger.md, "How a vote ends"). */
 function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
   const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
   if (targetEffectiveAt === null)
     return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
-  return [
-    quorum,
-    { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true },
-    {
-      name: "How it is decided",
-      value: md`Enough super validators must have voted, yes or no, by the first date, or the request expires. On the second date enough yes votes carry it. Votes count as long as the request is open. Enough no votes reject it at any time.`,
-    },
-  ];
+  return [quorum, { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true }];
 }
 
 /** Reasons why a request has no effect, by its outcome. */
@@ -140,11 +131,9 @@ export function untilWords(request: Standable, needed: number | undefined, now: 
 /** A date with its name: "quorum by 3 March 2026 12:00". */
 export const dateWords = ({ name, at }: VoteDate): Markdown => md`${name} ${timestamp(at, "f")}`;
 
-/** Returns the fields of a request's standing: tally and dates. */
-export const voteFields = (request: VoteRequest, needed: number | undefined, now: number): Field[] => [
-  { name: "Votes", value: join(tallyLines(request, needed, now), "\n") },
-  ...(request.createdAt === null
-    ? []
-    : [{ name: "Opened", value: timestamp(request.createdAt, "f"), inline: true }]),
-  ...timeFields(request, now),
-];
+/** Returns the dates of a request in one line. */
+export const timeLine = (request: Ended, now: number): Markdown =>
+  join(
+    timeFields(request, now).map(({ name, value }) => md`${name} ${value}`),
+    " · ",
+  );

@@ -179,9 +179,15 @@ export function fixed(decimal: string | number, digits: number): string {
   return isZero(String(decimal)) ? text.replace("-", "") : grouped(decimal, digits);
 }
 
-/** Returns a share in percent: "62.3 %"; a dash if the whole is zero. */
+/** Returns a share in percent: "62.3%"; a dash if the whole is zero. */
 export const share = (part: number, whole: number): string =>
-  whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)} %`;
+  whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)}%`;
+
+/** Formats a change in percent with a sign and up to one fraction digit: "+3.3%", "−25%", "unchanged". */
+export function signedPercent(percent: number): string {
+  const size = grouped(Math.abs(percent).toFixed(Math.abs(percent) < 0.1 ? 2 : 1), 2);
+  return size === "0" ? "unchanged" : `${percent > 0 ? "+" : "−"}${size}%`;
+}
 
 /** Returns a count with its noun, in the plural unless the count is one: "1 vote", "1,109 votes". */
 export const countedWords = (count: number, one: string, several = `${one}s`): string =>

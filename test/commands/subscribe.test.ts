@@ -81,12 +81,12 @@ describe("/subscribe", () => {
       "the drill",
     );
     const text = textOf(drill);
-    expect(drill.content).toMatch(/^<@&\d+> 🧪 DRILL: Vote request: The very newest$/);
+    expect(drill.content).toMatch(/^<@&\d+> 🧪 DRILL: 🗳️ New vote request: The very newest$/);
     expect(text).toContain("Unclaimed rewards merged from");
     expect(text).toContain(request.requester.name);
     expect(drill.pings).toEqual(["@Readers"]);
     const buttons = harness.discord.driver.components(drill).map(({ label }) => label);
-    expect(buttons).toEqual(["Details", "Votes", "All vote requests"]);
+    expect(buttons).toEqual(["Details", "Votes", "How votes work", "All vote requests"]);
     await ask("edit", { "no-role": true });
   });
 

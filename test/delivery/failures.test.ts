@@ -114,7 +114,7 @@ describe("a failed delivery", () => {
     );
     world().channels.delete(thread.id);
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
-    await world().until(() => count(channel, "Closed: Threaded.") === 1, "the outcome", 15_000);
+    await world().until(() => count(channel, "Rejected: Threaded.") === 1, "the outcome", 15_000);
     expect(await list()).toContain(channel.id);
   });
 
@@ -129,7 +129,7 @@ describe("a failed delivery", () => {
       deny: String(PERMISSION.readHistory),
     });
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
-    await world().until(() => count(channel, "Closed: Unread.") === 1, "the outcome");
+    await world().until(() => count(channel, "Rejected: Unread.") === 1, "the outcome");
     expect(world().read(channel).at(-1)?.message_reference).toBeUndefined();
   });
 
@@ -139,7 +139,7 @@ describe("a failed delivery", () => {
     await world().until(() => count(channel, "Deleted.") === 1, "the announcement");
     world().messages.set(channel.id, []);
     harness.explorer.ledger.closeVoteRequest(request, "Accepted");
-    await world().until(() => count(channel, "Closed: Deleted.") === 1, "the outcome");
+    await world().until(() => count(channel, "Accepted: Deleted.") === 1, "the outcome");
     expect(count(channel, "Deleted.")).toBe(1);
   });
 
@@ -185,9 +185,9 @@ describe("a failed delivery", () => {
     const outcomes = () =>
       world()
         .read(channel)
-        .filter((each) => /"title":"Vote request: Old/.test(textOf(each))).length;
+        .filter(({ content }) => /Expired: Old/.test(content)).length;
     await world().until(() => outcomes() === 3, "as many as an hour allows", 20_000);
-    expect(requests.every(({ title }) => count(channel, `Closed: ${title}`) <= 1)).toBe(true);
+    expect(requests.every(({ title }) => count(channel, `Expired: ${title}`) <= 1)).toBe(true);
     harness.pass(3_700_000);
     await world().until(() => outcomes() === 5, "the others, an hour later", 20_000);
   });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { requestSummaries } from "../../src/directory/collections.js";
 import { createDirectory } from "../../src/directory/directory.js";
 import { createNames } from "../../src/directory/names.js";
@@ -103,4 +103,30 @@ it("renames a completion entry with a generic name once its summary is known", a
   await directory.replace("proposal", [{ id: "c1", name: "Feature Application", active: true }], Date.now());
   names.learn("c1", feature(DELTA));
   expect(directory.search(["proposal"], "delta", 1)[0]?.entry.name).toBe("Feature Delta Labs");
+});
+
+describe("vote requests with the same name", () => {
+  const day = Date.UTC(2026, 9, 6, 14, 5);
+  const entry = (id: string, more: object = {}) => ({ id, name: "Raise the fee…", active: true, ...more });
+  it.each([
+    ["are told apart by their requester", { requester: "Ana" }, { requester: "Ben" }, " (Ana)"],
+    [
+      "are told apart by their day if they have the same requester",
+      { requester: "Ana", openedAt: day },
+      { requester: "Ana", openedAt: day - 86_400_000 },
+      " (6 Oct)",
+    ],
+    [
+      "are told apart by their time on the same day",
+      { openedAt: day },
+      { openedAt: day - 60_000 },
+      " (6 Oct, 14:05)",
+    ],
+    ["keep their name if nothing tells them apart", {}, {}, ""],
+  ])("%s", async (_, own, other, mark) => {
+    const { directory, names } = await known([]);
+    await directory.replace("proposal", [entry("c1", own), entry("c2", other)], day);
+    expect(names.voteRequest({ identity: "c1", title: "Raise the fee…" })).toBe(`Raise the fee…${mark}`);
+    expect(names.voteRequest({ identity: "c3", title: "Another" })).toBe("Another");
+  });
 });

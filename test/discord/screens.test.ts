@@ -72,7 +72,7 @@ describe("a person in a channel", () => {
   });
 
   it("gets a private copy of another person's answer, which stays unchanged", async () => {
-    const list = await driver().ask(ana(), "/validator list");
+    const list = await driver().ask(ana(), "/party list");
     const before = JSON.stringify(list);
     const copy = await driver().click(ben(), list, "▶");
     expect(copy.id).not.toBe(list.id);
@@ -80,7 +80,7 @@ describe("a person in a channel", () => {
     expect(JSON.stringify(list)).toBe(before);
     const again = await driver().click(ben(), copy, "▶");
     expect(again.id).toBe(copy.id);
-    expect(driver().find(again, "j").label).toBe("3 / 6");
+    expect(driver().find(again, "j").label).toBe("3 / 12");
   });
 
   it("gets a private answer on request", async () => {
@@ -104,7 +104,10 @@ describe("a person in a channel", () => {
     harness.explorer.ledger.castVote(request, false);
     const shown = await driver().ask(ana(), "/proposals show", { proposal: request.firstContractId });
     expect(textOf(shown)).toMatch(/Unclaimed rewards merged from: 10 → \*\*\d+\*\*/);
-    expect(shown.attachments[0]?.filename).toMatch(/^vote-request-.*\.json$/);
+    expect(shown.attachments).toEqual([]);
+    const raw = await driver().click(ana(), shown, "Raw data");
+    expect(raw.attachments[0]?.filename).toMatch(/^vote-request-.*\.json$/);
+    expect(textOf(await driver().click(ana(), shown, "How votes work"))).toContain("Enough no votes");
     await driver().click(ana(), shown, "Votes");
     expect(textOf(shown)).toContain("❌ no");
     expect(textOf(shown)).toContain("✅ yes");

@@ -86,10 +86,10 @@ describe("a configuration's changes", () => {
     });
     const base = fee(["100.0", "0.001"], ["1000.0", "0.0001"], ["1000000.0", "0.00001"]);
     expect(lines(base, fee(["1000.00", "0.0001"], ["1000000.0", "0.00001"]))).toEqual([
-      "Transfer fee from 100 USD: 0.1 % → —",
+      "Transfer fee from 100 USD: 0.1% → —",
     ]);
     expect(lines(base, fee(["100.0", "0.002"], ["1000.0", "0.0001"], ["1000000.0", "0.00001"]))).toEqual([
-      "Transfer fee from 100 USD: 0.1 % → 0.2 %",
+      "Transfer fee from 100 USD: 0.1% → 0.2%",
     ]);
   });
 

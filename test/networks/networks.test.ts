@@ -41,7 +41,7 @@ describe("a bot with two networks", () => {
   });
   const channelNamed = (name: string) =>
     harness.discord.world.addChannel({ type: 0, guild_id: harness.discord.guild.id, name, position: 9 });
-  const titleOf = (message: Message) => (message.embeds[0] as { title: string }).title;
+  const titleOf = ({ content, embeds }: Message) => content || (embeds[0] as { title: string }).title;
   const linksOn = (message: Message) =>
     driver()
       .components(message)
@@ -186,9 +186,13 @@ describe("a bot with two networks", () => {
     await expect.poll(() => threadOf(test), WAIT).toMatch(/One for TestNet.* · TestNet$/);
     await expect.poll(() => threadOf(main), WAIT).toMatch(/One for MainNet$/);
 
-    // With several subscriptions, the network option is required.
+    // With several subscriptions, a menu asks which one.
     const either = await asked(owner(channel), "/subscribe test");
-    expect(either.content).toContain("`network`");
+    expect(textOf(either)).toContain("Which subscription?");
+    const hints = driver()
+      .components(either)[0]
+      ?.options?.map(({ description }) => description);
+    expect(hints?.filter((hint) => hint?.endsWith("· TestNet"))).toHaveLength(1);
     await asked(owner(channel), "/subscribe remove", { network: "main" });
     const left = textOf(await asked(owner(channel), "/subscribe list"));
     expect(left).toContain("governance · TestNet");

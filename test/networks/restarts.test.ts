@@ -30,7 +30,8 @@ describe("a bot whose networks change", () => {
   const driver = () => harness.discord.driver;
   const owner = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
   const governance = () => harness.discord.channels.governance;
-  const titleOf = ({ embeds: [first] }: Message) => (first && "title" in first ? String(first.title) : "");
+  const titleOf = ({ content, embeds: [first] }: Message) =>
+    content || (first && "title" in first ? String(first.title) : "");
   const announced = (channel = governance()) =>
     (harness.discord.world.messages.get(channel.id) ?? [])
       .map(titleOf)

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { DiscordError } from "../../sandbox/discord/errors.js";
 import { makeStack } from "../../sandbox/stack.js";
-import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
+import { type Harness, SMALL, startHarness } from "../harness.js";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -36,9 +36,9 @@ describe("a bot with an HTTP_PORT", () => {
     await harness.start();
     const get = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text();
     expect(await get()).toContain("the commands are not registered yet");
-    const told = () => world.read(channels.governance).map((message) => textOf(message));
+    const told = () => world.read(channels.governance).map((message) => message.content);
     await world.until(
-      () => told().some((text) => text.includes("The commands are not registered")),
+      () => told().some((text) => text.includes("the commands are not registered")),
       "a notice",
     );
     await expect.poll(get, { timeout: 20_000 }).toBe("ready\n");

@@ -72,7 +72,7 @@ describe("screens with arbitrary explorer answers", () => {
     rhythms: { intervals: async () => () => ({ ms: 3_900_000, isOwn: false }) },
     prices: { samples: async () => [] },
     commands: () => [],
-    source: "explorer.example",
+    networkName: "TestNet",
     watchLinks: () => [],
     others: [],
   };

@@ -63,8 +63,8 @@ describeWithRedis("a failover of Redis", () => {
     const { discord, explorer } = harness;
     const readyz = async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).text();
     const announced = (title: string) =>
-      (discord.world.messages.get(discord.channels.governance.id) ?? []).filter(({ embeds }) =>
-        JSON.stringify(embeds).includes(title),
+      (discord.world.messages.get(discord.channels.governance.id) ?? []).filter(({ content }) =>
+        content.includes(title),
       ).length;
     await expect.poll(readyz, { timeout: 20_000 }).toBe("ready\n");
     const pollCount = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;

@@ -81,10 +81,10 @@ describe("a number in a column", () => {
 
   it("shows a share in percent", () => {
     expect([share(623, 1000), share(1, 10_000), share(0, 3), share(3, 3), share(0, 0)]).toEqual([
-      "62.3 %",
-      "under 0.1 %",
-      "0.0 %",
-      "100.0 %",
+      "62.3%",
+      "under 0.1%",
+      "0.0%",
+      "100.0%",
       "—",
     ]);
   });

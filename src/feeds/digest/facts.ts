@@ -8,7 +8,7 @@ import type { State } from "../../storage/state.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
-import { DAY, HOUR, MINUTE } from "../../util/units.js";
+import { HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { neededForTracked, toVoteRequest, trackedStanding } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
@@ -16,17 +16,22 @@ import { readChronicle, UNREAD_MS } from "./chronicle.js";
 import { type Happening, happenings } from "./collections.js";
 
 /** Things of a kind that a digest names; the others are counted. */
-const MAX_NAMED = 8;
+const MAX_NAMED = 5;
 
-const several = <Item extends z.ZodType>(item: Item) =>
-  z.object({ count: z.number(), named: z.array(item).max(MAX_NAMED) });
+const several = <Item extends z.ZodType>(item: Item) => z.object({ count: z.number(), named: z.array(item) });
 const request = z.object({ id: z.string(), title: z.string() });
 
 /** The content of a digest: everything that happened in a period. */
 export const facts = z.object({
   opened: several(request),
   /** The status is null if the outcome is unknown. */
-  closed: several(request.extend({ status: z.string().nullable() })),
+  closed: several(
+    request.extend({
+      status: z.string().nullable(),
+      yes: z.number().nullable().optional(),
+      no: z.number().nullable().optional(),
+    }),
+  ),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: z.number(), date: z.string().optional() })),
   /** Time from which the ends of votes are known (epoch ms), if that is later than the start of the period. */
@@ -56,9 +61,16 @@ export const facts = z.object({
 export type Facts = Readonly<z.infer<typeof facts>>;
 
 /** A period of time, epoch ms. An event at its start belongs to the period before. */
-export interface TimeRange {
+interface TimeRange {
   readonly since: number;
   readonly until: number;
+}
+
+/** The period of a digest, and the server that it is for. */
+export interface DigestScope extends TimeRange {
+  /** When the next digest is due, epoch ms. */
+  readonly nextAt: number;
+  readonly guildId: string | null;
 }
 
 const isWithin = (at: number | undefined, { since, until }: TimeRange): boolean =>
@@ -69,13 +81,19 @@ interface SourceDeps {
   readonly names: Names;
   /** Returns the number of super validators; `undefined` if it cannot be read. */
   readonly superValidators: () => Promise<number | undefined>;
+  /** Returns the parties that a server watches. */
+  readonly watchedBy: (guildId: string | null) => Promise<ReadonlySet<string>>;
+  readonly isSuperValidator: (party: string, name: string | null) => boolean;
   readonly now: number;
 }
 
 /** Creates the sources of digests. Each is read once for all digests that are due together. */
-export const createSources = ({ state, names, superValidators, now }: SourceDeps) => ({
+export const createSources = ({ state, names, superValidators, now, ...deps }: SourceDeps) => ({
+  ...deps,
   names,
   now,
+  /** Names that announcements used, so that a digest after a restart does not use poorer ones. */
+  summaries: lazy(() => names.load().catch(() => {})),
   requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
   /** When the vote requests were last read completely. */
   votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),
@@ -90,8 +108,6 @@ export type Sources = ReturnType<typeof createSources>;
 
 const listOf = <T>(all: readonly T[]) => ({ count: all.length, named: all.slice(0, MAX_NAMED) });
 
-/** A deadline within this is near, in ms. */
-const SOON_MS = 7 * DAY;
 /** A read that is older than this at the end of a period does not cover it, in ms. */
 const UNREAD_VOTES_MS = 15 * MINUTE;
 /** Requests that were first seen within this time of the first one existed before the bot watched, in ms. */
@@ -137,8 +153,9 @@ const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number 
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
 /** Collects the changes of vote requests. */
-async function collectRequests(sources: Sources, range: TimeRange) {
-  const { names, now } = sources;
+async function collectRequests(sources: Sources, range: DigestScope) {
+  const { names } = sources;
+  await sources.summaries();
   const tracked = await sources.requests();
   const since = watchedSince(tracked);
   const named = (each: TrackedVoteRequest) => ({
@@ -153,8 +170,9 @@ async function collectRequests(sources: Sources, range: TimeRange) {
   const closedRequests = newestFirst(endingTime);
   const soon = await Promise.all(
     openRequests.map(async (each) => {
-      const { next } = trackedStanding(each, await neededForTracked(each, sources.superValidators), now);
-      return next && next.at - now <= SOON_MS ? [{ ...named(each), until: next.at, date: next.name }] : [];
+      const needed = await neededForTracked(each, sources.superValidators);
+      const { next } = trackedStanding(each, needed, sources.now);
+      return next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [];
     }),
   );
   const openedRequests = newestFirst((each) => openingTime(each, since));
@@ -167,6 +185,8 @@ async function collectRequests(sources: Sources, range: TimeRange) {
       closedRequests.map((each) => ({
         ...named(each),
         status: !each.endUnconfirmed && outcomeKnown(each.status) ? each.status : null,
+        yes: each.yes,
+        no: each.no,
       })),
     ),
     soon: listOf(soon.flat().sort((a, b) => a.until - b.until)),
@@ -181,19 +201,23 @@ async function collectRequests(sources: Sources, range: TimeRange) {
 
 /** Collects the recorded changes of validators and of their most common version. */
 async function collectValidators(
-  { names, chronicle, happenings: recorded }: Sources,
-  range: TimeRange,
+  { names, chronicle, happenings: recorded, watchedBy, isSuperValidator }: Sources,
+  range: DigestScope,
 ): Promise<Pick<Facts, "validators" | "version">> {
   const known = await chronicle();
   if (!known) return { validators: null, version: null };
   const happened = (await recorded()).filter(({ at }) => isWithin(at, range)).sort((a, b) => a.at - b.at);
+  const watched = await watchedBy(range.guildId);
+  const rankOf = ([party, name]: readonly [string, string | null]) =>
+    watched.has(party) ? 0 : isSuperValidator(party, name) ? 1 : 2;
   const namesOf = (kind: Happening["kind"]) => {
     const parties = new Map(
       happened.flatMap((each) =>
         each.kind === kind && "party" in each ? [[each.party, each.name] as const] : [],
       ),
     );
-    return listOf([...parties].map(([party, name]) => cut(name ?? names.called(party), 60)));
+    const ranked = [...parties].sort((a, b) => rankOf(a) - rankOf(b));
+    return listOf(ranked.map(([party, name]) => cut(name ?? names.called(party), 60)));
   };
   const gaps = happened.flatMap((each) =>
     each.kind === "unread" ? [each.at - Math.max(each.from, range.since)] : [],
@@ -237,7 +261,7 @@ async function collectPrice({ samples }: Sources, { since, until }: TimeRange): 
 }
 
 /** Collects everything that was recorded of a period. @throws {StateError} */
-export async function collectFacts(sources: Sources, range: TimeRange): Promise<Facts> {
+export async function collectFacts(sources: Sources, range: DigestScope): Promise<Facts> {
   return {
     ...(await collectRequests(sources, range)),
     ...(await collectValidators(sources, range)),

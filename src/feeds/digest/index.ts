@@ -1,14 +1,14 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
-import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
-import type { Names } from "../../directory/names.js";
+import type { FeedDeps, FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
-import type { LeasedState } from "../../storage/lease.js";
+import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { DAY, MINUTE } from "../../util/units.js";
+import { VALIDATOR_FEED } from "../validator/collections.js";
 import { createRecorder, RECORD_MS } from "./chronicle.js";
 import { chronicles, DIGEST_FEED, digests, happenings } from "./collections.js";
 import { collectFacts, createSources, facts } from "./facts.js";
@@ -31,13 +31,15 @@ const digestEventSchema = z.object({
   since: z.number(),
   until: z.number(),
   isLate: z.boolean(),
+  /** True if it is late because the bot was not running. */
+  wasOffline: z.boolean().optional(),
   facts,
 });
 type DigestEvent = z.infer<typeof digestEventSchema>;
 
 const definition: FeedDefinition = {
   name: DIGEST_FEED,
-  description: "Sum up the week in a channel: votes, validators, the price",
+  description: "Post a daily or weekly summary: votes, validators, the price",
   thing: "digest",
   topics: {
     digest: {
@@ -55,12 +57,21 @@ const definition: FeedDefinition = {
   tagName: /digest|news|summary/i,
 
   async sample({ explorer, state, names, now }, subscription, mark) {
-    const { every } = scheduleOf(subscription);
+    const schedule = scheduleOf(subscription);
+    const { every } = schedule;
     const sampleSince = now - (every === "week" ? 7 * DAY : DAY);
     const superValidators = () => countSuperValidators(explorer);
-    const sources = createSources({ state, names, superValidators, now });
+    const sources = createSources({
+      state,
+      names,
+      superValidators,
+      watchedBy: async () => new Set(),
+      isSuperValidator: () => false,
+      now,
+    });
     const span = { since: sampleSince, until: now };
-    return digestView(await collectFacts(sources, span), { ...span, every, isLate: false }, mark);
+    const scope = { ...span, nextAt: slotAfter(schedule, now), guildId: subscription.guildId };
+    return digestView(await collectFacts(sources, scope), { ...span, every, isLate: false }, mark);
   },
 
   standing: async ({ now }, subscription) => [
@@ -73,15 +84,12 @@ const definition: FeedDefinition = {
   },
 };
 
-interface DigestWatchDeps {
+interface DigestWatchDeps extends Pick<FeedDeps, "state" | "names" | "directory" | "subscriptions" | "now"> {
   readonly explorer: Explorer;
-  readonly state: LeasedState;
-  readonly names: Names;
-  readonly now: () => number;
 }
 
 /** Creates the poll that records what happens among the validators, and yields the digests that are due. */
-function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
+function createDigestWatch({ explorer, state, names, directory, subscriptions, now }: DigestWatchDeps) {
   const memories = state.open(digests);
   const slotOf = createSlots();
   const startedAt = now();
@@ -112,7 +120,19 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
     if (subscribedChannels.length === 0) return "done";
     const lastDigests = await memories.list();
     const superValidators = () => countSuperValidators(explorer);
-    const sources = createSources({ state, names, superValidators, now: now() });
+    const sources = createSources({
+      state,
+      names,
+      superValidators,
+      async watchedBy(guildId) {
+        const watches = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
+        return new Set(watches.flatMap(({ subject }) => subject ?? []));
+      },
+      isSuperValidator: (party, name) =>
+        directory.entry("voter", party) !== undefined ||
+        (name !== null && directory.namesakes("voter", name).length > 0),
+      now: now(),
+    });
     const events: DigestEvent[] = [];
     const endWrites: Write[] = [];
     let isWhole = true;
@@ -134,7 +154,12 @@ function createDigestWatch({ explorer, state, names, now }: DigestWatchDeps) {
         dueAt: due.slot.at,
         every: due.schedule.every,
         isLate: at - due.slot.at > LATE_MS,
-        facts: await collectFacts(sources, span),
+        wasOffline: startedAt > due.slot.at,
+        facts: await collectFacts(sources, {
+          ...span,
+          nextAt: slotAfter(due.schedule, at),
+          guildId: subscription.guildId,
+        }),
       });
     }
     yield { events, writes: endWrites };
@@ -148,7 +173,7 @@ export const digest: FeedModule = {
   collections: [digests, chronicles, happenings],
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
-  create({ explorer, state, renderer, names, now }) {
+  create({ explorer, state, renderer, names, directory, subscriptions, now }) {
     const feed: Feed<DigestEvent> = {
       definition,
       readEvent: (json) => digestEventSchema.safeParse(json).data,
@@ -162,13 +187,15 @@ export const digest: FeedModule = {
       wants: () => true,
       async render({ facts: told, ...period }, mark) {
         const view = digestView(told, period, mark);
-        return { payload: renderer.message(view), title: view.title.toString(), revision: 0 };
+        return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
       },
     };
     const poll = createDigestWatch({
       explorer: explorer.for("background", { maxAgeMs: RECORD_MS }),
       state,
       names,
+      directory,
+      subscriptions,
       now,
     });
     return { feed, poll };

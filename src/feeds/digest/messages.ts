@@ -2,9 +2,9 @@ import { percentChange } from "../../ledger/prices.js";
 import { address } from "../../screens/addresses.js";
 import { usdText } from "../../screens/price.js";
 import type { Field, View } from "../../screens/view.js";
-import { ENDED_UNKNOWN, statusText } from "../../screens/vote-parts.js";
+import { ENDED_UNKNOWN, statusText, tallySuffix } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
-import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { bold, code, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { Facts } from "./facts.js";
@@ -16,6 +16,8 @@ export interface Period {
   readonly every: "day" | "week";
   /** True if it is sent later than planned. */
   readonly isLate: boolean;
+  /** True if it is late because the bot was not running. */
+  readonly wasOffline?: boolean | undefined;
 }
 
 type Several<T> = { readonly count: number; readonly named: readonly T[] };
@@ -43,18 +45,22 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
     participation &&
-    md`-# ${percentOf(participation.cast, participation.all)} % of the possible votes were cast`;
+    md`-# ${percentOf(participation.cast, participation.all)}% of the possible votes were cast`;
   return [
     { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
     {
       name: "Closed",
       lines: [
-        ...linesOf(closed, (each) => md`${outcomeText(each.status)} · ${title(each)}`),
+        ...linesOf(
+          closed,
+          (each) =>
+            md`${outcomeText(each.status)} · ${title(each)}${tallySuffix({ yes: each.yes ?? null, no: each.no ?? null })}`,
+        ),
         ...(took ? [took] : []),
       ],
     },
     {
-      name: "Closing within a week",
+      name: "Closing before the next digest",
       lines: linesOf(
         soon,
         (each) => md`${title(each)}, ${each.date ?? "until"} ${timestamp(each.until, "f")}`,
@@ -79,7 +85,7 @@ function validatorFields({ validators, version }: Facts): Field[] {
         ]
       : []),
     version?.before != null &&
-      md`${version.percent > 50 ? "Most now run" : "The most common version is now"} ${code(version.now, 40)} (${version.percent} %); previously ${code(version.before, 40)}`,
+      md`${version.percent > 50 ? "Most now run" : "The most common version is now"} ${code(version.now, 40)} (${version.percent}%); previously ${code(version.before, 40)}`,
   ].filter((line) => line !== false && line !== undefined);
   return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
@@ -89,6 +95,26 @@ const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean 
   [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
   ) && version?.before == null;
+
+/** Returns the counts of what happened, such as "2 votes opened, 1 ended, 3 validators joined". Empty without news. */
+function countsOf({ opened, closed, soon, validators }: Facts): string {
+  const voteCounts = [
+    [opened.count, "opened"],
+    [closed.count, "ended"],
+    [soon.count, "closing soon"],
+  ] as const;
+  const validatorCounts = [
+    [validators?.joined.count ?? 0, "joined"],
+    [validators?.silent.count ?? 0, "went silent"],
+    [validators?.back.count ?? 0, "came back"],
+  ] as const;
+  // The noun stands with the first count of its kind.
+  const words = (counts: readonly (readonly [number, string])[], noun: string) =>
+    counts
+      .filter(([count]) => count > 0)
+      .map(([count, verb], index) => `${index === 0 ? countedWords(count, noun) : count} ${verb}`);
+  return [...words(voteCounts, "vote"), ...words(validatorCounts, "validator")].join(", ");
+}
 
 /** A duration in hours, or in minutes if it is short. */
 const gapWords = (ms: number): string =>
@@ -123,19 +149,21 @@ function priceWords({ from, to, since }: NonNullable<Facts["price"]>, until: num
 }
 
 /** A digest's one message. */
-export function digestView(of: Facts, { since, until, every, isLate }: Period, mark: string): View {
-  const periodName = every === "week" ? "week" : "day";
+export function digestView(
+  of: Facts,
+  { since, until, every, isLate, wasOffline }: Period,
+  mark: string,
+): View {
   const latenessLine = isLate
-    ? [md`-# This comes late: I was away, or could not read the explorer, when it was due.`]
+    ? [md`-# Late because ${wasOffline ? "I was offline" : "I couldn't read the explorer"} when it was due.`]
     : [];
   const unknown = unknownLines(of).map((line) => md`-# ${line}`);
   const isQuiet = isEmpty(of) && unknown.length === 0;
   const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
-    title: md`📰 The ${periodName} on the ledger`,
     tone: "neutral",
-    notification: md`📰 The ${periodName} on the ledger`,
+    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "nothing happened" : "nothing new is known")}`,
     body: isQuiet
       ? [
           join(

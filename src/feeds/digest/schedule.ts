@@ -21,7 +21,7 @@ const every: FeedOption<keyof typeof EVERY> = {
 };
 
 const onOption: FeedOption<(typeof DAYS)[number]> = {
-  description: "On which day of the week (Monday)",
+  description: "Day of the week (Monday)",
   maxLength: 10,
   choices: WEEKDAYS,
   byDefault: "monday",
@@ -43,7 +43,7 @@ export function parseTime(text: string): string | undefined {
 }
 
 const atOption: FeedOption<string> = {
-  description: "At what time of day, such as 09:00",
+  description: "Time of day, such as 9am or 09:00",
   maxLength: 10,
   byDefault: "09:00",
   schema: z.string().refine((text) => parseTime(text) === text),
@@ -83,7 +83,7 @@ const zoneName = (name: string): string =>
   name.replace(/^Etc\/GMT([+-])/, (_, sign) => `UTC${sign === "+" ? "-" : "+"}`);
 
 const zone: FeedOption<string> = {
-  description: "In which time zone, such as Europe/Berlin (UTC)",
+  description: "Time zone, such as Berlin or UTC+2 (UTC)",
   maxLength: 60,
   byDefault: "UTC",
   // One that was imported, or was kept by a Node with newer zones, may be unknown here.

@@ -46,7 +46,7 @@ const madeUp = (now: number): VoteRequest => ({
 /** One vote request, for one person. */
 const proposalWatch: WatchChoice = {
   name: "proposal",
-  description: "Be told in private of one vote request: changes, its deadline, its outcome",
+  description: "Get private alerts about one vote request: changes, deadlines, outcome",
   owns: (subject) => voterIn(subject) === undefined,
   screen: { name: "voteRequest", subjectOf: (id) => id },
   subject: {
@@ -91,7 +91,7 @@ const proposalWatch: WatchChoice = {
 /** The deadlines that one super validator has not voted by, for one person. */
 const voterWatch: WatchChoice = {
   name: "voter",
-  description: "Be reminded in private of each vote that a super validator has not cast",
+  description: "Get private reminders of votes that a super validator has not cast",
   owns: (subject) => voterIn(subject) !== undefined,
   screen: { name: "voter", subjectOf: voterSubject },
   subject: {
@@ -116,7 +116,7 @@ const voterWatch: WatchChoice = {
 /** Subscriptions to vote requests. */
 export const definition: FeedDefinition = {
   name: FIRST_FEED,
-  description: "Subscribe a channel to governance, or change what is announced there",
+  description: "Announce vote requests in a channel",
   thing: "vote request",
   topics,
   options,

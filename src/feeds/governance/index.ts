@@ -18,6 +18,7 @@ import {
   TOPIC_OF,
 } from "./events.js";
 import { createMessages } from "./messages.js";
+import { createNews } from "./news.js";
 import { isFor } from "./recipients.js";
 import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";
@@ -47,6 +48,7 @@ export const governance: FeedModule = {
     });
     const superValidators = () => countSuperValidators(explorer.for("background", { maxAgeMs: HOUR }));
     const messages = createMessages(renderer, names, now);
+    const newsMessage = createNews(renderer, names, now);
     const reminding = createReminding({ state, subscriptions, rest, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
@@ -78,7 +80,7 @@ export const governance: FeedModule = {
             ? messages.announcement(snapshot, mark)
             : event.kind === "missed"
               ? messages.missed(snapshot, mark)
-              : messages.news(event, snapshot, mark);
+              : newsMessage(event, snapshot, mark);
         return { payload, ...commonFields };
       },
       lasting: {

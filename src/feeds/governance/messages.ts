@@ -1,109 +1,106 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import { toTitle } from "../../ledger/actions.js";
-import { standingOf } from "../../ledger/vote-phase.js";
+import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
-import { isOver, neededFor, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
+import { castIn, isOver, neededFor, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
-import { brief } from "../../screens/parts.js";
 import type { Link, View } from "../../screens/view.js";
+import { RULES_LINK } from "../../screens/vote-explained.js";
 import {
-  overdueWords,
+  ENDED_UNKNOWN,
   shortVote,
-  standingText,
+  standingNote,
   standingTone,
   statusText,
   statusTone,
   tallyLines,
+  tallySuffix,
 } from "../../screens/vote-parts.js";
-import { voteRequestFields } from "../../screens/vote-request.js";
-import { dateWords } from "../../screens/vote-times.js";
+import { kindWords, voteRequestLines } from "../../screens/vote-request.js";
+import { dateWords, timeLine } from "../../screens/vote-times.js";
+import { roughly, spanWords } from "../../text/durations.js";
 import { shortId } from "../../text/ids.js";
-import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { bold, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import type { GovernanceEvent, News, Reminder } from "./events.js";
+import { HOUR, MINUTE } from "../../util/units.js";
+import type { GovernanceEvent } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
-import type { Terms } from "./tracking.js";
 
-function announcementLinks(id: string | null, mark: string): Link[] {
-  const ownLine =
-    id === null
-      ? []
-      : [
-          { label: "Details", emoji: "📜", to: address("voteRequest", { id }) },
-          { label: "Votes", emoji: "🗳️", to: address("votes", { id }) },
-        ];
-  return [...ownLine, { label: "All vote requests", emoji: "📋", to: address("proposals", {}), mark }];
+/** Returns the buttons of a message about a vote request, or about several. */
+export function announcementLinks(id: string | null, mark: string): Link[] {
+  const all: Link = { label: "All vote requests", emoji: "📋", to: address("proposals", {}), mark };
+  if (id === null) return [all];
+  return [
+    { label: "Details", emoji: "📜", to: address("voteRequest", { id }) },
+    { label: "Votes", emoji: "🗳️", to: address("votes", { id }) },
+    RULES_LINK,
+    all,
+  ];
 }
 
-/** The line below an announcement whose request has ended: the outcome that the explorer states, or that it is unknown. */
-function outcome(status: string | null, isKnown: boolean): Markdown {
-  if (!isKnown) return md`**Ended, outcome unknown.** The explorer no longer lists it.`;
+/** An end that is announced, or shown in an announcement. */
+export interface Ending {
+  readonly status: string | null;
+  /** True if the explorer states the outcome. */
+  readonly known: boolean;
+}
+
+/** Returns an ending and the request's name in one line: "✅ Accepted: Feature Delta Labs (10 yes, 1 no)". */
+export function endingNews({ status, known }: Ending, request: VoteRequest, title: string): Markdown {
+  const named = md`${title}${tallySuffix(request)}`;
+  if (!known) return md`${ENDED_UNKNOWN}: ${named}`;
   return statusGroup(status) === "other"
-    ? md`**Ended.** The explorer calls it “${brief(status ?? "")}”.`
-    : md`**Closed:** ${statusText(status)}`;
+    ? md`▫️ Ended as “${cut(status ?? "", 60)}”: ${named}`
+    : md`${statusText(status)}: ${named}`;
 }
 
-/** The missing votes that a reminder names. */
+/** Returns how a request stands and its name in one line. `undefined` while votes are cast. */
+function standingNews(request: VoteRequest, phase: VotePhase, title: string): Markdown | undefined {
+  const named = md`${title}${tallySuffix(request)}`;
+  switch (phase) {
+    case "voting":
+      return undefined;
+    case "expired":
+      return md`⌛ Expired: ${named}`;
+    case "rejected":
+      return md`❌ Rejected by the votes: ${named}`;
+    case "ready":
+      return md`✅ Enough yes votes: ${named}`;
+    case "overdue":
+      return md`⚠️ Overdue: ${named}`;
+    case "ended":
+      return endingNews(endingIn(request), request, title);
+  }
+}
+
+/** Returns the ending of a request that is over. */
+const endingIn = ({ status, isGone }: VoteRequest): Ending => ({
+  status,
+  known: !isGone && outcomeKnown(status),
+});
+
+/** Returns the line below the news of an ending. */
+export const endingNote = ({ known }: Ending): Markdown[] =>
+  known ? [] : [md`The explorer no longer lists it.`];
+
+const endingTone = ({ status, known }: Ending) => (known ? statusTone(status) : "warning");
+
+/** The votes that are missing when a reminder is sent. */
 export interface Absence {
-  /** In the place of the reminder's own. */
-  readonly title?: Markdown;
+  /** The reminder's news, if it is for people who represent super validators. */
+  readonly news?: (left: string) => Markdown;
   readonly lines: readonly Markdown[];
 }
 
-type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
-
-const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
-const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
-
-/** Voters that one message names. */
-const MAX_VOTERS = 6;
-
-/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
-function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Markdown {
-  const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
-  const moreCount = votes.length - shownVotes.length;
-  return join(
-    [
-      ...shownVotes.map(({ voter, from, to }) => {
-        const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
-        return md`**${cut(called(voter), 60)}** ${signOf(to)}${beforeWords}`;
-      }),
-      moreCount > 0 && md`${moreCount} more`,
-    ],
-    ", ",
-  );
-}
-
-function changes(from: Terms, to: Terms): Markdown {
-  const changeLine = (name: string, was: Markdown, is: Markdown) => md`${bold(name)}: ${was} → ${is}`;
-  const text = (value: string | null) => md`${value ?? "none"}`;
-  return join(
-    [
-      from.title !== to.title && changeLine("Title", text(toTitle(from.title)), text(toTitle(to.title))),
-      from.action !== to.action && changeLine("Action", text(from.action), text(to.action)),
-      isDeepStrictEqual(from, to) && md`**Action:** its details have changed. “Details” below has all of it.`,
-      from.voteBefore !== to.voteBefore &&
-        changeLine("Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore)),
-      from.targetEffectiveAt !== to.targetEffectiveAt &&
-        changeLine(
-          "Decided on",
-          decision(from.targetEffectiveAt, timestamp(from.targetEffectiveAt, "f")),
-          decision(to.targetEffectiveAt, timestampWithAge(to.targetEffectiveAt)),
-        ),
-    ],
-    "\n",
-  );
-}
-
-/** The day of a decision, or that there is none. */
-const decision = (at: number | null, words: Markdown): Markdown =>
-  at === null ? md`as soon as enough have voted yes` : words;
+/** Formats the time until a deadline, in ms. Reminders are sent a moment after they are due. */
+const leftWords = (ms: number): string =>
+  ms < 3 * HOUR ? spanWords(Math.max(1, Math.round(ms / MINUTE / 5)) * 5 * MINUTE) : roughly(ms);
 
 /** Rows of a digest; the rest is a click away. */
 const MAX_ROWS = 12;
+/** Names in a digest's notification. */
+const MAX_NAMED = 3;
 
 /** Says when several requests opened. The explorer may list them long after that. */
 function openedWords(openedAt: readonly (number | null)[], since: number | null): Markdown {
@@ -115,52 +112,66 @@ function openedWords(openedAt: readonly (number | null)[], since: number | null)
     : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`;
 }
 
-/** Creates the messages about vote requests. Each contains its mark in one link. */
+/** Creates the messages that begin a vote request, and its reminders. Each contains its mark in one link. */
 export function createMessages(renderer: Renderer, names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
 
-  /** The notification text states the news in words that stay true. A vote's message has none, because there are many. */
-  const message = (
-    view: Omit<View, "readings">,
-    notification: Markdown | null = view.title,
-  ): MessagePayload => renderer.message({ ...view, ...(notification ? { notification } : {}), readings: [] });
-
-  /** Returns a view of the whole request. */
+  /** Returns a view of the whole request under its news. */
   const wholeView = (
     { request, needed }: Snapshot,
     mark: string,
-    heading: Pick<View, "title" | "tone" | "body">,
-  ): View => ({
-    ...heading,
-    notification: join([md`Vote request: ${titleOf(request)}`, ...shortVote(request)], " · "),
-    fields: voteRequestFields(request, {
-      needed,
-      names,
-      now: now(),
-      rest: "“Details” below has all of it.",
-    }),
-    thumbnail: request.requesterImg,
-    links: announcementLinks(request.identity, mark),
-    ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
-    readings: [],
-  });
-
-  /** The announcement that a request has opened, with its tally as it is now. */
-  const announcement = (
-    snapshot: Snapshot,
-    mark: string,
-    ended?: { readonly status: string | null; readonly known: boolean },
+    parts: Pick<View, "tone"> & { readonly notification: Markdown; readonly notes: readonly Markdown[] },
   ): View => {
+    const kind = kindWords(request, names.voteRequest(request));
+    return {
+      ...(kind === null ? {} : { title: md`${kind}` }),
+      tone: parts.tone,
+      notification: parts.notification,
+      body: voteRequestLines(request, parts.notes, {
+        needed,
+        names,
+        now: now(),
+        rest: "“Details” below has all of it.",
+      }),
+      thumbnail: request.requesterImg,
+      links: announcementLinks(request.identity, mark),
+      ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
+      readings: [],
+    };
+  };
+
+  const announcement = (snapshot: Snapshot, mark: string, ended?: Ending): View => {
     const { request, needed } = snapshot;
+    const title = titleOf(request);
+    if (ended)
+      return wholeView(snapshot, mark, {
+        notification: endingNews(ended, request, title),
+        tone: endingTone(ended),
+        notes: endingNote(ended),
+      });
     const standing = standingOf(request, needed, now());
+    const opened = join([md`🗳️ New vote request: ${title}`, ...shortVote(request)], " · ");
     return wholeView(snapshot, mark, {
-      title: md`${ended ? "Vote request" : "New vote request"}: ${titleOf(request)}`,
-      tone: ended ? (ended.known ? statusTone(ended.status) : "warning") : standingTone(request, standing),
-      body: [
-        ended ? outcome(ended.status, ended.known) : standingText(request, standing),
-        ...(ended ? [] : shortVote(request)),
-      ],
+      notification: standingNews(request, standing.phase, title) ?? opened,
+      tone: standingTone(request, standing),
+      notes: standingNote(request, standing),
     });
+  };
+
+  /** Returns a reminder's news while votes can be cast. */
+  const reminderNews = ({ request, needed }: Snapshot, deadline: number, { news }: Absence): Markdown => {
+    const leftMs = deadline - now();
+    const title = titleOf(request);
+    if (leftMs <= 0) return md`🗳️ Still open: ${title}${tallySuffix(request)}`;
+    const left = leftWords(leftMs);
+    if (news) return news(left);
+    const isQuorum = deadline === request.voteBefore;
+    const count = isQuorum ? castIn(request) : (request.yes ?? 0);
+    const votes = isQuorum ? "votes" : "yes votes";
+    const known = request.yes === null && request.no === null ? undefined : needed;
+    if (known === undefined) return md`⏰ ${left} left to vote: ${title}`;
+    const share = count < known ? `${count} of ${known} ${votes}` : `${count} ${votes}, enough`;
+    return md`⏰ ${left} left to vote: ${title} (${share})`;
   };
 
   const reminder = (
@@ -172,41 +183,24 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     who: Absence,
   ): View => {
     const { request, needed } = snapshot;
-    const isQuorum = deadline === request.voteBefore;
-    const when = join(
-      [
-        md`${isQuorum ? "Quorum by" : "Decided on"} ${timestampWithAge(deadline)}`,
-        isQuorum &&
-          request.targetEffectiveAt !== null &&
-          md`decided on ${timestamp(request.targetEffectiveAt, "f")}`,
-      ],
-      "; ",
-    );
-    const hasEnded = isOver(request, now());
     const standing = standingOf(request, needed, now());
-    const hasExpired = standing.phase === "expired";
-    const word = hasEnded ? "Ended" : hasExpired ? "Expired" : "Still open";
-    const title = (hasExpired || hasEnded ? undefined : who.title) ?? md`${word}: ${titleOf(request)}`;
+    const { phase } = standing;
+    const isPast = phase === "ended" || phase === "expired";
+    const past = isPast && standingNews(request, phase, titleOf(request));
     return {
-      title,
-      notification: title,
-      tone: hasEnded ? statusTone(request.status) : "warning",
+      notification: past || reminderNews(snapshot, deadline, who),
+      tone: phase === "ended" ? statusTone(request.status) : "warning",
       body: [
-        hasEnded
-          ? outcome(request.status, outcomeKnown(request.status))
-          : hasExpired
-            ? standingText(request, standing)
-            : when,
-        ...(hasEnded || hasExpired ? [] : shortVote(request)),
+        ...(phase === "ended" ? endingNote(endingIn(request)) : standingNote(request, standing)),
         ...tallyLines(request, needed, now()),
-        ...(hasEnded || hasExpired ? [] : who.lines),
+        ...(isPast ? [] : [timeLine(request, now()), ...who.lines]),
       ],
       links: announcementLinks(request.identity, mark),
       readings: [],
     };
   };
 
-  /** What a list says of a request that stays true: how it ended, or when it is decided. */
+  /** Returns the lasting facts of a list's row: how it ended, or when it is decided. */
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
     const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
@@ -227,15 +221,14 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     /** The only message about a request that opened and ended while the bot was away. */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
       const { request } = snapshot;
-      const view = wholeView(snapshot, mark, {
-        title: md`Vote request: ${titleOf(request)}`,
-        tone: statusTone(request.status),
-        body: [
-          md`Opened and ended while I was not watching.`,
-          outcome(request.status, outcomeKnown(request.status)),
-        ],
-      });
-      return renderer.message(view);
+      const ended = endingIn(request);
+      return renderer.message(
+        wholeView(snapshot, mark, {
+          notification: endingNews(ended, request, titleOf(request)),
+          tone: statusTone(request.status),
+          notes: [md`Opened and ended while I was not watching.`, ...endingNote(ended)],
+        }),
+      );
     },
 
     /**
@@ -250,8 +243,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       }));
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
-      return message({
-        title: md`${rows.length} new vote requests`,
+      const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
+      const moreWords = rows.length > named.length ? ` and ${rows.length - named.length} more` : "";
+      return renderer.message({
+        notification: md`🗳️ ${rows.length} new vote requests: ${`${named.join(", ")}${moreWords}`}`,
         tone: "neutral",
         body: [
           openedWords(
@@ -275,6 +270,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
           },
         ],
         links: announcementLinks(null, mark),
+        readings: [],
       });
     },
 
@@ -283,69 +279,5 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
 
     /** The same, not yet rendered. */
     reminderView: (...of: Parameters<typeof reminder>): View => reminder(...of),
-
-    /** Later news about an announced request. It can also stand alone. */
-    news(event: Exclude<News, Reminder>, { request, needed }: Snapshot, mark: string): MessagePayload {
-      const tally = tallyLines(request, needed, now());
-      const title = titleOf(request);
-      const sharedParts = { links: announcementLinks(request.identity, mark) };
-      switch (event.kind) {
-        case "changed":
-          return message({
-            ...sharedParts,
-            title: md`Changed: ${title}`,
-            tone: "warning",
-            body: [changes(event.from, event.to)],
-          });
-        case "votes": {
-          const { votes } = event;
-          const heading = votes.length === 1 ? md`Vote on ${title}` : md`${votes.length} votes on ${title}`;
-          const bodyLines = [votesLine(votes, names.called), ...tally];
-          return message({ ...sharedParts, title: heading, tone: "neutral", body: bodyLines }, null);
-        }
-        case "decided": {
-          const untilAt = request.targetEffectiveAt;
-          const bodyLines = [
-            md`Enough ${event.way} votes are in: **${event.votes}** of about ${event.needed} needed.`,
-            event.way === "no"
-              ? md`With so many it is rejected.`
-              : untilAt === null
-                ? md`It takes effect as soon as it's carried out.`
-                : md`Decided on ${timestampWithAge(untilAt)}; until then votes can still change.`,
-            ...tally,
-          ];
-          const tone = event.way === "yes" ? "good" : "bad";
-          return message({
-            ...sharedParts,
-            title: md`Enough ${event.way} votes: ${title}`,
-            tone,
-            body: bodyLines,
-          });
-        }
-        case "undecided":
-          return message({
-            ...sharedParts,
-            title: md`No longer enough ${event.way} votes: ${title}`,
-            tone: "warning",
-            body: [
-              md`Votes have changed: **${event.votes}** ${event.way} of about ${event.needed} needed. It is open again.`,
-              ...tally,
-            ],
-          });
-        case "overdue":
-          return message({
-            ...sharedParts,
-            title: md`Overdue: ${title}`,
-            tone: "warning",
-            body: [overdueWords(event.since), ...tally],
-          });
-        case "closed": {
-          const isOutcomeKnown = outcomeKnown(event.status);
-          const tone = isOutcomeKnown ? statusTone(event.status) : "warning";
-          const bodyLines = [outcome(event.status, isOutcomeKnown), ...tally];
-          return message({ ...sharedParts, title: md`Closed: ${title}`, tone, body: bodyLines });
-        }
-      }
-    },
   };
 }

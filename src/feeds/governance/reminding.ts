@@ -24,8 +24,11 @@ export function notVotedYet(
   request: VoteRequest,
   names: Pick<Names, "voteRequest">,
 ): Absence {
-  const who = cut(missing.join(", "), 100);
-  return { title: md`Not voted yet: ${who}, on ${cut(names.voteRequest(request), 120)}`, lines: [] };
+  const who = `${cut(missing.join(", "), 100)} ${missing.length === 1 ? "hasn't" : "haven't"} voted`;
+  return {
+    news: (left) => md`⏰ ${left} left: ${who} on ${cut(names.voteRequest(request), 120)}`,
+    lines: [],
+  };
 }
 
 interface RemindingDeps {
@@ -104,7 +107,10 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     ): Promise<MessagePayload> {
       const concerned = recipients.filter((each) => !each.isPaused && isFor(each, event));
       const absence = await absenceFor(concerned, snapshot);
-      const done = { title: md`✅ Voted on ${cut(names.voteRequest(snapshot.request), 150)}`, lines: [] };
+      const done = {
+        news: () => md`✅ Voted on ${cut(names.voteRequest(snapshot.request), 150)}`,
+        lines: [],
+      };
       return payloadOf(event, snapshot, mark, absence ?? done);
     },
   };

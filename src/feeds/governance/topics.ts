@@ -29,7 +29,7 @@ export const formatBefore = (before: readonly number[]): string =>
 const DEFAULT_BEFORE = [2 * DAY, DAY, 6 * HOUR];
 
 const beforeOption: FeedOption<readonly number[]> = {
-  description: "When to remind, before each deadline, such as 48h 24h 6h (48h 24h 6h)",
+  description: "Reminder times before each deadline (48h 24h 6h)",
   maxLength: 60,
   byDefault: DEFAULT_BEFORE,
   formerDefault: [DAY, 6 * HOUR],
@@ -53,7 +53,7 @@ const MISSING = {
 };
 
 const missingOption: FeedOption<keyof typeof MISSING> = {
-  description: "What reminders do about those who have not voted (list)",
+  description: "How reminders treat missing votes (list)",
   maxLength: 10,
   choices: MISSING,
   byDefault: "list",

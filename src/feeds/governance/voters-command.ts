@@ -34,22 +34,22 @@ const withVoter = (builder: SlashCommandSubcommandBuilder, description: string) 
 
 const definition = new SlashCommandBuilder()
   .setName("voters")
-  .setDescription("Who in this server represents which super validator")
+  .setDescription("Representatives of super validators in this server")
   .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
   .setContexts(InteractionContextType.Guild)
   .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
   .addSubcommand((sub) =>
     withVoter(
-      sub.setName("set").setDescription("Say whom reminders ping while a super validator has not voted"),
+      sub.setName("set").setDescription("Choose who is pinged if a super validator has not voted"),
       "The super validator",
     ).addMentionableOption((option) =>
       option.setName(WHO).setDescription("A member, or a role").setRequired(true),
     ),
   )
-  .addSubcommand((sub) => sub.setName("list").setDescription("Who represents which super validator"))
+  .addSubcommand((sub) => sub.setName("list").setDescription("List the representatives of super validators"))
   .addSubcommand((sub) =>
     withVoter(
-      sub.setName("remove").setDescription("Ping nobody for a super validator any more"),
+      sub.setName("remove").setDescription("Remove a super validator's representatives"),
       "Which one",
     ),
   );
@@ -139,7 +139,7 @@ async function listRepresentatives(
     .sort((a, b) => a.name.localeCompare(b.name));
   return say(
     services,
-    md`Who represents which super validator`,
+    md`List the representatives of super validators`,
     ownRepresentatives.length === 0
       ? [md`Nobody yet: \`/voters set\` says who is pinged while a vote is missing.`]
       : [

@@ -17,7 +17,7 @@ const SAMPLED = 2;
 
 const definition: FeedDefinition = {
   name: "newcomers",
-  description: "Subscribe a channel to validators that join",
+  description: "Announce new validators in a channel",
   thing: "group of newcomers",
   topics: {
     joined: {

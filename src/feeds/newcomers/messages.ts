@@ -1,7 +1,7 @@
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { address } from "../../screens/addresses.js";
-import { joinedRow, validatorMenu } from "../../screens/validators.js";
+import { joinedRows, validatorMenu } from "../../screens/validators.js";
 import type { View } from "../../screens/view.js";
 import { hintOf } from "../../text/ids.js";
 import { countedWords, join, type Markdown, md } from "../../text/markdown.js";
@@ -18,34 +18,26 @@ export const madeUp: ValidatorSummary = validatorSummary.parse({ validatorName: 
 const nameOf = ({ validator, validatorName }: ValidatorSummary): string =>
   cut(validatorName ?? (validator === null ? "a validator" : hintOf(validator)), 60);
 
-function titleOf(validators: readonly ValidatorSummary[]): Markdown {
+/** Returns the news in one line: "🆕 2 validators joined: Fjord, Onyx". */
+function newsOf(validators: readonly ValidatorSummary[]): Markdown {
   const [first] = validators;
-  return validators.length === 1 && first
-    ? md`Validator joined: ${nameOf(first)}`
-    : md`${countedWords(validators.length, "validator")} joined`;
-}
-
-/** The notification text is never edited, so it uses words that stay true. */
-function notificationOf(validators: readonly ValidatorSummary[]): Markdown {
-  if (validators.length === 1) return titleOf(validators);
+  if (validators.length === 1 && first) return md`🆕 Validator joined: ${nameOf(first)}`;
   const moreCount = validators.length - MAX_NAMES;
   const names = join(
     validators.slice(0, MAX_NAMES).map((each) => md`${nameOf(each)}`),
     ", ",
   );
-  return moreCount > 0
-    ? md`${titleOf(validators)}: ${names} and ${moreCount} more`
-    : md`${titleOf(validators)}: ${names}`;
+  const moreWords = moreCount > 0 ? md` and ${moreCount} more` : md``;
+  return md`🆕 ${countedWords(validators.length, "validator")} joined: ${names}${moreWords}`;
 }
 
 /** The messages about validators that joined. */
 export function createMessages(renderer: Renderer) {
   const viewOf = (validators: readonly ValidatorSummary[], mark: string): View => ({
-    title: titleOf(validators),
     tone: "good",
-    notification: notificationOf(validators),
+    notification: newsOf(validators),
     body: [
-      ...validators.slice(0, MAX_ROWS).map(joinedRow),
+      ...joinedRows(validators.slice(0, MAX_ROWS)),
       ...(validators.length > MAX_ROWS
         ? [md`…and ${validators.length - MAX_ROWS} more: “Newest validators” below lists them.`]
         : []),
@@ -56,7 +48,7 @@ export function createMessages(renderer: Renderer) {
   });
 
   return {
-    titleOf,
+    titleOf: newsOf,
     joined: (validators: readonly ValidatorSummary[], mark: string): MessagePayload =>
       renderer.message(viewOf(validators, mark)),
     /** The same, not yet rendered. */

@@ -1,7 +1,7 @@
 import { address } from "../../screens/addresses.js";
 import type { View } from "../../screens/view.js";
 import { roughly } from "../../text/durations.js";
-import { code, type Markdown, md, timestampWithAge } from "../../text/markdown.js";
+import { code, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import type { Trouble } from "./collections.js";
 import type { TroubleKind } from "./troubles.js";
@@ -48,13 +48,13 @@ export function troubleView(trouble: Trouble, mark: string): View {
   const { kind, since, endedAt, details } = trouble;
   const isOver = endedAt !== undefined;
   return {
-    title: md`${isOver ? "✅" : "🛠️"} ${titleOf(trouble)}`,
     tone: isOver ? "good" : "warning",
-    // The notification text is never edited, so it uses words that stay true.
-    notification: md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
+    notification: isOver
+      ? md`✅ Over: ${WORDS[kind].title} (for ${roughly(Math.max(0, endedAt - since))})`
+      : md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
     body: [
       isOver
-        ? md`From ${timestampWithAge(since)}, for ${roughly(Math.max(0, endedAt - since))}.`
+        ? md`From ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
         : md`Since ${timestampWithAge(since)}.`,
       ...(isOver ? [] : [WORDS[kind].body]),
       ...details.map((line) => md`- ${code(cut(line, 150))}`),

@@ -120,7 +120,7 @@ export function conditionWords(subject: string): string {
   const settings = settingsOf(subject);
   if (!settings) return subject;
   const { when, value, over } = settings;
-  return when === "moves" ? `up or down ${value} % in ${over}` : `${when} ${value} USD`;
+  return when === "moves" ? `up or down ${value}% in ${over}` : `${when} ${value} USD`;
 }
 
 /** Maximum age of a price by its own time, in ms. */
@@ -169,7 +169,7 @@ const decimalOf = (value: number): string => value.toFixed(10).replace(/\.?0+$/,
 /** Says what must happen before an alert repeats, such as "the price was at 0.1584 USD or below". */
 export function backWords(condition: Pick<Condition, "when" | "value" | "over">): string {
   const back = decimalOf(backLimit(condition));
-  if (condition.when === "moves") return `it was within ${back} % in ${OVER[condition.over]}`;
+  if (condition.when === "moves") return `it was within ${back}% in ${OVER[condition.over]}`;
   return `the price was at ${back} USD or ${condition.when === "above" ? "below" : "above"}`;
 }
 

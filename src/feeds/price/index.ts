@@ -8,8 +8,8 @@ import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { type PriceSample, percentChange } from "../../ledger/prices.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
-import { pricePicture, usdText } from "../../screens/price.js";
-import type { View } from "../../screens/view.js";
+import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
+import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import { type Markdown, md, timestamp } from "../../text/markdown.js";
 import { DAY } from "../../util/units.js";
@@ -51,15 +51,25 @@ const subject: SubjectChoice = {
 /** Choices of the menu under the price. The first is the default. */
 const MOVES = ["moves-5-24h", "moves-2-1h", "moves-5-1h", "moves-10-24h", "moves-20-24h"] as const;
 
-function viewOf({ subject: of, from, to, at, since }: PriceEvent, mark: string): View {
-  const title = md`Canton Coin: ${conditionWords(of)}`;
+/** Returns an alert's news: "Canton Coin rose above 0.16 USD: 0.1825 (+25%)". */
+function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
+  const isDown = Number(to) < Number(from);
+  const { when, value, over } = settingsOf(of) ?? {};
+  const now = md`${usdNumber(to)} (${percentChange(from, to)})`;
+  if (when === "moves" && value && over)
+    return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${now}`;
+  return when === undefined || value === undefined
+    ? md`Canton Coin: ${now}`
+    : md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${now}`;
+}
+
+function viewOf(event: PriceEvent, mark: string): View {
+  const { subject: of, from, to, at, since } = event;
   return {
-    title,
     tone: Number(to) < Number(from) ? "bad" : "good",
-    notification: md`Canton Coin: from ${usdText(from)} to ${usdText(to)} (${percentChange(from, to)})`,
+    notification: newsOf(event),
     body: [
-      md`# ${usdText(to)}`,
-      md`From ${usdText(from)}${since === undefined ? md`` : md` at ${timestamp(since, "f")}`} to ${usdText(to)}: **${percentChange(from, to)}**, at ${timestamp(at, "f")}.`,
+      md`From ${usdText(from)}${since === undefined ? md`` : md` at ${timestamp(since, "f")}`} to **${usdText(to)}** at ${timestamp(at, "f")}.`,
     ],
     menus: [
       {
@@ -81,7 +91,7 @@ const watchId = ({ channelId, subject: of }: Subscription): string =>
 
 const definition: FeedDefinition = {
   name: PRICE_FEED,
-  description: "Announce in a channel when the price passes a limit, or moves",
+  description: "Alert a channel when the price passes a limit or moves",
   thing: "price alert",
   topics: {
     price: {
@@ -99,7 +109,7 @@ const definition: FeedDefinition = {
   watches: [
     {
       name: "price",
-      description: "Be told in private when the price passes a limit, or moves",
+      description: "Get a private alert when the price passes a limit or moves",
       subject,
       screen: { name: "price", subjectOf: () => MOVES[0] },
       offered: () => MOVES.map((id) => ({ id, label: conditionWords(id) })),
@@ -234,8 +244,7 @@ export const price: FeedModule = {
         const view = viewOf(each, mark);
         const samples = await readSamples(state);
         const picture = await pricePicture([...samples, [each.at, each.to]], "1d", each.at, charts);
-        const title: Markdown = view.title;
-        return { payload: renderer.message({ ...view, picture }), title: title.toString(), revision: 0 };
+        return { payload: renderer.message({ ...view, picture }), title: headlineOf(view), revision: 0 };
       },
     };
     return { feed, poll: createPoll(explorer.for("background", { maxAgeMs: 0 }), state, now) };

@@ -9,6 +9,9 @@ const on = z.enum(["card", "news"]).default("card");
 /** "I'm on it", under an alert about a validator. */
 export const acknowledgeButton = defineButton("ack", { id: idParameter, since, on });
 
+/** "Mo has it", under an alert that somebody has taken: hands it back. */
+export const handBackButton = defineButton("unack", { id: idParameter, since, on });
+
 /** The menu that snoozes an alert. `back` means until the validator is back. */
 export const snoozeButton = defineButton("snooze", {
   id: idParameter,

@@ -92,7 +92,14 @@ const response = z.object({
   /** Goes up with whatever an alert's message shows of it. */
   revision: z.number(),
   /** The person; null if they had it forgotten. */
-  acknowledged: z.object({ by: z.string().nullable(), at: timestampSchema }).exactOptional(),
+  acknowledged: z
+    .object({
+      by: z.string().nullable(),
+      at: timestampSchema,
+      /** The person's name in the server, for the button. */
+      name: z.string().exactOptional(),
+    })
+    .exactOptional(),
   /** End of the snooze, epoch ms; null until the validator is back. */
   snoozed: z
     .object({ by: z.string().nullable(), at: timestampSchema, until: timestampSchema.nullable() })
@@ -140,8 +147,10 @@ export const responses = defineCollection({
         acknowledged?.by === userId || snoozed?.by === userId,
       // The alert stays acknowledged or snoozed, but no longer says by whom.
       without(userId, { revision, acknowledged, snoozed }) {
-        const anonymous = <T extends Attributed>(answer: T): T =>
-          answer.by === userId ? { ...answer, by: null } : answer;
+        const anonymous = <T extends Attributed>({ name, ...answer }: T & { readonly name?: string }) =>
+          answer.by === userId
+            ? { ...answer, by: null }
+            : { ...answer, ...(name === undefined ? {} : { name }) };
         return {
           revision: revision + 1,
           ...(acknowledged && { acknowledged: anonymous(acknowledged) }),

@@ -30,7 +30,15 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     target: z.string(),
     running: z.string().nullable(),
   }),
-  z.object({ kind: z.literal("traffic"), ...oneFields, percent: z.number(), sequence: z.number() }),
+  z.object({
+    kind: z.literal("traffic"),
+    ...oneFields,
+    percent: z.number(),
+    sequence: z.number(),
+    /** In bytes. Missing in events of earlier versions. */
+    used: z.string().optional(),
+    bought: z.string().optional(),
+  }),
 ]);
 
 /** Something to be told of a watched validator, or of all of a channel's, to one channel. */

@@ -1,17 +1,15 @@
 import { subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
-import type { FeedModule } from "../../delivery/module.js";
-import type { Names } from "../../directory/names.js";
-import type { Renderer } from "../../discord/message.js";
+import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
 import { pastTime, rhythmWords } from "../../screens/parts.js";
-import type { View } from "../../screens/view.js";
-import type { State } from "../../storage/state.js";
+import { headlineOf, type View } from "../../screens/view.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
 import { md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { PersonError } from "../../util/person-error.js";
+import { DAY } from "../../util/units.js";
 import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
 import {
   beginningOf,
@@ -51,7 +49,7 @@ const subject: SubjectChoice = {
 
 const definition: FeedDefinition = {
   name: VALIDATOR_FEED,
-  description: "Be told when a validator goes silent, and when it is back",
+  description: "Alert a channel when a validator goes silent, and when it is back",
   thing: "alert",
   topics,
   options,
@@ -61,7 +59,7 @@ const definition: FeedDefinition = {
   watches: [
     {
       name: "validator",
-      description: "Be told in private when a validator goes silent, and when it is back",
+      description: "Get a private alert when a validator goes silent, and when it is back",
       subject,
       screen: { name: "validator", subjectOf: (id) => id },
       offered: (id) =>
@@ -124,11 +122,12 @@ const definition: FeedDefinition = {
   },
 };
 
-function createFeed(state: State, renderer: Renderer, names: Names, now: () => number): Feed<ValidatorEvent> {
-  const views = createAlertViews(state, names, now);
+function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
+  const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
+  const views = createAlertViews(deps);
   /** Shown for an alert whose subscription was removed. */
   const closedView: View = {
-    title: md`⚪ Closed: no longer watched`,
+    notification: md`⚪ Closed: no longer watched`,
     tone: "neutral",
     body: [md`The subscription to this alert was removed, so it is no longer updated.`],
     readings: [],
@@ -171,9 +170,15 @@ function createFeed(state: State, renderer: Renderer, names: Names, now: () => n
       }
       if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
-      const knownState = await knownOf(state, names, now, channelId, subject ?? "", event.validator);
+      const knownState = await knownOf(
+        deps,
+        channelId,
+        subject ?? "",
+        event.validator,
+        event.kind === "worse" || event.kind === "again",
+      );
       const view = newsView(event, knownState, mark);
-      return { payload: renderer.message(view), title: view.title.toString(), revision: 0 };
+      return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
     },
     lasting: {
       stateOf,
@@ -192,9 +197,10 @@ export const validator: FeedModule = {
   isVital: true,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
-  create({ explorer, state, renderer, directory, names, now }) {
+  create(deps) {
+    const { explorer, state, directory, now } = deps;
     return {
-      feed: createFeed(state, renderer, names, now),
+      feed: createFeed(deps),
       poll: createValidatorWatch({
         name: VALIDATOR_FEED,
         explorer: explorer.for("background", { maxAgeMs: 0, keep: false }),

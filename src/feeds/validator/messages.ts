@@ -2,9 +2,10 @@ import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import type { Activity, Interval } from "../../ledger/network-rhythm.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { activity as activityWords, rhythmWords, version } from "../../screens/parts.js";
-import type { Field, Link, Menu, View } from "../../screens/view.js";
+import type { Link, Menu, View } from "../../screens/view.js";
 import { roughly, spanWords } from "../../text/durations.js";
 import {
+  bytes,
   countedWords,
   join,
   type Markdown,
@@ -14,7 +15,8 @@ import {
   userMention,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { acknowledgeButton, snoozeButton } from "./buttons.js";
+import { MINUTE } from "../../util/units.js";
+import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
 import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
@@ -30,6 +32,8 @@ export interface Known {
   /** The validator's reporting interval; `undefined` if the message is about several. */
   readonly interval: Interval | undefined;
   readonly response: AlertResponse | undefined;
+  /** Links to the validator's operator, as the validator gives them. */
+  readonly contact?: Markdown | undefined;
   readonly now: number;
 }
 
@@ -53,11 +57,13 @@ const listLink = (mark: string): Link => ({
 /** The message that a button is on: the alert's own, or news about it. */
 type Where = "card" | "news";
 
-const takeOn = (id: string, since: number, on: Where = "card"): Link => ({
-  label: "I'm on it",
-  emoji: "🙋",
-  to: buttonAddress(acknowledgeButton, { id, since, on }),
-});
+/** Returns the button that takes an alert, or hands back one that somebody has taken. */
+function takeOn({ response }: Known, id: string, since: number, on: Where = "card"): Link {
+  const taken = response?.acknowledged;
+  const button = taken ? handBackButton : acknowledgeButton;
+  const label = taken ? `${cut(taken.name ?? "Somebody", 60)} has it` : "I'm on it";
+  return { label, emoji: "🙋", to: buttonAddress(button, { id, since, on }) };
+}
 
 const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
   placeholder: "Snooze…",
@@ -89,49 +95,58 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   ];
 }
 
-/** Returns the other fields of a validator, with their age. */
-function fieldsOf({ activity, interval }: Known): Field[] {
-  if (!activity) return [];
+/** Returns what else is known of a validator: its rhythm, its version, and what the explorer says of it. */
+function factLines({ activity, interval, contact }: Known): Markdown[] {
+  const contactLines = contact ? [contact] : [];
+  if (!activity) return contactLines;
+  const says = activity.active === null ? undefined : activityWords(activity.active);
   return [
-    { name: "Explorer says", value: activityWords(activity.active), inline: true },
-    { name: "Version", value: version(activity.version), inline: true },
-    ...(interval ? [{ name: "Rhythm", value: rhythmWords(interval), inline: true }] : []),
-    { name: "Data from", value: timestamp(activity.readAt), inline: true },
+    join(
+      [
+        md`Version ${version(activity.version)}`,
+        interval && rhythmWords(interval),
+        says && md`the explorer says ${says}`,
+      ],
+      " · ",
+    ),
+    ...contactLines,
   ];
+}
+
+/** Rounds a silence down to minutes: it is never longer than stated. */
+const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * MINUTE);
+
+/** Returns a silence's news in one line. */
+function silenceNews({ since, endedAt, isGone }: ShownSilence, name: string, now: number): Markdown {
+  if (isGone) return md`⚪ No longer listed: ${name}`;
+  if (endedAt !== undefined) return md`🟢 Back: ${name}, after ${roughly(endedAt - since)}`;
+  return md`🔴 ${name}: no report for ${silentWords(now - since)}`;
 }
 
 /** Returns the current content of a silence's message. */
 export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
-  const { validator, since, endedAt, after } = alert;
+  const { validator, since, endedAt } = alert;
   const name = cut(known.called(validator), 100);
   const isBack = endedAt !== undefined && !alert.isGone;
   return {
-    title: isBack
-      ? md`🟢 Back: ${name}`
-      : alert.isGone
-        ? md`⚪ No longer listed: ${name}`
-        : md`🔴 Silent: ${name}`,
+    notification: silenceNews(alert, name, known.now),
     tone: isBack ? "good" : alert.isGone ? "neutral" : "bad",
-    // The notification text is never edited, so it uses words that stay true.
-    notification: md`${name} went silent: last seen ${timestamp(since, "f")}`,
     body: [
-      endedAt === undefined
-        ? md`Last seen ${timestampWithAge(since)}, which is more than ${spanWords(after)} ago.`
-        : isBack
-          ? md`Was silent for ${roughly(endedAt - since)}: from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
-          : md`Last seen ${timestampWithAge(since)}.`,
+      isBack
+        ? md`Was silent from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
+        : md`Last report ${timestampWithAge(since)}`,
+      ...factLines(known),
       ...responseLines(known, endedAt !== undefined),
     ],
-    fields: fieldsOf(known),
     menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],
-    links: [...(endedAt === undefined ? [takeOn(validator, since)] : []), details(validator, mark)],
+    links: [...(endedAt === undefined ? [takeOn(known, validator, since)] : []), details(validator, mark)],
     explorerPage: { kind: "validator", id: validator },
     readings: [],
   };
 }
 
-/** Returns the title of a group that is over. Members that the explorer no longer lists have not come back. */
-function overTitle(back: number, gone: number): Markdown {
+/** Returns the news of a group that is over. Members that the explorer no longer lists have not come back. */
+function overNews(back: number, gone: number): Markdown {
   if (back + gone === 0) return md`⚪ No longer watched`;
   if (gone === 0) return md`🟢 Back: all of yours`;
   return back === 0
@@ -146,21 +161,22 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const nameOf = (party: string) => cut(called(party), 60);
   const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
   const moreCount = members.length - names.length;
-  const whatHappened = md`${silent} of ${total} validators went silent at about ${timestamp(since, "t")}: probably the network or the explorer.`;
-  const ownNames =
-    members.length === 0
-      ? md``
-      : moreCount > 0
-        ? md`Of yours: ${names.join(", ")} and ${moreCount} more.`
-        : md`Of yours: ${names.join(", ")}.`;
+  const moreWords = moreCount > 0 ? ` and ${moreCount} more` : "";
+  const ownNames = `${names.join(", ")}${moreWords}`;
+  const withOwn = (before: Markdown, after = md``) =>
+    members.length === 0 ? md`` : md`${before}${ownNames}${after}`;
+  const isOver = endedAt !== undefined;
   const gone = members.filter(({ isGone }) => isGone).length;
   const back = members.filter(({ backAt }) => backAt !== undefined).length - gone;
   return {
-    title: endedAt === undefined ? md`🔴 ${silent} validators went silent` : overTitle(back, gone),
-    tone: endedAt === undefined ? "bad" : back > 0 ? "good" : "neutral",
-    notification: md`${whatHappened} ${ownNames}`,
+    notification: isOver
+      ? md`${overNews(back, gone)}${withOwn(md` (`, md`)`)}`
+      : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, of yours: `)}`,
+    tone: isOver ? (back > 0 ? "good" : "neutral") : "bad",
     body: [
-      whatHappened,
+      isOver
+        ? md`${silent} of ${total} validators went silent at about ${timestamp(since, "f")}.`
+        : md`So many at once: probably the network or the explorer.`,
       md``,
       ...members.slice(0, MAX_NAMED).map(({ validator, backAt, isGone }) => {
         if (backAt === undefined) return md`🔴 ${nameOf(validator)}`;
@@ -186,7 +202,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
         })),
       },
     ],
-    links: [...(endedAt === undefined ? [takeOn(MANY, toldAt)] : []), listLink(mark)],
+    links: [...(endedAt === undefined ? [takeOn(known, MANY, toldAt)] : []), listLink(mark)],
     readings: [],
   };
 }
@@ -201,23 +217,23 @@ function rhythmView(
   const beforeWords = `about every ${roughly(beforeMs)}`;
   if (endedAt === undefined || nowMs === undefined)
     return {
-      title: md`⏸ Validators have changed their rhythm`,
+      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, while the ledger moves on; alerts wait`,
       tone: "warning",
-      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, while the ledger moves on; alerts wait.`,
       body: [
-        md`No validator of the network has reported since ${timestampWithAge(newestAt)}, although the ledger moves on. Before, they reported ${beforeWords}.`,
-        md`Nobody is called silent until it's known how often they report now.`,
+        md`The validators may have changed their rhythm: before, they reported ${beforeWords}. You'll get no alerts of silence until it's known how often they report now.`,
       ],
       links,
       readings: [],
     };
   const isSame = Math.abs(nowMs - beforeMs) <= beforeMs / 4;
   return {
-    title: isSame ? md`▶️ Validators report again` : md`▶️ Validators now report about every ${roughly(nowMs)}`,
+    notification: isSame
+      ? md`▶️ Validators report again, ${beforeWords} as before`
+      : md`▶️ Validators now report about every ${roughly(nowMs)}`,
     tone: "good",
     body: [
       isSame
-        ? md`They report ${beforeWords}, as before.`
+        ? md`No validator had reported since ${timestamp(newestAt, "f")}. Alerts are on again.`
         : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
     ],
     links,
@@ -231,21 +247,18 @@ export function holdView(hold: ShownHold, mark: string): View {
   if (rhythm) return rhythmView(hold, rhythm, mark);
   return endedAt === undefined
     ? {
-        title: md`⏸ Alerts are on hold`,
+        notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; alerts are on hold`,
         tone: "warning",
-        notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; alerts are on hold.`,
         body: [
-          md`The explorer's newest data is from ${timestampWithAge(newestAt)}. Until it is newer, no validator is called silent: nobody could tell.`,
+          md`It is from ${timestampWithAge(newestAt)}. Until it is newer, nobody can tell if a validator is silent.`,
         ],
         links: [listLink(mark)],
         readings: [],
       }
     : {
-        title: md`▶️ Alerts are on again`,
+        notification: md`▶️ Alerts are on again after ${roughly(endedAt - since)}`,
         tone: "good",
-        body: [
-          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}: the explorer had no new data.`,
-        ],
+        body: [md`The explorer had no new data from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`],
         links: [listLink(mark)],
         readings: [],
       };
@@ -265,52 +278,58 @@ export function newsView(
   mark: string,
 ): View {
   const members = "members" in event ? event.members : undefined;
-  const name = members ? `${members.length} of yours` : cut(known.called(event.validator), 100);
-  const silentFor = (since: number) =>
-    md`It has been silent for ${roughly(known.now - since)}: last seen ${timestampWithAge(since)}.`;
-  const news = (title: Markdown, tone: View["tone"], body: readonly Markdown[]): View => ({
-    title,
+  const name = cut(known.called(event.validator), 100);
+  const news = (notification: Markdown, tone: View["tone"], body: readonly Markdown[]): View => ({
+    notification,
     tone,
-    notification: title,
     body,
     links: [details(event.validator, mark)],
     readings: [],
   });
   switch (event.kind) {
     case "worse":
-    case "again":
+    case "again": {
+      const headline = members
+        ? md`🔴 Still silent: ${members.length} of yours`
+        : md`🔴 Still silent: ${name}, no report for ${silentWords(known.now - event.since)}`;
       return {
-        ...news(md`🔴 Still silent: ${name}`, "bad", [
-          members ? stillSilent(members, event.since, known) : silentFor(event.since),
+        ...news(headline, "bad", [
+          members
+            ? stillSilent(members, event.since, known)
+            : md`Last report ${timestampWithAge(event.since)}`,
+          ...(members ? [] : factLines(known)),
           ...responseLines(known),
         ]),
         menus: [snoozeMenu(event.validator, event.since, "news")],
         links: [
-          takeOn(event.validator, event.since, "news"),
+          takeOn(known, event.validator, event.since, "news"),
           members ? listLink(mark) : details(event.validator, mark),
         ],
       };
+    }
     case "back":
-      return news(md`🟢 Back: ${name}`, "good", [
-        md`Seen again ${timestampWithAge(event.at)}, after ${roughly(event.at - event.since)}.`,
+      return news(md`🟢 Back: ${name}, after ${roughly(event.at - event.since)}`, "good", [
+        md`Seen again ${timestampWithAge(event.at)}; silent since ${timestamp(event.since, "f")}.`,
       ]);
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [
-        md`The explorer no longer lists it: it said so twice, half an hour apart. Nothing more is told of it.`,
+        md`The explorer said so twice, half an hour apart. You'll get no more alerts about it.`,
       ]);
     case "version":
-      return news(md`⚠️ Old version: ${name}`, "warning", [
-        join(
-          [
-            md`It runs ${version(event.running)}, and most run ${version(event.target)}.`,
-            md`It has been behind for a day.`,
-          ],
-          " ",
-        ),
+      return news(
+        md`⚠️ Old version: ${name} runs ${event.running ?? "an unknown one"}, and most run ${event.target}`,
+        "warning",
+        [md`It has been behind for a day.`],
+      );
+    case "traffic": {
+      const { percent, used, bought } = event;
+      const left =
+        used === undefined || bought === undefined ? undefined : String(Number(bought) - Number(used));
+      const amounts =
+        left === undefined || bought === undefined ? md`` : md` (${bytes(left)} of ${bytes(bought)})`;
+      return news(md`⚠️ Little traffic left: ${name}, less than ${percent}%${amounts}`, "warning", [
+        md`Without traffic it can't submit anything. Its operator can buy more.`,
       ]);
-    case "traffic":
-      return news(md`⚠️ Little traffic left: ${name}`, "warning", [
-        md`Less than ${event.percent} % of the traffic that it bought is left. Without any, it can submit nothing.`,
-      ]);
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { GuildMember } from "discord.js";
 import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZES, type Snooze } from "../../delivery/snoozes.js";
@@ -5,16 +6,32 @@ import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { withParent } from "../../discord/places.js";
+import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
-import { acknowledgeButton, snoozeButton } from "./buttons.js";
+import { DAY } from "../../util/units.js";
+import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
 import { type Alert, type AlertResponse, alertId, alerts, responses, VALIDATOR_FEED } from "./collections.js";
 import { beginningOf, silenceOf } from "./events.js";
 import { createAlertViews } from "./views.js";
 
-/** Creates what the buttons of an alert do on one network: take the alert, or snooze it. */
-function createResponses({ state, subscriptions, renderer, names, rest }: FeedServices, now: () => number) {
+/** Returns who has taken an alert, by the name that others see. */
+function takenBy({ user, member }: Click, at: number) {
+  const name = member instanceof GuildMember ? member.displayName : (member?.nick ?? user.displayName);
+  return { by: user.id, at, name: cut(name, 60) };
+}
+
+/** Creates what the buttons of an alert do on one network: take the alert, hand it back, or snooze it. */
+function createResponses(
+  { explorer, state, subscriptions, renderer, names, rest }: FeedServices,
+  now: () => number,
+) {
   const feed = VALIDATOR_FEED;
-  const views = createAlertViews(state, names, now);
+  const views = createAlertViews({
+    state,
+    names,
+    explorer: explorer?.for("background", { maxAgeMs: DAY }),
+    now,
+  });
   const knownAlerts = state.open(alerts);
   const answers = state.open(responses);
 
@@ -80,8 +97,18 @@ function createResponses({ state, subscriptions, renderer, names, rest }: FeedSe
       respond(click, validator, since, (before) =>
         before.acknowledged
           ? undefined
-          : { ...before, revision: before.revision + 1, acknowledged: { by: click.user.id, at: now() } },
+          : { ...before, revision: before.revision + 1, acknowledged: takenBy(click, now()) },
       ),
+    handBack: (validator: string, since: number, click: Click) =>
+      respond(click, validator, since, ({ acknowledged, ...before }) => {
+        if (!acknowledged) return undefined;
+        const { by } = acknowledged;
+        if (by !== click.user.id && !mayAnswer(click, null)) {
+          const taker = by === null ? "whoever took it" : `<@${by}>`;
+          throw new PersonError(`Only ${taker}, and those who may manage the server, can hand it back.`);
+        }
+        return { ...before, revision: before.revision + 1 };
+      }),
     snooze: (validator: string, since: number, span: Snooze | "back", click: Click) =>
       respond(click, validator, since, (before) => {
         const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
@@ -101,6 +128,12 @@ export const alertButtons = (now: () => number = Date.now): readonly ButtonHandl
     audience,
     handle: ({ id, since }, click, services: FeedServices) =>
       createResponses(services, now).acknowledge(id, since, click),
+  }),
+  handlerOf({
+    button: handBackButton,
+    audience,
+    handle: ({ id, since }, click, services: FeedServices) =>
+      createResponses(services, now).handBack(id, since, click),
   }),
   handlerOf({
     button: snoozeButton,

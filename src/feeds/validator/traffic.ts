@@ -43,6 +43,8 @@ export async function readTraffic({ reading, loaded: { watched }, found, now }: 
         validator,
         percent: judgement.tell,
         sequence: judgement.memory.sequence,
+        used: trafficStatus.actual.total_consumed ?? undefined,
+        bought: trafficStatus.target.total_purchased ?? undefined,
       });
   }
 }

@@ -1,9 +1,25 @@
 import type { Names } from "../../directory/names.js";
+import { ifAnswered } from "../../explorer/errors.js";
+import type { Explorer } from "../../explorer/service.js";
 import { activities, intervalFor, readNetworkRhythm } from "../../ledger/network-rhythm.js";
+import { contactLines } from "../../screens/validator.js";
 import type { View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
+import { join, type Markdown } from "../../text/markdown.js";
+import { withTimeout } from "../../util/timeouts.js";
 import { type Alert, alertId, alerts, responses } from "./collections.js";
 import { holdView, type Known, manyView, silenceView } from "./messages.js";
+
+/** An alert does not wait longer than this for its validator's links, in ms. */
+const CONTACT_MS = 1_000;
+
+interface AlertDeps {
+  readonly state: State;
+  readonly names: Pick<Names, "called">;
+  /** For a validator's links. Answers of any age are good enough. */
+  readonly explorer: Explorer | undefined;
+  readonly now: () => number;
+}
 
 /** The current content of alerts' messages, for the background and for buttons. */
 export interface AlertViews {
@@ -12,25 +28,36 @@ export interface AlertViews {
 }
 
 /** Reads alerts, and what is shown beside them, from the state. */
-export function createAlertViews(state: State, names: Pick<Names, "called">, now: () => number): AlertViews {
+export function createAlertViews(deps: AlertDeps): AlertViews {
   return {
     async of(subject, channelId, mark) {
-      const alert = await state.open(alerts).get(alertId(channelId, subject));
+      const alert = await deps.state.open(alerts).get(alertId(channelId, subject));
       if (!alert) return undefined;
       const party = alert.kind === "silent" ? alert.validator : undefined;
-      return viewOf(alert, await knownOf(state, names, now, channelId, subject, party), mark);
+      const isOpen = alert.endedAt === undefined;
+      return viewOf(alert, await knownOf(deps, channelId, subject, party, isOpen), mark);
     },
   };
 }
 
-/** Returns the data that alerts and news about a validator show. */
+/** Returns a validator's links. `undefined` if it gives none, or if the explorer does not answer in time. */
+async function contactOf(explorer: Explorer | undefined, validator: string): Promise<Markdown | undefined> {
+  const reading = explorer && ifAnswered(explorer.validator({ validatorId: validator }));
+  const detail = reading && (await withTimeout(reading, CONTACT_MS, () => undefined))?.data;
+  const links = detail ? contactLines(detail) : [];
+  return links.length > 0 ? join(links, " · ") : undefined;
+}
+
+/**
+ * Returns the data that alerts and news about a validator show.
+ * @param isOpen true if it is silent, so that its links help to reach somebody. Only then the explorer is asked for them
+ */
 export const knownOf = async (
-  state: State,
-  { called }: Pick<Names, "called">,
-  now: () => number,
+  { state, names: { called }, explorer, now }: AlertDeps,
   channelId: string,
   subject: string,
   validator: string | undefined,
+  isOpen: boolean,
 ): Promise<Known> => {
   const activity = validator === undefined ? undefined : await state.open(activities).get(validator);
   return {
@@ -38,6 +65,7 @@ export const knownOf = async (
     activity,
     interval: activity && intervalFor(activity, await readNetworkRhythm(state)),
     response: await state.open(responses).get(alertId(channelId, subject)),
+    contact: validator !== undefined && isOpen ? await contactOf(explorer, validator) : undefined,
     now: now(),
   };
 };

@@ -67,13 +67,13 @@ describe("a digest", () => {
     expect(message.flags & SILENT).toBe(SILENT);
     expect(message.pings).toEqual([]);
     const text = textOf(message);
-    expect(text).toContain("The day on the ledger");
+    expect(text).toContain("📰 Daily digest: ");
     expect(text).toMatch(/"Opened","value":"• \*\*Near motion\*\*/);
     expect(text).toMatch(
       /"Closed","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the possible votes were cast/,
     );
-    expect(text).toMatch(/Closing within a week.*Near motion/);
-    expect(text).not.toContain("This comes late");
+    expect(text).not.toContain("Closing before the next digest");
+    expect(text).not.toContain("Late because");
   });
 
   it("comes once for its hour, also over a restart, and says so if it is late", async () => {
@@ -83,7 +83,7 @@ describe("a digest", () => {
     alive();
     await harness.start();
     const message = await until(2);
-    expect(textOf(message)).toContain("This comes late");
+    expect(textOf(message)).toContain("Late because I was offline");
     await ask("/subscribe list");
     expect(told()).toHaveLength(2);
   });

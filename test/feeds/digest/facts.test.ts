@@ -20,11 +20,11 @@ const period = { since: UNTIL - DAY, until: UNTIL, every: "day", isLate: false }
 
 describe("the price in a digest", () => {
   it.each([
-    ["its change over the period", {}, "0.1600 USD for one CC, +6.67 %"],
+    ["its change over the period", {}, "0.1600 USD for one CC, +6.7%"],
     [
       "its change since the first price",
       { since: UNTIL - 5 * HOUR },
-      /0.1600 USD for one CC, \+6.67 % since <t:\d+:f>$/,
+      /0.1600 USD for one CC, \+6.7% since <t:\d+:f>$/,
     ],
     ["no change within the last hour", { since: UNTIL - HOUR + 1 }, "0.1600 USD for one CC"],
   ])("has %s", (_, since, expected) => {

@@ -42,40 +42,38 @@ describe("a vote request that enough have voted on", () => {
     // The requester's own is one of them.
     vote(request, true, 7);
     await polls(2);
-    expect(about(/"title":"Enough yes votes/)).toEqual([]);
+    expect(about(/✅ Enough yes votes/)).toEqual([]);
     vote(request, true, 1);
-    const decided = await until(/"title":"Enough yes votes/);
-    expect(textOf(decided)).toMatch(/\*\*9\*\* of about 9 needed.*Decided on <t:\d+:f>/);
+    const decided = await until(/✅ Enough yes votes/);
+    expect(textOf(decided)).toMatch(/9 of about 9 needed.*Decided on <t:\d+:f>/);
     expect(decided.pings).toEqual([]);
     // One turns, and turns back.
     const [first] = request.ballots;
     if (!first) throw new Error("No ballot");
     harness.explorer.ledger.castVote(request, false, first.voter);
-    const withdrawn = await until(/"title":"No longer enough yes votes: Decided motion/);
-    expect(textOf(withdrawn)).toMatch(/Votes have changed: \*\*8\*\* yes of about 9 needed/);
+    const withdrawn = await until(/No longer enough yes votes: Decided motion/);
+    expect(textOf(withdrawn)).toMatch(/8 of about 9 needed.*Votes have changed/);
     expect(withdrawn.pings).toEqual([]);
     harness.explorer.ledger.castVote(request, true, first.voter);
     await harness.discord.world.until(
-      () => about(/"title":"Enough yes votes/).length === 2,
+      () => about(/✅ Enough yes votes/).length === 2,
       "the second announcement",
       15_000,
     );
     await polls(3);
-    expect(about(/"title":"(No longer e|E)nough yes votes/)).toHaveLength(3);
+    expect(about(/(No longer e|E)nough yes votes: /)).toHaveLength(3);
   });
 
   it("announces enough no votes as a rejection", async () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
     vote(request, false, 9);
-    expect(textOf(await until(/"title":"Enough no votes.*Refused motion/))).toContain(
-      "With so many it is rejected.",
-    );
+    expect(textOf(await until(/Enough no votes: Refused motion/))).toContain("That is enough to reject it.");
   });
 
   it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {
     await harness.restart();
     await polls(3);
-    expect(about(/"title":"(No longer e|E)nough (yes|no) votes/)).toHaveLength(4);
+    expect(about(/(No longer e|E)nough (yes|no) votes: /)).toHaveLength(4);
   });
 });

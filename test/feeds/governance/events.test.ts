@@ -62,7 +62,7 @@ describe("what channels are told", () => {
     });
     const message = await until(plain, /New vote request/);
     expect(message.pings).toEqual(["@Voters"]);
-    expect(message.content).toMatch(/^<@&\d+> Vote request: \\@everyone/);
+    expect(message.content).toMatch(/^<@&\d+> 🗳️ New vote request: \\@everyone/);
     expect(textOf(message)).toMatch(/Unclaimed rewards merged from: 10 → \*\*\d+\*\*/);
     expect(textOf(message)).toMatch(/about 9 yes needed \(estimate\)/);
     await until(published, /New vote request/);
@@ -117,11 +117,11 @@ describe("what channels are told", () => {
   it("reminders: each at its time, with who has not been seen voting", async () => {
     await settled();
     harness.pass(request.voteBefore - harness.now() - 23 * HOUR);
-    const message = await until(plain, /Still open/);
+    const message = await until(plain, /left to vote/);
     expect(textOf(message)).toMatch(/Not voted yet:\*\* /);
     await settled();
     expect(
-      read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("Still open")),
+      read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("left to vote")),
     ).toBe(false);
     // Votes and details cannot be read: what is due does not wait for them, and they are told afterwards.
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /votes$|details$/ });
@@ -131,28 +131,27 @@ describe("what channels are told", () => {
     await settled();
     harness.pass(18 * HOUR);
     await world().until(
-      () => read(plain).filter((each) => textOf(each).includes("Still open")).length === 2,
+      () => read(plain).filter((each) => textOf(each).includes("left to vote")).length === 2,
       "the second reminder",
     );
     expect(votes()).toBe(count);
     harness.explorer.clearFaults();
     await world().until(() => votes() === count + 1, "the vote");
-    await until(world().channel(read(threaded)[0]?.id), /Still open/);
+    await until(world().channel(read(threaded)[0]?.id), /left to vote/);
     await settled();
-    expect(read(plain).filter((each) => textOf(each).includes("Still open"))).toHaveLength(2);
+    expect(read(plain).filter((each) => textOf(each).includes("left to vote"))).toHaveLength(2);
   });
 
   it("the outcome: as the API states it, in a reply, in the announcement, and in the thread, which is archived", async () => {
     ledger().closeVoteRequest(request, "Rejected");
-    const message = await until(plain, /"Closed: /);
-    expect(textOf(message)).toContain("❌ Rejected");
+    await until(plain, /❌ Rejected: /);
     const [first] = read(plain);
     await world().until(
-      () => /Closed:\*\* ❌ Rejected/.test(textOf(first ?? { content: "", embeds: [] })),
+      () => /^<@&\d+> ❌ Rejected: /.test(first?.content ?? ""),
       "the outcome in the announcement",
     );
     expect(first?.embeds[0]).toMatchObject({ color: 0xd83c3e });
-    const ended = /Voting ended","value":"when enough had voted no, (between )?<t:\d+:f>/;
+    const ended = /Voting ended when enough had voted no, (between )?<t:\d+:f>/;
     expect(textOf(first ?? { content: "", embeds: [] })).toMatch(ended);
     const shown = await harness.discord.driver.ask(owner(), "/proposals show", {
       proposal: request.firstContractId,
@@ -160,7 +159,7 @@ describe("what channels are told", () => {
     expect(textOf(shown)).toMatch(ended);
     const thread = world().channel(read(threaded)[0]?.id);
     await world().until(() => thread.thread_metadata?.archived, "the thread's archiving");
-    await until(published, /"Closed: /);
+    await until(published, /(Accepted|Rejected|Expired|Ended[^:"]*): /);
     await settled();
     expect(read(published)).toHaveLength(2);
   });
@@ -174,18 +173,22 @@ describe("what channels are told", () => {
       return { ...page, content: page.content.filter(({ title }) => title !== "Vanishing") };
     };
     await settled(3);
-    expect(read(plain).some((each) => /"Closed: Vanishing/.test(textOf(each)))).toBe(false);
+    expect(
+      read(plain).some((each) => /(Accepted|Rejected|Expired|Ended[^:"]*): Vanishing/.test(textOf(each))),
+    ).toBe(false);
     ledger().closeVoteRequest(vanishing, "Accepted");
-    expect(textOf(await until(plain, /"Closed: Vanishing/))).toContain("✅ Accepted");
+    expect(textOf(await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Vanishing/))).toContain(
+      "✅ Accepted",
+    );
     harness.explorer.mood = undefined;
   });
 
   it("votes that were cast before the request was seen: too", async () => {
     const early = ledger().openVoteRequest({ title: "Voted on at once" });
     ledger().castVote(early, true);
-    await until(plain, /"Vote on Voted on at once"/);
+    await until(plain, /Vote on Voted on at once/);
     ledger().closeVoteRequest(early, "Accepted");
-    await until(plain, /"Closed: Voted on at once"/);
+    await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Voted on at once/);
   });
 
   it("no change: one read disagrees with the next, or details are missing", async () => {
@@ -220,7 +223,7 @@ describe("what channels are told", () => {
     await settled();
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
     ledger().castVote(offboard, true);
-    await until(plain, /"Vote on Reward weight of .* → \d+"/);
+    await until(plain, /Vote on Reward weight of .* → \d+ \(/);
     harness.explorer.clearFaults();
     ledger().castVote(offboard, true);
     await world().until(
@@ -247,7 +250,9 @@ describe("what channels are told", () => {
     expect(read(plain).some((each) => textOf(each).includes("New vote request: Missed"))).toBe(false);
     const [one] = opened;
     if (one) ledger().closeVoteRequest(one, "Expired");
-    expect((await until(plain, /"Closed: Missed 0/)).message_reference).toMatchObject({
+    expect(
+      (await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Missed 0/)).message_reference,
+    ).toMatchObject({
       message_id: message.id,
     });
   });
@@ -283,7 +288,7 @@ describe("what channels are told", () => {
       "the message",
       40_000,
     );
-    expect(textOf(message)).toMatch(/Opened and ended while I was not watching.*❌ Rejected/);
+    expect(textOf(message)).toMatch(/❌ Rejected: Over before.*Opened and ended while I was not watching/);
     expect(textOf(message)).toContain("never: it was rejected");
     await settled();
     expect(read(plain).filter((each) => textOf(each).includes("Over before anybody looked"))).toHaveLength(1);
@@ -304,17 +309,19 @@ describe("what channels are told", () => {
     ledger().openVoteRequest({ title: "By the ledger's word" });
     await until(plain, /New vote request: By the ledger's word/);
     words.set("By the ledger's word", "VRO_Rejected");
-    expect(textOf(await until(plain, /"Closed: By the ledger's word/))).toContain("❌ Rejected");
+    expect(
+      textOf(await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): By the ledger's word/)),
+    ).toContain("❌ Rejected");
 
     ledger().openVoteRequest({ title: "Wound up somehow", lastsMs: HOUR, effectiveInMs: 2 * HOUR });
     await until(plain, /New vote request: Wound up somehow/);
     words.set("Wound up somehow", "Wound up");
     harness.pass(HOUR + 60_000);
     await settled();
-    expect(read(plain).some((each) => textOf(each).includes('"Closed: Wound up'))).toBe(false);
+    expect(read(plain).some((each) => textOf(each).includes("”: Wound up"))).toBe(false);
     harness.pass(HOUR);
-    expect(textOf(await until(plain, /"Closed: Wound up somehow/))).toContain(
-      "The explorer calls it “Wound up”",
+    expect(textOf(await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Wound up somehow/))).toContain(
+      "Ended as “Wound up”",
     );
     harness.explorer.mood = undefined;
   });

@@ -130,16 +130,20 @@ describe("missing votes", () => {
     const [voter] = missingFrom(request);
     if (!voter) throw new Error("Nobody");
     harness.pass(7 * HOUR);
-    const reminder = await until(channel, /Still open: Listed motion/);
+    const reminder = await until(channel, /left to vote: Listed motion/);
     expect(reminder.pings).toEqual([]);
     for (const { name } of missingFrom(request)) expect(textOf(reminder)).toContain(name ?? "?");
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
     await world().until(() => !textOf(reminder).includes(voter.name ?? "?"), "the edited list", 15_000);
     expect(textOf(reminder)).toContain("Not voted yet");
-    expect(about(channel, /Still open: Listed motion/)).toHaveLength(1);
+    expect(about(channel, /left to vote: Listed motion/)).toHaveLength(1);
     ledger().closeVoteRequest(request, "Rejected");
-    await world().until(() => /Rejected/.test(textOf(reminder)), "the end in the reminder", 15_000);
+    await world().until(
+      () => /^❌ Rejected: Listed motion/.test(reminder.content),
+      "the end in the reminder",
+      15_000,
+    );
   });
 
   it("ping their representatives once in a reminder", async () => {
@@ -150,11 +154,11 @@ describe("missing votes", () => {
     ledger().castVote(request, true, second);
     await polls(3);
     harness.pass(7 * HOUR);
-    const reminder = await until(channel, /Still open: Pinged motion/);
+    const reminder = await until(channel, /left to vote: Pinged motion/);
     const isAsked = request.ballots.every(({ voter }) => voter !== first);
     expect(reminder.pings).toEqual(isAsked ? ["@ana"] : []);
     await polls();
-    expect(about(channel, /Still open: Pinged motion/)).toHaveLength(1);
+    expect(about(channel, /left to vote: Pinged motion/)).toHaveLength(1);
     ledger().closeVoteRequest(request, "Rejected");
   });
 
@@ -165,7 +169,7 @@ describe("missing votes", () => {
     const request = await open("Motion for two channels");
     harness.pass(7 * HOUR);
     const reminders = await Promise.all(
-      [channel, second].map((each) => until(each, /Still open: Motion for two channels/)),
+      [channel, second].map((each) => until(each, /left to vote: Motion for two channels/)),
     );
     const isAsked = missingFrom(request).some((sv) => sv === ledger().superValidators[0]);
     expect(isAsked).toBe(true);
@@ -177,7 +181,7 @@ describe("missing votes", () => {
     channel.permission_overwrites.push(closed);
     const later = await openIn(second, "Motion for the second channel");
     harness.pass(7 * HOUR);
-    expect((await until(second, /Still open: Motion for the second/)).pings).toContain("@ana");
+    expect((await until(second, /left to vote: Motion for the second/)).pings).toContain("@ana");
     ledger().closeVoteRequest(later, "Rejected");
     channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(closed), 1);
     expect(textOf(await ask("/subscribe resume", { channel: channel.id }))).toContain("Resumed");
@@ -200,7 +204,7 @@ describe("missing votes", () => {
     const reminderPings = async (title: string) => {
       const request = await open(title);
       harness.pass(7 * HOUR);
-      const { pings } = await until(channel, new RegExp(`Still open: ${title}`));
+      const { pings } = await until(channel, new RegExp(`left to vote: ${title}`));
       ledger().closeVoteRequest(request, "Rejected");
       // Another super validator's role is mentionable.
       return pings.filter((each) => each !== "@Grove");
@@ -225,7 +229,7 @@ describe("missing votes", () => {
       return answer;
     };
     harness.pass(7 * HOUR);
-    const reminder = await until(channel, /Still open: Unsure motion/);
+    const reminder = await until(channel, /left to vote: Unsure motion/);
     expect(textOf(reminder)).toContain("Who has not voted could not be read.");
     expect(reminder.pings).toEqual([]);
     harness.explorer.mood = undefined;
@@ -239,7 +243,7 @@ describe("missing votes", () => {
     if (!validator) throw new Error("Nobody");
     validator.isSv = false;
     harness.pass(7 * HOUR);
-    const reminder = await until(channel, /Still open: Replaced motion/);
+    const reminder = await until(channel, /left to vote: Replaced motion/);
     const named = textOf(reminder).match(/Not voted yet:\*\* (.*?)"/)?.[1] ?? "";
     expect(named).not.toContain(gone?.name ?? "?");
     for (const { name } of missingFrom(request).filter((sv) => sv !== gone)) expect(named).toContain(name);
@@ -259,14 +263,14 @@ describe("missing votes", () => {
     ledger().castVote(request, true, other);
     await polls(3);
     harness.pass(7 * HOUR);
-    const told = await until(direct(ana), /Not voted yet/);
-    expect(textOf(told)).toContain(`Not voted yet: ${voter.name}, on Private motion`);
-    await until(channel, /Still open: Private motion/);
+    const told = await until(direct(ana), /hasn't voted/);
+    expect(textOf(told)).toContain(`left: ${voter.name} hasn't voted on Private motion`);
+    await until(channel, /left to vote: Private motion/);
     await polls();
     expect(about(direct(ben), /Private motion/)).toEqual([]);
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
-    await world().until(() => /Voted on Private motion/.test(textOf(told)), "the edit", 15_000);
+    await world().until(() => told.content.includes("✅ Voted on Private motion"), "the edit", 15_000);
     expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
   });
 

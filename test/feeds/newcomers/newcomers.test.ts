@@ -55,7 +55,7 @@ describe("validators that join", () => {
   it("are announced once, with the role, one by one or together", async () => {
     joined("Delta Labs");
     const one = await untilTold(channel, /Validator joined: Delta Labs/);
-    expect(one.content).toBe(`<@&${role}> Validator joined: Delta Labs`);
+    expect(one.content).toBe(`<@&${role}> 🆕 Validator joined: Delta Labs`);
     expect(one.pings).toEqual(["@Operators"]);
     joined("Iris Custody", "Onyx Trust", "Quartz Pay", "Cedar Node");
     const several = await untilTold(channel, /4 validators joined/);

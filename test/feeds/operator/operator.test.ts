@@ -44,7 +44,7 @@ describe("the operator's channel", () => {
 
   it("reports a refused key in one message, which says when it is over", async () => {
     harness.explorer.accept("another-key");
-    const message = await untilTold(/The explorer refuses the key/);
+    const message = await untilTold(/the explorer refuses the key/);
     expect(message.content).toBe("For the operator: the explorer refuses the key");
     expect(message.pings).toEqual([]);
     expect(textOf(message)).toContain("EXPLORER_API_KEY");
@@ -54,7 +54,7 @@ describe("the operator's channel", () => {
     await world().until(answered, "an answer", 40_000);
     harness.pass(11 * MINUTE);
     await world().until(
-      () => /✅ Over: The explorer refuses the key/.test(textOf(message)),
+      () => /✅ Over: The explorer refuses the key/.test(message.content),
       "the end of it",
       40_000,
     );
@@ -86,7 +86,7 @@ describe("the operator's channel", () => {
       "a try",
     );
     harness.pass(6 * MINUTE);
-    await untilTold(/Announcements are late/);
+    await untilTold(/announcements are late/);
     world().refusals.splice(0);
   });
 
@@ -102,7 +102,7 @@ describe("the operator's channel", () => {
   it("is not offered to people, who cannot subscribe to it", async () => {
     const { driver, people } = harness.discord;
     const answer = await driver.ask({ user: people.owner, channel }, "/subscribe list");
-    expect(textOf(answer)).not.toContain("operator");
+    expect(textOf(answer)).not.toContain("· operator");
   });
 
   it("calls a monitor each minute while the work is running, without the key in it or in the log", async () => {

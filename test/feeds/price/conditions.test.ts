@@ -205,8 +205,8 @@ describe("what must happen before an alert repeats", () => {
     [{ when: "above", value: 0.16 }, "the price was at 0.1584 USD or below"],
     [{ when: "below", value: 0.1 }, "the price was at 0.101 USD or above"],
     [{ when: "above", value: 0.0000001 }, "the price was at 0.000000099 USD or below"],
-    [{ when: "moves", value: 5 }, "it was within 4 % in 24 hours"],
-    [{ when: "moves", value: 1 }, "it was within 0.5 % in 24 hours"],
+    [{ when: "moves", value: 5 }, "it was within 4% in 24 hours"],
+    [{ when: "moves", value: 1 }, "it was within 0.5% in 24 hours"],
   ] as const)("%j: %s", (condition, words) => {
     expect(backWords({ over: "24h", ...condition })).toBe(words);
   });

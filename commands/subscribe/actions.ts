@@ -1,0 +1,87 @@
+import { ChannelType } from "discord.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { ChannelPlace } from "../../src/discord/permissions.js";
+import { drillSubscription, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { type Markdown, md } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import {
+  type Actor,
+  check,
+  OPERATORS_OWN,
+  type SubscribeServices,
+  servedOf,
+  subscriptionsIn,
+  tagFor,
+} from "./subscription.js";
+
+/** Ends a subscription. @param guildId the server of the person @throws {PersonError} */
+export async function endSubscription(
+  { subscription, of }: OwnedSubscription,
+  guildId: string,
+): Promise<void> {
+  // The channel may have been deleted, so check the server of the subscription instead.
+  if (subscription.guildId !== null && subscription.guildId !== guildId)
+    throw new PersonError(`<#${subscription.channelId}> is not subscribed.`);
+  if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
+  await of.janitor.removeSubscription(subscription);
+}
+
+/**
+ * Returns the tag for a subscription's posts: the stored one while the forum has it, otherwise a new choice.
+ * @throws {PersonError} if the forum requires a tag and has none
+ */
+function currentTag(place: ChannelPlace, feed: FeedDefinition, tagId: string | null): string | null {
+  const { channel } = place;
+  const isThere =
+    channel.type === ChannelType.GuildForum && channel.available_tags.some(({ id }) => id === tagId);
+  return isThere ? tagId : tagFor(place, feed);
+}
+
+/** Names the tag of a subscription's posts. Empty if they have none. */
+function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
+  if (channel.type !== ChannelType.GuildForum) return [];
+  const tag = channel.available_tags.find(({ id }) => id === tagId);
+  return tag ? [md`Posts get the tag **${tag.name}**`] : [];
+}
+
+/**
+ * Checks the permissions again, then ends the pause of a subscription and of its channel, and clears the last error.
+ * @returns if it was paused, and the tag of its posts in words
+ * @throws {PersonError}
+ */
+export async function resumeSubscription(
+  person: Actor,
+  found: OwnedSubscription,
+  place: ChannelPlace,
+  services: Pick<SubscribeServices, "networks" | "feeds">,
+): Promise<{ readonly wasPaused: boolean; readonly tagLines: readonly Markdown[] }> {
+  const { subscription, feed } = found;
+  const { channel, guild } = place;
+  const network = servedOf(found);
+  const { subscriptions } = network;
+  await check(person, network, place, feed, subscription);
+  // A tag that was deleted meanwhile would make Discord refuse every post, of all subscriptions in the forum.
+  for (const each of await subscriptionsIn(channel.id, guild.id, services)) {
+    const tagId = currentTag(place, each.feed, each.subscription.tagId);
+    if (tagId !== each.subscription.tagId)
+      await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
+  }
+  const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
+  await subscriptions.setHealth(channel.id, rest);
+  const { isPaused = false } = subscription;
+  if (isPaused) await subscriptions.change(subscription, ({ isPaused: _, ...others }) => others);
+  const tagId = currentTag(place, feed, subscription.tagId);
+  return { wasPaused: paused || isPaused, tagLines: tagWords(place, tagId) };
+}
+
+/** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, or if the channel is paused */
+export async function testSubscription(
+  person: Actor,
+  found: OwnedSubscription,
+  place: ChannelPlace,
+): Promise<void> {
+  const network = servedOf(found);
+  await check(person, network, place, found.feed, found.subscription);
+  const paused = `<#${place.channel.id}> is paused: \`/subscribe resume\` resumes it.`;
+  await drillSubscription(person, found, network, paused);
+}

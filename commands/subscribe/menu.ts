@@ -1,0 +1,185 @@
+import { PermissionFlagsBits, Routes } from "discord.js";
+import * as z from "zod";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
+import type { Click } from "../../src/discord/clicks.js";
+import { LIMITS } from "../../src/discord/limits.js";
+import type { MessagePayload } from "../../src/discord/message.js";
+import { readPlace } from "../../src/discord/places.js";
+import { say } from "../../src/discord/say.js";
+import type { Network } from "../../src/networks/network.js";
+import { buttonAddress, defineButton, idParameter } from "../../src/screens/addresses.js";
+import type { Link, Menu, View } from "../../src/screens/view.js";
+import type { OwnedSubscription } from "../../src/subscribe/editor.js";
+import { type Markdown, md } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
+import { described, headline, OPERATORS_OWN, subscriptionsIn } from "./subscription.js";
+
+const place = {
+  /** The channel. */
+  c: z.string().max(24),
+  feed: z.string().max(20),
+  /** The subject, if it has one. */
+  id: idParameter.optional(),
+  /** The network, if it is not the one of the button. */
+  network: z.string().max(12).optional(),
+};
+
+/** Shows one subscription of a channel with buttons that change it. */
+const openButton = defineButton("sub", place);
+const changeButton = defineButton("sub-set", { ...place, to: z.enum(["pause", "resume", "test", "remove"]) });
+
+type Place = Readonly<z.infer<z.ZodObject<typeof place>>>;
+
+/** Returns the parameters that find a subscription again. */
+const placeOf = ({ subscription, of }: OwnedSubscription, shownBy: Network): Place => ({
+  c: subscription.channelId,
+  feed: subscription.feed,
+  ...(subscription.subject === null ? {} : { id: subscription.subject }),
+  ...(of.id === shownBy.id || of.id === undefined ? {} : { network: of.id }),
+});
+
+/** Returns the names of channels by id. A channel that is gone or closed to the bot has none. */
+async function channelNames(
+  all: readonly OwnedSubscription[],
+  { rest }: Network,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(all.map(({ subscription }) => subscription.channelId))];
+  const names = ids.map(async (id) => {
+    const channel = (await rest.get(Routes.channel(id)).catch(() => ({}))) as { readonly name?: string };
+    return channel.name === undefined ? [] : [[id, channel.name] as const];
+  });
+  return new Map((await Promise.all(names)).flat());
+}
+
+/** Returns the menu that opens subscriptions (Discord: 25 choices). */
+export async function subscriptionMenu(
+  all: readonly OwnedSubscription[],
+  shownBy: Network,
+  placeholder = "Pause, test or remove…",
+): Promise<Menu> {
+  const shown = all.slice(0, LIMITS.menuOptions);
+  const channels = await channelNames(shown, shownBy);
+  const choices = shown.map(async (each) => {
+    const { subscription, feed, of, network } = each;
+    const { channelId, subject } = subscription;
+    const subjectName =
+      subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? shownBy);
+    const channel = channels.get(channelId);
+    const hint = [
+      channel ? `#${channel}` : "a channel that I can't see",
+      of.id === shownBy.id ? "" : of.name,
+    ];
+    return {
+      label: [feed.name, subjectName].filter(Boolean).join(": "),
+      hint: hint.filter(Boolean).join(" · "),
+      to: buttonAddress(openButton, placeOf(each, shownBy)),
+    };
+  });
+  return { placeholder, choices: await Promise.all(choices) };
+}
+
+/** Asks which of several subscriptions is meant. */
+export const whichSubscription = async (
+  all: readonly OwnedSubscription[],
+  shownBy: Network,
+): Promise<MessagePayload> =>
+  shownBy.renderer.message({
+    title: md`Which subscription?`,
+    tone: "neutral",
+    menus: [await subscriptionMenu(all, shownBy, "Choose one…")],
+    readings: [],
+  });
+
+/** Shows one subscription with its buttons. */
+async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown): Promise<MessagePayload> {
+  const { subscription, feed, of, network } = each;
+  const parameters = placeOf(each, shownBy);
+  const link = (to: "pause" | "resume" | "test" | "remove", label: string, emoji: string): Link => ({
+    label,
+    emoji,
+    to: buttonAddress(changeButton, { ...parameters, to }),
+  });
+  const isFixed = of.subscriptions.isFixed(subscription);
+  const { paused: isChannelPaused = false } = await of.subscriptions.health(subscription.channelId);
+  const isPaused = subscription.isPaused === true || isChannelPaused;
+  const links: Link[] = [];
+  if (network && isPaused) links.push(link("resume", "Resume", "▶️"));
+  if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
+  if (network && !isPaused) links.push(link("test", "Test", "🧪"));
+  if (!isFixed) links.push(link("remove", "Remove", "🗑️"));
+  const view: View = {
+    title: md`Subscription`,
+    tone: "neutral",
+    body: [
+      ...(note ? [note, md``] : []),
+      await headline(subscription, feed, network ?? shownBy, of.id === shownBy.id ? undefined : of.name),
+      ...described(subscription, feed),
+      ...(isPaused ? [md`⏸️ Paused: nothing is posted until you resume it.`] : []),
+      ...(isFixed ? [md`${OPERATORS_OWN}`] : []),
+      md`-# \`/subscribe edit\` changes its settings.`,
+    ],
+    links,
+    readings: [],
+  };
+  return shownBy.renderer.message(view);
+}
+
+/** Creates the handlers of the buttons about subscriptions of channels. */
+export function createSubscriptionButtons(
+  feeds: readonly FeedDefinition[],
+): readonly ButtonHandler<Network>[] {
+  /** @throws {PersonError} if it is not there any more, or the person may not change it */
+  const find = async (wanted: Place, { guildId, memberPermissions }: Click, shownBy: Network) => {
+    if (!guildId || !memberPermissions?.has(PermissionFlagsBits.ManageGuild))
+      throw new PersonError("Only those who may manage the server can change its subscriptions.");
+    const { c, feed, id = null, network = shownBy.id } = wanted;
+    const inChannel = await subscriptionsIn(c, guildId, { networks: shownBy.networks, feeds });
+    const found = inChannel.find(
+      ({ subscription, of }) =>
+        of.id === network && subscription.feed === feed && subscription.subject === id,
+    );
+    if (!found) throw new PersonError("That subscription is gone. `/subscribe list` shows what is left.");
+    return { found, guildId };
+  };
+
+  return [
+    handlerOf({
+      button: openButton,
+      audience: "owner",
+      handle: async (wanted, click, services: Network) =>
+        card((await find(wanted, click, services)).found, services),
+    }),
+    handlerOf({
+      button: changeButton,
+      audience: "owner",
+      async handle({ to, ...wanted }, click, services: Network) {
+        const { found, guildId } = await find(wanted, click, services);
+        const { subscription, feed, of, network } = found;
+        const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
+        const shown = async (note?: Markdown) =>
+          card((await find(wanted, click, services)).found, services, note);
+        switch (to) {
+          case "remove":
+            await endSubscription(found, guildId);
+            return say(services, md`Subscription ended`, [
+              await headline(subscription, feed, network ?? services),
+            ]);
+          case "test":
+            await testSubscription(click, found, await readChannel());
+            return shown(md`🧪 A drill is on its way.`);
+          case "resume":
+            await resumeSubscription(click, found, await readChannel(), {
+              networks: services.networks,
+              feeds,
+            });
+            return shown();
+          case "pause":
+            await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
+            return shown();
+        }
+      },
+    }),
+  ];
+}

@@ -1,0 +1,108 @@
+import { ChannelType } from "discord.js";
+import type { Subscription } from "../../src/delivery/collections.js";
+import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
+import type { ChannelPlace } from "../../src/discord/permissions.js";
+import { checkSubscription } from "../../src/discord/places.js";
+import type { Network } from "../../src/networks/network.js";
+import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+
+/** A network with the feeds that channels can subscribe to. */
+export interface SubscribeServices extends Network {
+  readonly feeds: readonly FeedDefinition[];
+}
+
+/** A person who uses a command or a button. */
+export interface Actor {
+  readonly client: { readonly user: { readonly id: string } };
+  readonly user: { readonly id: string };
+}
+
+/** Said of a subscription that the environment makes. */
+export const OPERATORS_OWN =
+  "Set up by the bot's operator in its environment (GOVERNANCE_CHANNEL_ID). Only they can remove it.";
+
+const REQUIRE_TAG = 1 << 4;
+
+/**
+ * Returns a tag for posts if the forum requires one: a tag that matches the feed, or else the first.
+ * @throws {PersonError} if the forum has no tags
+ */
+export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
+  if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
+  const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
+  if (!tag)
+    throw new PersonError(
+      `<#${channel.id}> demands a tag on each post and has none. Add a tag to it, and try again.`,
+    );
+  return tag.id;
+}
+
+/** Checks if the person may subscribe the channel like that, and if the bot can post there. @throws {PersonError} */
+export const check = (
+  { client, user }: Actor,
+  { rest }: Network,
+  place: ChannelPlace,
+  feed: FeedDefinition,
+  settings: Pick<Subscription, "roleId" | "thread" | "topics">,
+): Promise<void> => {
+  const { roleId, thread } = settings;
+  const needs = needsOf(settings, feed);
+  return checkSubscription(rest, client.user.id, user.id, { place, roleId, thread, needs });
+};
+
+/** Describes a subscription: its topics, role, thread and publishing. */
+export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
+  const { roleId, thread, publish, forum } = subscription;
+  const names = toldBy(subscription, feed);
+  return [
+    md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
+    ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),
+    ...(forum ? [md`A post for each ${feed.thing}`] : thread ? [md`A thread under each announcement`] : []),
+    ...(publish ? [md`Published to following channels`] : []),
+  ];
+}
+
+/** Summarizes a subscription in one line: its channel, feed and subject. */
+export async function headline(
+  { channelId, subject }: Subscription,
+  feed: FeedDefinition,
+  named: NameSources,
+  label?: string,
+): Promise<Markdown> {
+  const subjectName = subject === null ? undefined : await feed.subject?.nameOf(subject, named);
+  return join(
+    [channelMention(channelId), feed.name, subjectName && bold(subjectName), label].flatMap((each) =>
+      each ? [md`${each}`] : [],
+    ),
+    " · ",
+  );
+}
+
+/** Returns a channel's subscriptions on all networks, with their feeds. */
+export async function subscriptionsIn(
+  channelId: string,
+  guildId: string | null,
+  { networks, feeds }: Pick<SubscribeServices, "networks" | "feeds">,
+): Promise<readonly OwnedSubscription[]> {
+  // Subscriptions from the environment have no server. Subscriptions with a user id are private watches.
+  const isOurs = (each: Subscription) =>
+    each.channelId === channelId &&
+    each.userId === null &&
+    (each.guildId === null || each.guildId === guildId);
+  return findSubscriptions(networks, feeds, isOurs);
+}
+
+/** Returns the network of a subscription. @throws {PersonError} if the bot no longer serves it */
+export function servedOf({ network, of }: OwnedSubscription): Network {
+  if (!network)
+    throw new PersonError(
+      `I do not serve ${of.name} any more, so this subscription rests. \`/subscribe remove\` ends it.`,
+    );
+  return network;
+}
+
+/** Sorts subscriptions by age, oldest first. */
+export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
+  a.subscription.since - b.subscription.since;

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Names } from "../../directory/names.js";
+import type { MessagePayload, Renderer } from "../../discord/message.js";
+import { toTitle } from "../../ledger/actions.js";
+import { outcomeKnown } from "../../ledger/vote-rules.js";
+import type { View } from "../../screens/view.js";
+import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
+import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
+import type { GovernanceEvent, News, Reminder } from "./events.js";
+import { announcementLinks, endingNews, endingNote } from "./messages.js";
+import type { Snapshot } from "./snapshot.js";
+import type { Terms } from "./tracking.js";
+
+type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
+
+const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
+const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
+
+/** Voters that one message names. */
+const MAX_VOTERS = 6;
+
+/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
+function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Markdown {
+  const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
+  const moreCount = votes.length - shownVotes.length;
+  return join(
+    [
+      ...shownVotes.map(({ voter, from, to }) => {
+        const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
+        return md`**${cut(called(voter), 60)}** ${signOf(to)}${beforeWords}`;
+      }),
+      moreCount > 0 && md`${moreCount} more`,
+    ],
+    ", ",
+  );
+}
+
+/** A changed field of a request: its name in a sentence, and a line. */
+interface TermsChange {
+  readonly words: string;
+  readonly line: Markdown;
+}
+
+/** The day of a decision, or that there is none. */
+const decision = (at: number | null, words: Markdown): Markdown =>
+  at === null ? md`as soon as enough have voted yes` : words;
+
+function changesOf(from: Terms, to: Terms): TermsChange[] {
+  const changes: TermsChange[] = [];
+  const add = (words: string, label: string, was: Markdown, is: Markdown) =>
+    changes.push({ words, line: md`${bold(label)}: ${was} → ${is}` });
+  const text = (value: string | null) => md`${value ?? "none"}`;
+  if (from.title !== to.title) add("title", "Title", text(toTitle(from.title)), text(toTitle(to.title)));
+  if (from.action !== to.action) add("action", "Action", text(from.action), text(to.action));
+  if (isDeepStrictEqual(from, to))
+    changes.push({
+      words: "action",
+      line: md`**Action:** its details have changed. “Details” below has all of it.`,
+    });
+  if (from.voteBefore !== to.voteBefore)
+    add("quorum date", "Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore));
+  if (from.targetEffectiveAt !== to.targetEffectiveAt)
+    add(
+      "decision date",
+      "Decided on",
+      decision(from.targetEffectiveAt, timestamp(from.targetEffectiveAt, "f")),
+      decision(to.targetEffectiveAt, timestampWithAge(to.targetEffectiveAt)),
+    );
+  return changes;
+}
+
+/** Creates the messages about what happens to an announced request. Each contains its mark in one link. */
+export function createNews(renderer: Renderer, names: Names, now: () => number) {
+  const viewOf = (
+    event: Exclude<News, Reminder>,
+    { request, needed }: Snapshot,
+  ): Pick<View, "tone" | "notification" | "body"> => {
+    const title = cut(names.voteRequest(request), 150);
+    const named = md`${title}${tallySuffix(request)}`;
+    const tally = tallyLines(request, needed, now());
+    switch (event.kind) {
+      case "changed": {
+        const changes = changesOf(event.from, event.to);
+        return {
+          notification: md`✏️ Changed: ${title} (${changes.map(({ words }) => words).join(", ")})`,
+          tone: "warning",
+          body: changes.map(({ line }) => line),
+        };
+      }
+      case "votes": {
+        const { votes } = event;
+        return {
+          notification: md`🗳️ ${votes.length === 1 ? "Vote" : `${votes.length} votes`} on ${named}`,
+          tone: "neutral",
+          body: [votesLine(votes, names.called), ...tally],
+        };
+      }
+      case "decided": {
+        const { way, votes } = event;
+        const untilAt = request.targetEffectiveAt;
+        const next =
+          way === "no"
+            ? md`That is enough to reject it.`
+            : untilAt === null
+              ? md`It takes effect as soon as it's carried out.`
+              : md`Decided on ${timestampWithAge(untilAt)}; until then votes can still change.`;
+        return {
+          notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes} of about ${event.needed} needed)`,
+          tone: way === "yes" ? "good" : "bad",
+          body: [next, ...tally],
+        };
+      }
+      case "undecided":
+        return {
+          notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
+          tone: "warning",
+          body: [md`Votes have changed. It is open again.`, ...tally],
+        };
+      case "overdue":
+        return {
+          notification: md`⚠️ Overdue: ${named}`,
+          tone: "warning",
+          body: [overdueWords(event.since), ...tally],
+        };
+      case "closed": {
+        const ended = { status: event.status, known: outcomeKnown(event.status) };
+        return {
+          notification: endingNews(ended, request, title),
+          tone: ended.known ? statusTone(event.status) : "warning",
+          body: [...endingNote(ended), ...tally],
+        };
+      }
+    }
+  };
+
+  /** Later news about an announced request. It can also stand alone. */
+  return (event: Exclude<News, Reminder>, snapshot: Snapshot, mark: string): MessagePayload =>
+    renderer.message({
+      ...viewOf(event, snapshot),
+      links: announcementLinks(snapshot.request.identity, mark),
+      readings: [],
+    });
+}

@@ -1,0 +1,59 @@
+import type { Names } from "../directory/names.js";
+import type { Explorer } from "../explorer/service.js";
+import { findVoteRequest } from "../ledger/vote-requests.js";
+import { codeBlock, md } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
+import { actionFile } from "./action-parts.js";
+import { address, buttonAddress, defineButton, idParameter } from "./addresses.js";
+import type { Link, View } from "./view.js";
+
+/** Explains how a vote request is decided. */
+export const rulesButton = defineButton("vote-rules", {});
+/** Sends the JSON of a vote request's action. */
+export const rawDataButton = defineButton("vj", { id: idParameter });
+
+/** Leads to the rules of a vote. */
+export const RULES_LINK: Link = {
+  label: "How votes work",
+  emoji: "❔",
+  to: buttonAddress(rulesButton, {}),
+};
+
+/** The rules of a vote (docs/ledger.md, "How a vote ends"). */
+export const voteRules: View = {
+  title: md`How votes work`,
+  tone: "neutral",
+  body: [
+    md`**Who votes:** the super validators, with one vote each. They can change it as long as the request is open.`,
+    md`**Quorum by:** enough of them must have voted by then, yes or no, or the request expires. About two thirds are enough.`,
+    md`**Decided on:** from this date on, enough yes votes carry it. A request without this date is carried as soon as it has them.`,
+    md`**Enough no votes** reject it at any time.`,
+    md`-# The ┃ in a tally marks the votes that are needed. It is an estimate, because it depends on how many super validators there are when the request is closed.`,
+  ],
+  readings: [],
+  links: [{ label: "Vote requests", emoji: "📋", to: address("proposals", {}) }],
+};
+
+/** Returns a vote request's action as a JSON file. @throws {ExplorerError} */
+export async function rawData(explorer: Explorer, names: Names, id: string): Promise<View> {
+  const reading = await findVoteRequest(explorer, id);
+  const identity = reading.data.identity ?? id;
+  const { action } = reading.data;
+  const file = action.config === null ? undefined : await actionFile(reading.data, identity, names);
+  return {
+    title: md`Raw data: ${cut(names.voteRequest(reading.data), 180)}`,
+    tone: "neutral",
+    body: [
+      file
+        ? md`What it changes, and its action as the ledger has it, as JSON.`
+        : action.config === null
+          ? md`The explorer gives no details of it.`
+          : md`It is too large to attach. The explorer's website has it.`,
+      codeBlock(identity),
+    ],
+    files: file ? [file] : [],
+    readings: [reading],
+    links: [{ label: "Vote request", emoji: "📜", to: address("voteRequest", { id: identity }) }],
+    explorerPage: { kind: "proposal", id: identity },
+  };
+}

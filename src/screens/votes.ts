@@ -1,0 +1,106 @@
+import type { Names } from "../directory/names.js";
+import type { Reading } from "../explorer/service.js";
+import { readMissing } from "../ledger/missing-votes.js";
+import { readable } from "../ledger/readable.js";
+import { isVotable, type Standing, standingOf } from "../ledger/vote-phase.js";
+import {
+  countSuperValidators,
+  findVoteRequest,
+  findVotes,
+  type VoteRequest,
+} from "../ledger/vote-requests.js";
+import { neededFor, type Tally } from "../ledger/vote-rules.js";
+import { type CastVote, type Voter, voterKey, voterName } from "../ledger/votes.js";
+import { type Markdown, md, timestamp } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
+import { address } from "./addresses.js";
+import { brief, pageOf, partyMenu } from "./parts.js";
+import type { Screen, ScreenContext } from "./view.js";
+import { RULES_LINK } from "./vote-explained.js";
+import { missingLine, standingText, standingTone, tallyLines } from "./vote-parts.js";
+
+/** Returns the lines about missing votes on an open request. */
+async function missingLines(
+  reading: Reading<VoteRequest>,
+  standing: Standing,
+  { explorer, names }: ScreenContext,
+): Promise<Markdown[]> {
+  if (reading.data.pending === 0 || !isVotable(standing)) return [];
+  const former = async (voters: readonly Voter[]) => voters.filter(names.isFormer);
+  return [md``, missingLine(await readMissing(explorer, reading, former), names)];
+}
+
+/** Returns a voter's name, or its party if another voter has the same name. */
+function calledOf(vote: CastVote, all: readonly CastVote[]): string | null {
+  const name = voterName(vote);
+  const isShared = all.some((each) => each.identifier !== vote.identifier && voterName(each) === name);
+  return isShared ? voterKey(vote) : name;
+}
+
+/** Describes who cast a vote for its super validator. */
+function castByWords({ castBy, castByRole, identifier }: CastVote, names: Names): Markdown {
+  if (castBy == null || castBy === identifier) return md``;
+  const role = castByRole == null ? "" : ` (${brief(readable(castByRole).toLowerCase())})`;
+  return md` · cast by ${brief(names.called(castBy))}${role}`;
+}
+
+/** Explains an empty list of votes. Only a tally of zero says that there are none. */
+function noVotesWords({ yes, no }: Tally, isComplete: boolean): string {
+  if (!isComplete) return "The explorer's latest votes include none for this request.";
+  return yes === 0 && no === 0 ? "Nobody has voted on it yet." : "The votes could not be read.";
+}
+
+/** Lists the votes on a request. An empty vote is not a No. */
+export const votes: Screen<"votes"> = async ({ id, page }, context) => {
+  const { explorer, names } = context;
+  const [reading, superValidators] = await Promise.all([
+    findVoteRequest(explorer, id),
+    countSuperValidators(explorer),
+  ]);
+  const request = reading.data;
+  const neededVotes = neededFor(request, superValidators);
+  const standing = standingOf(request, neededVotes, Date.now());
+  const foundVotes = await findVotes(explorer, reading);
+  const missingText = await missingLines(reading, standing, context);
+  const shownVotes = pageOf(foundVotes.data, page);
+  const readings: readonly Reading<unknown>[] = [reading, foundVotes];
+  return {
+    title: md`Votes on ${cut(names.voteRequest(request), 180)}`,
+    tone: standingTone(request, standing),
+    body: [
+      standingText(request, standing),
+      ...tallyLines(request, neededVotes, Date.now()),
+      md``,
+      ...(shownVotes.rows.length > 0
+        ? shownVotes.rows.map((vote) => {
+            const voteSign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
+            const voter = calledOf(vote, foundVotes.data);
+            const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
+            const castBy = castByWords(vote, names);
+            const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
+            return md`${voteSign} · **${voter === null ? null : brief(names.called(voter))}**${when}${castBy}${reason}`;
+          })
+        : [md`${noVotesWords(request, foundVotes.complete)}`]),
+      ...missingText,
+      ...(foundVotes.complete
+        ? []
+        : [
+            md``,
+            md`-# ${foundVotes.data.length} of the votes counted above were found among the newest that the explorer lists.`,
+          ]),
+    ],
+    readings,
+    pager: shownVotes,
+    menus: [
+      partyMenu(
+        shownVotes.rows.map(({ identifier, accountName, company, accept }) => ({
+          partyId: identifier,
+          accountName: accountName ?? company,
+          role: accept === null ? "no vote seen" : accept ? "voted yes" : "voted no",
+        })),
+      ),
+    ],
+    links: [RULES_LINK],
+    parent: address("voteRequest", { id: request.identity ?? id }),
+  };
+};

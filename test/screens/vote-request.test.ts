@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { createDirectory } from "../../src/directory/directory.js";
+import { createNames } from "../../src/directory/names.js";
+import { createRenderer } from "../../src/discord/message.js";
+import type { Explorer } from "../../src/explorer/service.js";
+import { toAction } from "../../src/ledger/actions.js";
+import { fromExplorer } from "../../src/ledger/vote-requests.js";
+import { voteRequestLines } from "../../src/screens/vote-request.js";
+import { newLinks, newState, quiet } from "../harness.js";
+import { row } from "../spec/vote-requests.js";
+
+const DAY = 86_400_000;
+const names = createNames({
+  directory: createDirectory(),
+  // Nothing is read from it.
+  explorer: {} as Explorer,
+  state: newState(),
+  log: quiet,
+});
+
+it.each([
+  ["short", "Yes.", "https://example.org/a", "Read more at example.org"],
+  [
+    "a list of stars",
+    "*\n".repeat(2_000),
+    `https://example.org/${"a".repeat(2_000)}`,
+    "more. The rest is elsewhere.",
+  ],
+  [
+    "very long",
+    "long ".repeat(2_000),
+    `https://example.org/${"b".repeat(2_000)}`,
+    "more. The rest is elsewhere.",
+  ],
+])(
+  "a vote request shows its tally and its dates below a reason that is %s",
+  (_, reasonBody, reasonUrl, end) => {
+    const now = Date.UTC(2026, 9, 5);
+    const facts = Object.fromEntries(
+      Array.from({ length: 8 }, (_each, at) => [`field${at}${"_".repeat(200)}`, "**long** ".repeat(200)]),
+    );
+    const request = {
+      ...fromExplorer(row({ voteBefore: now + DAY, targetEffectiveAt: now + 2 * DAY }), null),
+      action: toAction({ tag: "SRARC_Unheard", value: reasonBody === "Yes." ? {} : facts }),
+      detail: "read" as const,
+      reasonBody,
+      reasonUrl,
+    };
+    const body = voteRequestLines(request, [], { needed: 9, names, now, rest: "The rest is elsewhere." });
+    const message = createRenderer(newLinks()).message({ tone: "neutral", body, readings: [] });
+    const { description = "" } = message.embeds[0] ?? {};
+    expect(description).toMatch(/not voted yet\n.*\n.*\nQuorum by <t:\d+:f>.*Decided on <t:\d+:f>/);
+    expect(description).toContain(end);
+  },
+);
