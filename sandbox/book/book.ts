@@ -55,15 +55,28 @@ const shownOption = ([name, value]: readonly [string, string | number | boolean]
   `${name}:${reader.nameOf(String(value)) ?? (String(value).length > 40 ? `${String(value).slice(0, 12)}…` : value)}`;
 
 /**
- * Writes the book: starts the bot on the sandbox with a clock that hardly moves, lets the chapters play, and returns the text of
- * docs/messages.md. The same code gives the same text.
+ * Writes a part of the book: starts the bot on the sandbox with a clock that hardly moves, lets the chapters play, and returns
+ * their text. The same code gives the same text.
+ * @param hasSecond true for a bot with two networks
  */
-export async function writeBook(chapters: readonly ((book: Book) => Promise<void>)[]): Promise<string> {
+export async function writeBook(
+  chapters: readonly ((book: Book) => Promise<void>)[],
+  hasSecond = false,
+): Promise<string> {
+  const size = {
+    validators: 45,
+    parties: 120,
+    voteRequests: 25,
+    superValidators: 13,
+    updates: 60,
+    tokens: 3,
+  };
   const place = await makeStack({
     clockAt: BEGINS_AT,
+    ...(hasSecond ? { second: { lively: false, size } } : {}),
     explorer: {
       lively: false,
-      size: { validators: 45, parties: 120, voteRequests: 25, superValidators: 13, updates: 60, tokens: 3 },
+      size,
     },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,

@@ -1,5 +1,7 @@
 import { asking } from "./asking.js";
 import { writeBook } from "./book.js";
+import { hardCases } from "./hard-cases.js";
+import { rarely } from "./rarely.js";
 import { settingUp } from "./setting-up.js";
 import { telling } from "./telling.js";
 
@@ -9,6 +11,12 @@ Every kind of message, written by \`npm run messages\` from the real bot on the 
 brackets, the choices of a menu follow ▾, and times are in UTC on a Monday in October.
 `;
 
-/** Returns the text of docs/messages.md. */
-export const messagesBook = async (): Promise<string> =>
-  `${HEAD}\n${await writeBook([asking, settingUp, telling])}`;
+/** Returns the text of docs/messages.md. Its parts are played at the same time, each on a sandbox of its own. */
+export async function messagesBook(): Promise<string> {
+  const parts = await Promise.all([
+    writeBook([asking, settingUp, telling]),
+    writeBook([rarely]),
+    writeBook([hardCases], true),
+  ]);
+  return `${HEAD}\n${parts.join("\n")}`;
+}

@@ -33,8 +33,8 @@ async function votes({ place, chapter, hear, page, polled, pass }: Book): Promis
   await hear("A super validator votes", governance, /(Vote|\d+ votes) on/);
   feature.voteBefore += DAY;
   await hear("Its deadline is moved", governance, /[Cc]hanged/);
-  await pass(2 * DAY);
-  await pass(3 * DAY - 6 * HOUR + MINUTE);
+  // Earlier requests end in between. None does so while a digest is due, which would tell of some of them only.
+  for (const hours of [59.7, 19.4, 4.6, 19.5, 4.6, 6.35]) await pass(hours * HOUR);
   await hear("A reminder", governance, /left to vote: Feature Delta Labs/);
   for (const voter of ledger.superValidators.slice(0, 10)) ledger.castVote(feature, true, voter);
   await hear("Enough have voted yes", governance, /Enough yes votes/);

@@ -1,0 +1,179 @@
+import type { Channel } from "../discord/world.js";
+import { type Book, ordinaryValidator, textOf } from "./book.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Messages that most servers see seldom, on a sandbox of their own. */
+export async function rarely(book: Book): Promise<void> {
+  const ops = await setUp(book);
+  await rareAlerts(book, ops);
+  await rareVotes(book);
+  await privately(book);
+  await operating(book, ops);
+}
+
+/** Subscribes #ops and Ana, without pages. */
+async function setUp({ place, polled }: Book): Promise<Channel> {
+  const { driver, world, guild, people, channels } = place.discord;
+  const { ledger } = place.explorer;
+  const ops = world.addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+  const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+  guild.members.get(people.ben.id)?.push(role);
+  const olga = { user: people.owner, channel: channels.general };
+  const ana = { user: people.ana, channel: channels.general };
+  const validator = ordinaryValidator(ledger).party.id;
+  await driver.ask(olga, "/subscribe validator", { validator, channel: ops.id, role });
+  await driver.ask(olga, "/subscribe price", { when: "moves", value: "5%", channel: ops.id });
+  await driver.ask(olga, "/subscribe governance", { channel: channels.governance.id, missing: "ping" });
+  await driver.ask(olga, "/voters set", {
+    sv: ledger.superValidators[1]?.name ?? "",
+    who: people.ben.id,
+  });
+  await driver.ask(ana, "/watch validator", { validator });
+  await driver.ask(ana, "/watch voter", { sv: ledger.superValidators[2]?.name ?? "" });
+  await polled();
+  return ops;
+}
+
+async function rareAlerts({ place, chapter, hear, page, pass, polled }: Book, ops: Channel): Promise<void> {
+  const { ledger } = place.explorer;
+  const { world, driver, people, channels } = place.discord;
+  const watched = ordinaryValidator(ledger);
+  const others = ledger.validators.filter(({ isSv }) => !isSv).slice(-8);
+  const silent = [watched, ...others].map(({ party }) => party.id);
+
+  chapter("Rarer alerts", "What #ops is told when something unusual happens.");
+  for (let times = 0; times < 3; times += 1) await pass(10 * MINUTE);
+  await pass(50 * MINUTE, silent);
+  const many = await hear("Many validators go silent at once", ops, /validators went silent/);
+  await pass(6 * HOUR, silent);
+  await hear("They stay silent", ops, /Still silent/);
+  for (const each of [watched, ...others]) ledger.setValidatorActive(each, true);
+  await world.until(() => textOf(many).includes("Back"), "the edit");
+  page("…and their alert, edited", many);
+  place.pass(50 * MINUTE);
+  const hold = await hear("The explorer falls behind", ops, /on hold/);
+  await pass(MINUTE);
+  await world.until(() => hold.content.includes("on again"), "the end of the hold");
+  page("…and catches up", hold);
+  ledger.setPrice(0.1523);
+  await polled();
+  await pass(10 * MINUTE);
+  ledger.setPrice(0.18);
+  await hear("The price moves", ops, /Canton Coin/);
+  await pass(HOUR, [watched.party.id]);
+  const alert = await hear(
+    "A validator is silent, and its alert is not needed any more",
+    ops,
+    /no report for/,
+  );
+  await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe remove", {
+    channel: ops.id,
+    feed: "validator",
+  });
+  await world.until(() => alert.content.includes("Closed"), "the end of the alert");
+  page("…after the subscription was removed", alert);
+}
+
+async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Promise<void> {
+  const { ledger } = place.explorer;
+  const { governance } = place.discord.channels;
+  const superValidators = ledger.superValidators;
+  const open = (title: string, lastsMs: number, effectiveInMs: number | null) =>
+    ledger.openVoteRequest({ motion: "feature", title, lastsMs, effectiveInMs });
+
+  chapter("Rarer votes", "What #governance is told when a vote takes an unusual course.");
+  const short = open("Emergency fee change", 4 * HOUR, null);
+  // It is not carried out at once, so that the votes can change.
+  short.isStuck = true;
+  const announced = await hear("A vote of four hours", governance, /New vote request: Emergency/);
+  await pass(2 * HOUR + MINUTE);
+  await hear(
+    "…and its reminder, with those who represent missing votes",
+    governance,
+    /left to vote: Emergency/,
+  );
+  for (const voter of superValidators.slice(0, 9)) ledger.castVote(short, true, voter);
+  await hear("Enough yes votes, without a date to wait for", governance, /Enough yes votes: Emergency/);
+  for (const voter of superValidators.slice(0, 2)) ledger.castVote(short, false, voter);
+  await hear("The votes change back", governance, /No longer enough/);
+  await pass(2 * HOUR);
+  ledger.closeVoteRequest(short, "Expired");
+  await hear("It expires", governance, /Expired: Emergency/);
+  page("…and its announcement, edited", announced);
+  const refused = open("Raise the fees", 6 * DAY, 8 * DAY);
+  await hear("Another opens", governance, /New vote request: Raise/);
+  for (const voter of superValidators.slice(0, 9)) ledger.castVote(refused, false, voter);
+  await hear("Enough no votes", governance, /Enough no votes/);
+  const stuck = open("Feature Onyx Bank", 2 * HOUR, 3 * HOUR);
+  stuck.isStuck = true;
+  await polled();
+  for (const voter of superValidators.slice(0, 10)) ledger.castVote(stuck, true, voter);
+  await polled();
+  await pass(5 * HOUR);
+  await hear("It is not carried out", governance, /Overdue: Feature Onyx Bank/);
+  await place.bot().stop();
+  const missed = open("Feature Iris Bank", HOUR, null);
+  ledger.closeVoteRequest(missed, "Rejected");
+  await place.start();
+  await pass(MINUTE);
+  await hear("It opened and ended while the bot was offline", governance, /Rejected: Feature Iris Bank/);
+  const hidden = open("Feature Lotus Bank", 2 * DAY, null);
+  await hear("Another opens, and vanishes", governance, /New vote request: Feature Lotus/);
+  place.explorer.mood = (answer, path) => {
+    const list = answer as { content: { title: string }[] };
+    return path === "/v1/governance/vote-requests"
+      ? { ...list, content: list.content.filter(({ title }) => title !== hidden.title) }
+      : answer;
+  };
+  place.explorer.injectFault({ kind: "status", status: 404 }, { path: /details$/ });
+  await pass(4 * DAY);
+  await hear("…so that its outcome is unknown", governance, /outcome unknown/);
+  place.explorer.mood = undefined;
+  place.explorer.clearFaults();
+}
+
+async function privately({ place, chapter, hear, pass, polled, page }: Book): Promise<void> {
+  const { ledger } = place.explorer;
+  const { world, people } = place.discord;
+  const direct = world.directChannel(people.ana);
+
+  chapter("In private", "What Ana gets as direct messages.");
+  const watched = ordinaryValidator(ledger);
+  await pass(3 * HOUR, [watched.party.id]);
+  const alert = await hear("A validator that she watches is silent", direct, /no report for/);
+  ledger.setValidatorActive(watched, true);
+  await world.until(() => alert.content.includes("Back"), "the end of the silence");
+  page("…and is back", alert);
+  const [, , represented] = ledger.superValidators;
+  const request = ledger.openVoteRequest({
+    motion: "feature",
+    title: "Feature Helix",
+    lastsMs: 3 * DAY,
+    effectiveInMs: 5 * DAY,
+  });
+  // Its requester has voted.
+  request.ballots = request.ballots.filter(({ voter }) => voter !== represented);
+  await polled();
+  await pass(DAY + MINUTE);
+  await hear("A super validator that she represents has not voted", direct, /Feature Helix/);
+}
+
+async function operating({ place, chapter, hear, page }: Book, ops: Channel): Promise<void> {
+  const { world, driver, people, channels } = place.discord;
+  chapter("For the operator", "What the channel in OPERATOR_CHANNEL_ID is told.");
+  await place.restart({ OPERATOR_CHANNEL_ID: ops.id });
+  place.explorer.accept("another-key");
+  const refused = await hear("The explorer refuses the key", ops, /refuses the key/);
+  const ana = { user: people.ana, channel: channels.general };
+  page("…and what people get, if nothing is cached", await driver.ask(ana, "/event list", { order: "ASC" }));
+  place.explorer.accept(place.explorer.key);
+  // The circuit breaker asks again after a while, and ten minutes without trouble are the end of it.
+  await place.pass(5 * MINUTE);
+  await world.until(() => place.bot().output().includes("The explorer answers again"), "an answer", 60_000);
+  await place.pass(11 * MINUTE);
+  await world.until(() => refused.content.includes("Over"), "the end of the trouble", 60_000);
+  page("…and accepts it again", refused);
+}
