@@ -23,7 +23,7 @@ describe("a misspelt variable", () => {
       ["EXPLORER_API_KY_TEST: did you mean EXPLORER_API_KEY_TEST?"],
     ],
     [{ DISCORD_TOKEN: "t", HTTP_PROXY: "x", HOME: "/", PATH: "/bin", LOGNAME: "me", NODE_ENV: "x" }, []],
-  ])("of %j is named", (env, hints) => {
+  ])("is reported with a suggestion: %j", (env, hints) => {
     expect(misspeltVariables(env)).toEqual(hints);
   });
 });

@@ -36,7 +36,7 @@ describe("the log", () => {
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it("contains no secrets of a running bot, and the same id on all lines of an interaction", async () => {
+  it("contains no secrets of a running bot, and gives all lines of an interaction the same id", async () => {
     const harness = await startHarness({ env: () => ({ LOG_LEVEL: "trace" }) });
     const { driver, people, channels, token, world } = harness.discord;
     const here = { user: people.ana, channel: channels.general };

@@ -12,13 +12,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const book = read("docs/messages.md");
 
-it("is the book that docs/messages.md holds: npm run messages writes it anew", {
+it("docs/messages.md is up to date (npm run messages updates it)", {
   timeout: 180_000,
 }, async () => {
   expect(await messagesBook()).toBe(book);
 });
 
-it("shows an answer of each command", () => {
+it("docs/messages.md shows an answer for each command", () => {
   const commands = createCommands(feeds, [{ id: "main", name: "MainNet" }], createNetworkChoices(newState()));
   const paths = commands.flatMap(({ definition: { name, options = [] } }) => {
     const subcommands = options.filter(({ type }) => type === 1);
@@ -30,7 +30,7 @@ it("shows an answer of each command", () => {
 
 const PLACEHOLDER = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
 
-/** A text of the source as a pattern for the book, in which Markdown is left out. */
+/** Returns a pattern that finds a text of the source in the book, without its Markdown. */
 const patternOf = (text: string): RegExp =>
   new RegExp(
     text
@@ -42,7 +42,7 @@ const patternOf = (text: string): RegExp =>
       .join(".*"),
   );
 
-/** The sentences of all expected errors in the source. */
+/** Sentences of all expected errors in the source */
 const refusals = ["src", "commands"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => `${folder}/${name}`),
@@ -52,7 +52,7 @@ const refusals = ["src", "commands"]
   .flatMap(([, given = ""]) => [...given.matchAll(/"((?:[^"\\]|\\.){12,})"|`((?:[^`\\]|\\.){12,})`/g)])
   .map(([, plain, template]) => plain ?? template ?? "");
 
-it("shows each refusal, but for those that take more than a person and a command", () => {
+it("docs/messages.md shows each refusal, except those that need more than a person and a command", () => {
   expect(refusals.length).toBeGreaterThan(40);
   const missing = refusals
     .filter((text) => !patternOf(text).test(book))
@@ -60,7 +60,7 @@ it("shows each refusal, but for those that take more than a person and a command
   expect([...new Set(missing)].sort()).toEqual(NOT_SHOWN.toSorted());
 });
 
-/** The beginnings of refusals that the book does not show: they need a race, a limit or a change behind the person's back. */
+/** Beginnings of refusals that the book does not show, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
   "<#…> demands a tag on each post and has none. Add a tag to i",
   "<#…> has … subscriptions to …, as many as a channel may have",

@@ -13,7 +13,7 @@ async function simulate(...given: string[]): Promise<string> {
   return stdout;
 }
 
-it("sends every announcement correctly through thirty hours of faults, kills and silences on two networks", {
+it("sends every announcement correctly during thirty hours of faults, kills and silences on two networks", {
   timeout: 120_000,
 }, async () => {
   const said = await simulate("--days", "1.3", "--seed", "18", "--networks", "2");

@@ -29,7 +29,7 @@ describe("a chart", () => {
   const failures: string[] = [];
   const charts = createCharts({ error: (_, message) => failures.push(message) });
 
-  it("has labels, which would be missing without an error if there were no font", async () => {
+  it("has labels (a missing font would drop them without an error)", async () => {
     const png = await charts.price(day(), "1d", NOW);
     expect(await inkIn(png, { x: 20, y: 348, width: 760, height: 44 })).toBeGreaterThan(300);
     expect(await inkIn(png, { x: 680, y: 10, width: 100, height: 320 })).toBeGreaterThan(300);
@@ -58,7 +58,7 @@ describe("a chart", () => {
     expect(await charts.bars("small enough", bars.slice(0, 3))).toBeDefined();
   });
 
-  it("is drawn once until the next sample, however many callers there are", async () => {
+  it("is drawn once until the next sample, regardless of the number of callers", async () => {
     const samples = day();
     const [first, second] = await Promise.all([
       charts.price(samples, "7d", NOW),

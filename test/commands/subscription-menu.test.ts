@@ -38,7 +38,7 @@ describe("a channel with several subscriptions", () => {
   });
   afterAll(() => harness.close());
 
-  it("is asked about with a menu, and each is paused, resumed, tested and removed by buttons", async () => {
+  it("gets a menu to choose one, with buttons to pause, resume, test and remove it", async () => {
     const { driver, world } = harness.discord;
     const which = await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(which)).toContain("Which subscription?");
@@ -63,7 +63,7 @@ describe("a channel with several subscriptions", () => {
     expect(world.refusals).toEqual([]);
   });
 
-  it("is changed by those who manage the server, and the operator's own by nobody", async () => {
+  it("can be changed only by server managers, except for the operator's own subscription", async () => {
     const { driver, people, channels } = harness.discord;
     await ask("/subscribe newcomers", { channel: channel.id });
     const list = await ask("/subscribe list");
@@ -76,7 +76,7 @@ describe("a channel with several subscriptions", () => {
     expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain("That subscription is gone.");
   });
 
-  it("is tested and resumed only by those who may do so by command", async () => {
+  it("can be tested and resumed only by people who may do so with a command", async () => {
     const { driver, world, guild, people, channels } = harness.discord;
     const quiet = world.addRole(guild, "Quiet", 0n);
     const bot = guild.members.get(world.bot.id);

@@ -84,7 +84,7 @@ describe("/watch", () => {
     expect((await ask("/watch price", { when: "above", value: "soon" })).content).toContain("`0.16`");
   });
 
-  it("sends alerts about the changes and the outcome of the watched vote request, and of no other", async () => {
+  it("sends alerts about the changes and the outcome of the watched vote request only", async () => {
     const request = ledger().openVoteRequest({
       title: "Mine",
       motion: "feature",
@@ -110,7 +110,7 @@ describe("/watch", () => {
     ).toBe(true);
   });
 
-  it("is offered under a validator and under the price, with its defaults", async () => {
+  it("is offered by a button on validators and on the price, with default settings", async () => {
     const { driver } = harness.discord;
     const ben = { user: people().ben, channel: general() };
     const validator = await driver.ask(ben, "/validator show", { validator: watched()?.party.id ?? "" });
@@ -155,7 +155,7 @@ describe("/watch", () => {
     expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("is in USD");
   });
 
-  it("says so if a person accepts no direct messages, when they create a watch and with a later command", async () => {
+  it("says so if a person accepts no direct messages, both when they create a watch and on a later command", async () => {
     const { olga } = { olga: world().addUser("Closed") };
     harness.discord.guild.members.set(olga.id, []);
     world().refusing.add(olga.id);

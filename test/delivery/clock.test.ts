@@ -15,7 +15,7 @@ describe("a clock set back by an hour", () => {
   });
   afterAll(() => harness.close());
 
-  it("hides no new price, new vote request or outcome", async () => {
+  it("does not suppress new prices, vote requests or outcomes", async () => {
     const { driver, world, people, channels } = harness.discord;
     const { ledger } = harness.explorer;
     const place = { user: people.ana, channel: channels.general };
@@ -51,7 +51,7 @@ describe("a clock a minute ahead of Discord's", () => {
   let ahead = 60_000;
   afterAll(() => harness.close());
 
-  it("causes no duplicate of an interrupted message or forum post, even after its nonce has expired", async () => {
+  it("does not duplicate an interrupted message or forum post, even after its nonce has expired", async () => {
     ahead = 60_000;
     harness = await startHarness({
       discord: { now: () => Date.now() - ahead },

@@ -49,7 +49,7 @@ describe("a failed delivery", () => {
     ["a connection reset", "reset" as const],
     ["status 500", new DiscordError(500, 0, "Internal Server Error")],
     ["status 429", new DiscordError(429, 0, "You are being rate limited.")],
-  ])("is retried after %s without a duplicate, and delays no other channel", async (_, error) => {
+  ])("is retried after %s without a duplicate, and does not delay other channels", async (_, error) => {
     const channel = await subscribed();
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
     const title = open();
@@ -171,7 +171,7 @@ describe("a failed delivery", () => {
     await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
   });
 
-  it("makes edits of messages over an hour old wait if Discord limits them, and completes them later", async () => {
+  it("completes edits of messages over an hour old later if Discord rate-limits them", async () => {
     const channel = await subscribed();
     const { ledger } = harness.explorer;
     const requests: ReturnType<typeof ledger.openVoteRequest>[] = [];

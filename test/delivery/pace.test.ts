@@ -5,7 +5,7 @@ import { startHarness, textOf } from "../harness.js";
 const CHANNELS = Number(process.env.PACE_CHANNELS ?? 150);
 
 // Retried, because on a busy machine requests arrive in bunches and the result means nothing.
-it(`announces to ${CHANNELS} channels just under Discord's limit, without delaying a small server or commands`, {
+it(`announces to ${CHANNELS} channels just under Discord's rate limit, without delaying a small server or commands`, {
   retry: 2,
   timeout: 180_000,
 }, async () => {

@@ -44,7 +44,7 @@ describeWithRedis("two processes on one Redis", () => {
     return leads(first) ? { leader: first, other: second } : { leader: second, other: first };
   };
 
-  it("only one works, and the other takes over within ten seconds if it is killed", async () => {
+  it("only one process does the work, and the other takes over within ten seconds if it is killed", async () => {
     const { leader, other } = split();
     explorer.ledger.openVoteRequest({ title: "First" });
     await discord.world.until(() => count("First") === 1, "the first announcement");
@@ -56,7 +56,9 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("a frozen process repeats no announcement when it wakes up", { timeout: 60_000 }, async () => {
+  it("a process that was frozen does not repeat an announcement when it resumes", {
+    timeout: 60_000,
+  }, async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
@@ -75,7 +77,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect([count("Meanwhile"), count("After")]).toEqual([1, 1]);
   });
 
-  it("both know the subscriptions, which survive a restart of Redis", async () => {
+  it("both processes see the subscriptions, even after a restart of Redis", async () => {
     const owner = { user: discord.people.owner, channel: discord.channels.general };
     await discord.driver.ask(owner, "/subscribe governance");
     await redis.kill();

@@ -14,7 +14,7 @@ const CHANNELS = 100;
 const SUBJECTS = 20;
 const MINUTE = 60_000;
 
-it("reads nothing in a run without due work, however many messages there are", async () => {
+it("reads nothing in a run without due work, regardless of the number of messages", async () => {
   const store = openFileStore(newDataDir());
   const reads = { list: 0, get: 0 };
   let meanwhile = () => {};

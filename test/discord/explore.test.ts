@@ -132,7 +132,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(titleOf(plain)).toBe("Validators: most recently seen");
   });
 
-  it("sees if a validator without details exists, and gets no claim that it is missing if the check fails", async () => {
+  it("sees if a validator without details exists, and is not told that it is missing if the check fails", async () => {
     const { party } = harness.explorer.ledger.validators[40] ?? {};
     const path = new RegExp(`${encodeURIComponent(party?.id ?? "")}$`);
     harness.explorer.injectFault({ kind: "status", status: 404 }, { path });
@@ -183,7 +183,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(many)).toMatch(/Which one|That is/);
   });
 
-  it("gets an error, and no claim that an id is unknown, while the explorer does not answer", async () => {
+  it("gets an error, and is not told that an id is unknown, while the explorer does not answer", async () => {
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
     harness.explorer.injectFault({ kind: "html" }, { path: /contracts/ });
     const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });

@@ -80,7 +80,7 @@ describe("an address", () => {
     expect(parsed === undefined || wireIn(parsed) === "price").toBe(true);
   });
 
-  it("is decoded from every text ever released", async () => {
+  it("is decoded from every format that was ever released", async () => {
     const released = readFileSync(new URL("../addresses.txt", import.meta.url), "utf8").split("\n");
     for (const text of released.filter((line) => line && !line.startsWith("#"))) {
       expect(await newLinks().decode(text), text).toBeDefined();

@@ -75,7 +75,7 @@ describe("/proposals", () => {
     expect(titlesIn(await choose(configuration, "All kinds"))).toContain("Near motion");
   });
 
-  it("causes no requests beyond those of the regular polls", async () => {
+  it("makes no requests to the explorer besides the regular polls", async () => {
     await ask("/proposals list");
     const before = pagesRead();
     for (const status of ["open", "accepted", "all"]) await ask("/proposals list", { status });

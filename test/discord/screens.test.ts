@@ -87,7 +87,7 @@ describe("a person in a channel", () => {
     expect((await driver().ask(ana(), "/price", { private: true })).visibleTo).toBe(ana().user.id);
   });
 
-  it("gets one private sentence for an unknown id", async () => {
+  it("gets a private one-sentence answer for an unknown id", async () => {
     for (const [command, given] of [
       ["/validator show", { validator: "nobody" }],
       ["/party show", { party: `nobody::1220${"0".repeat(64)}` }],

@@ -166,7 +166,7 @@ describe("the queue", () => {
     }
   });
 
-  it("spends no budget on requests that may not be sent", async () => {
+  it("does not spend budget on requests that may not be sent", async () => {
     let taken = 0;
     const budget = {
       take: () => {

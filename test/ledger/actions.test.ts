@@ -14,7 +14,7 @@ const nameOf = (party: string) => (party === DELTA ? "Delta Labs" : party === IR
 
 const dso = (tag: string, value: unknown) => ({ tag: "ARC_DsoRules", value: { dsoAction: { tag, value } } });
 
-/** An action as people read it. */
+/** Returns an action's name, summary and fields as text. */
 function read(config: unknown) {
   const { words, summary, facts } = toAction(config);
   return {
@@ -150,12 +150,12 @@ describe("an action", () => {
     ],
     [dso("SRARC_OffboardSv", {}), "Offboard Super Validator", null, []],
     [null, null, null, []],
-  ])("%# is put into words, with its summary and its fields", (config, words, summary, facts) => {
+  ])("%# has a name, a summary and fields", (config, words, summary, facts) => {
     expect(read(config)).toEqual({ words, summary, facts });
     expect(read(JSON.stringify(config))).toEqual({ words, summary, facts });
   });
 
-  it("has words for every constructor of the table, and no title that only says its kind passes for more", () => {
+  it("has a name for every known constructor, and recognizes generic titles", () => {
     for (const [tag, { words }] of ACTIONS) {
       expect(toTitle(tag)).toBe(words);
       expect(isGeneric(tag) && isGeneric(words), tag).toBe(true);
@@ -169,7 +169,7 @@ describe("an action", () => {
     expect(toTitle("SRARC_DoSomethingNew")).toBe("Do Something New");
   });
 
-  it("is named after what it changes of a configuration", () => {
+  it("is summarized by its configuration changes", () => {
     const set = (
       newConfig: object,
       baseConfig: object | null = { voteCooldownTime: span("60000000"), maxTextLength: "1" },
@@ -188,7 +188,7 @@ describe("an action", () => {
     expect(set({ maxTextLength: "1" }, null)).toBeNull();
   });
 
-  it("never fails, whatever it is given", () => {
+  it("never throws, whatever the input", () => {
     fc.assert(fc.property(fc.anything(), (value) => void toAction(value)));
     for (const tag of ["SRARC_SetConfig", "SRARC_AddSv", "SRARC_Unheard"]) {
       fc.assert(
@@ -233,7 +233,7 @@ describe("governance", () => {
     [15, 10],
     [16, 11],
     [20, 14],
-  ])("estimates for %i super validators %i votes", (n, votes) => {
+  ])("estimates that %i super validators need %i votes", (n, votes) => {
     expect(votesNeeded(n)).toBe(votes);
   });
 });
@@ -247,7 +247,7 @@ describe("the action in a request's details", () => {
     ["the action field", offboard, { action: grant }, "SRARC_OffboardSv"],
     ["the contract, if the field is empty", null, { action: grant }, "SRARC_GrantFeaturedAppRight"],
     [
-      "the contract, if the field names none",
+      "the contract, if the field names no action",
       { note: "none" },
       { action: grant },
       "SRARC_GrantFeaturedAppRight",

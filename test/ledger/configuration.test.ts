@@ -8,7 +8,7 @@ const span = (microseconds: string) => ({ microseconds });
 const SYNCHRONIZER = `global-domain::1220${"ab".repeat(32)}`;
 const MANAGER = `manager::1220${"cd".repeat(32)}`;
 
-/** What changes, as lines. */
+/** Returns the changes as lines of text. */
 const lines = (base: unknown, next: unknown) =>
   configChanges(base, next).map(({ label, from, to }) => {
     const text = (value: typeof from) => (value === null ? "—" : valueText(value, () => "Manager"));
@@ -67,18 +67,18 @@ describe("a configuration's changes", () => {
     ],
     [{ heardOf: { numThings: "3" } }, { heardOf: { numThings: "4" } }, "Heard of · num things: 3 → 4"],
     [{ unheardOf: span("60000000") }, { unheardOf: span("90000000") }, "Unheard of: 1 min → 1 min 30 s"],
-  ] as const)("%# are in words with their units", (base, next, ...expected) => {
+  ] as const)("%# are in words with units", (base, next, ...expected) => {
     expect(lines(base, next)).toEqual(expected);
   });
 
-  it("leaves out unchanged values, whatever their digits", () => {
+  it("leave out unchanged values, whatever their number format", () => {
     const base = { transferConfig: { createFee: { fee: "0.030" } }, maxTextLength: 1024 };
     expect(lines(base, { transferConfig: { createFee: { fee: "0.03" } }, maxTextLength: "1024" })).toEqual(
       [],
     );
   });
 
-  it("compares a stepped rate by the start of its steps: a removed step is one change", () => {
+  it("compare a stepped rate by the start of its steps, so that a removed step is one change", () => {
     const fee = (...steps: readonly (readonly [string, string])[]) => ({
       transferConfig: {
         transferFee: { initialRate: "0.01", steps: steps.map(([_1, _2]) => ({ _1, _2 })) },
@@ -93,7 +93,7 @@ describe("a configuration's changes", () => {
     ]);
   });
 
-  it("compares a schedule by its times", () => {
+  it("compare a schedule by its times", () => {
     const year = "31536000000000";
     const curve = (...steps: readonly (readonly [string, string])[]) => ({
       issuanceCurve: {
@@ -110,7 +110,7 @@ describe("a configuration's changes", () => {
     ]);
   });
 
-  it("compares maps and sets by their keys", () => {
+  it("compare maps and sets by their keys", () => {
     const of = (state: string, ...required: readonly string[]) => ({
       decentralizedSynchronizer: {
         synchronizers: [[SYNCHRONIZER, { state }]],
@@ -133,11 +133,11 @@ describe("a configuration's changes", () => {
     [{ baseConfig: { a: "1" }, newConfig: null }, "new"],
     [{ baseConfig: { a: "1" } }, "new"],
     [{ baseConfig: { a: "1" }, newConfig: { a: "1.0" } }, "difference"],
-  ])("are not made up for %j", (value, gap) => {
+  ])("are empty for %j", (value, gap) => {
     expect(toAction({ tag: "SRARC_SetConfig", value })).toMatchObject({ changes: [], gap, summary: null });
   });
 
-  it("tell two limits and two versions apart that look alike", () => {
+  it("distinguish similar limits and similar versions", () => {
     const fees = (minTopupAmount: string) => ({ decentralizedSynchronizer: { fees: { minTopupAmount } } });
     expect(lines(fees("200000"), fees("200040"))).toEqual(["Smallest traffic purchase: 200 kB → 200.04 kB"]);
     const model = (amulet: string) => ({ packageConfig: { amulet } });
@@ -145,7 +145,7 @@ describe("a configuration's changes", () => {
     expect(lines(model("1.10"), model("1.1"))).toEqual(["Daml model version: coin: 1.10 → 1.1"]);
   });
 
-  it("are of an owner's information too", () => {
+  it("include changes of a right owner's information", () => {
     const info = (rightOwnerParty: string, rewardWeight: string) => ({ rightOwnerParty, rewardWeight });
     const value = { name: "Iris", baseInfo: info(MANAGER, "10000"), newInfo: info(MANAGER, "20000") };
     const { changes, summary } = toAction({ tag: "SRARC_UpdateSvRightOwnerInfo", value });
@@ -155,7 +155,7 @@ describe("a configuration's changes", () => {
     ]);
   });
 
-  it("repeats no name of a field whole that a stranger made long", () => {
+  it("shorten very long field names", () => {
     const long = "k".repeat(1_000_000);
     const wide = Object.fromEntries(Array.from({ length: 500 }, (_, place) => [`f${place}`, place]));
     const changes = configChanges({}, { [long]: { [long]: wide } });
@@ -163,7 +163,7 @@ describe("a configuration's changes", () => {
     for (const { path, label } of changes) expect(path.length + label.length).toBeLessThan(2_000);
   });
 
-  it("stays within bounds, however deep or wide a stranger makes it", () => {
+  it("are limited for very deep or wide configurations", () => {
     let deep: unknown = "end";
     for (let level = 0; level < 2_000; level += 1) deep = { deep };
     const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, place) => [`key${place}`, place]));

@@ -26,7 +26,7 @@ describe("the kind of a vote request", () => {
     expect(motionKindOf(toTag(title))).toBe(kind);
   });
 
-  it("is known of most actions", () => {
+  it("is known for most actions", () => {
     const others = [...ACTIONS.keys()].filter((tag) => motionKindOf(tag) === "other");
     expect(others.length).toBeLessThan(10);
   });

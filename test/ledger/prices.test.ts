@@ -6,7 +6,7 @@ const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What is kept of a price that is sampled every five minutes, one sample at a time, as the bot does it. */
+/** Returns the stored samples of a price that is sampled every five minutes. Samples are added one by one, as by the bot. */
 function watch(days: number, priceAt: (at: number) => number): { kept: PriceSample[]; now: number } {
   let kept: PriceSample[] = [];
   let now = START;
@@ -14,10 +14,10 @@ function watch(days: number, priceAt: (at: number) => number): { kept: PriceSamp
   return { kept, now: now - SAMPLE_MS };
 }
 
-describe("the prices kept", () => {
+describe("stored prices", () => {
   const { kept, now } = watch(40, (at) => 1 + (at - START) / DAY);
 
-  it("are bounded, and denser the newer they are", () => {
+  it("are limited in number, and denser for recent times", () => {
     expect(kept.length).toBeLessThan(1_100);
     expect(samplesIn(kept, "1d", now).length).toBeGreaterThan(280);
     expect(samplesIn(kept, "7d", now).length).toBeGreaterThan(330);
@@ -25,12 +25,12 @@ describe("the prices kept", () => {
     expect(samplesIn(kept, "30d", now).length).toBeLessThan(370);
   });
 
-  it("have no holes of the thinning's making", () => {
+  it("have no gaps caused by thinning", () => {
     const apart = kept.slice(1).map(([at], index) => at - (kept[index]?.[0] ?? 0));
     expect(Math.max(...apart)).toBeLessThanOrEqual(2 * HOUR);
   });
 
-  it("tell the change over each span", () => {
+  it("give the change over each span", () => {
     const price = String(1 + (now - START) / DAY);
     const exact = (days: number) => (Number(price) / (Number(price) - days) - 1) * 100;
     expect(changeOver(kept, "1d", now, price)).toBeCloseTo(exact(1), 1);
@@ -38,7 +38,7 @@ describe("the prices kept", () => {
     expect(changeOver(kept, "30d", now, price)).toBeCloseTo(exact(30), -1);
   });
 
-  it("have no change if the start of the span is unknown", () => {
+  it("give no change if the price at the start of the span is unknown", () => {
     const young = watch(0.5, () => 1);
     expect(changeOver(young.kept, "1d", young.now, "1")).toBeUndefined();
     expect(changeOver([], "1d", now, "1")).toBeUndefined();
@@ -46,7 +46,7 @@ describe("the prices kept", () => {
     expect(changeOver(gap, "1d", now, "1")).toBeUndefined();
   });
 
-  it("stay in order and within bounds, whenever samples come", () => {
+  it("stay sorted and within limits, whenever samples arrive", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 3 * DAY }), { maxLength: 200 }), (steps) => {
         let at = START;

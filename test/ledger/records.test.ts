@@ -4,7 +4,7 @@ import { votesIn } from "../../src/ledger/votes.js";
 import { DAY, HOUR } from "../../src/util/units.js";
 import { NOW, row } from "../spec/vote-requests.js";
 
-/** Votes that were cast so long after a request was opened, in ms. */
+/** Creates votes that were cast at these times after a request was opened, in ms. */
 const votesAfter = (...spans: readonly number[]) =>
   votesIn({
     votes: spans.map((span, at) => [
@@ -14,21 +14,21 @@ const votesAfter = (...spans: readonly number[]) =>
   }) ?? [];
 const ended = (status: string, targetEffectiveAt: number | null = null) => row({ status, targetEffectiveAt });
 
-describe("whether everybody had the time to vote", () => {
+describe("the time that everybody had to vote", () => {
   it.each([
     ["it expired", ended("Expired"), [], undefined, true],
     ["it was accepted on its date", ended("Implemented", NOW), [], undefined, true],
     ["it was accepted within minutes", ended("Accepted"), votesAfter(60_000), undefined, false],
     ["it was accepted after a day", ended("Accepted"), votesAfter(60_000, DAY), undefined, true],
-    ["it was accepted a moment sooner", ended("Accepted"), votesAfter(DAY - 1), undefined, false],
-    ["it was accepted, nobody knows when", ended("Accepted"), [], undefined, false],
+    ["it was accepted after just under a day", ended("Accepted"), votesAfter(DAY - 1), undefined, false],
+    ["it was accepted at an unknown time", ended("Accepted"), [], undefined, false],
     ["it was rejected early", ended("Rejected", NOW + DAY), votesAfter(HOUR), undefined, false],
     ["it was rejected after two days", ended("Rejected", NOW + DAY), votesAfter(2 * DAY), undefined, true],
     ["it was seen open after a day", ended("Rejected"), [], { after: NOW, by: NOW + 1 }, true],
     ["it was seen closed within a day", ended("Rejected"), [], { after: NOW - 1, by: NOW }, false],
-    ["nobody saw it open", ended("Rejected"), [], { after: null, by: NOW + DAY }, false],
+    ["it was never seen open", ended("Rejected"), [], { after: null, by: NOW + DAY }, false],
     [
-      "nobody knows when it opened",
+      "its opening is unknown",
       row({ status: "Accepted", createdAt: null }),
       votesAfter(DAY),
       undefined,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => explorer.close());
 
-/** What is counted and logged of answers, by a clock that is driven. */
+/** Counts and logs undocumented answers, with a clock that the test controls. */
 async function watch() {
   const clock = { ms: 0 };
   const logged: object[] = [];
@@ -39,7 +39,7 @@ async function watch() {
   };
 }
 
-describe("unforeseen answers", () => {
+describe("undocumented answers", () => {
   it("are counted each time, and logged once a day", async () => {
     const { clock, logged, unforeseen, readTransfers, counted } = await watch();
     await readTransfers();
@@ -75,13 +75,13 @@ describe("unforeseen answers", () => {
     ["party", { partyId: "a" }, 0],
     ["price", { price: 1 }, 2],
     ["transfers", { content: [{ eventId: "a" }] }, 0],
-  ] as const)("of %s: fields that may be left out if empty are no news", async (endpoint, json, count) => {
+  ] as const)("of %s do not include fields that may be left out if empty", async (endpoint, json, count) => {
     const { logged, unforeseen } = await watch();
     unforeseen.note(endpoint, { ...json });
     expect(logged).toHaveLength(count);
   });
 
-  it("are looked for in one answer of each endpoint a minute", () => {
+  it("are checked for in one answer per endpoint and minute", () => {
     const noted: string[] = [];
     const clock = { ms: 0 };
     const note = oncePerMinute(
@@ -93,13 +93,13 @@ describe("unforeseen answers", () => {
       if (clock.ms > 0) note("dashboard", {});
     }
     expect(noted).toEqual(["price 0", "dashboard 15000", "price 60000", "dashboard 75000"]);
-    // A field that comes or goes is not waited for.
+    // A minute after the last check, the next answer is checked.
     note("price", { burned: 1 });
     note("price", { burned: 2 });
     expect(noted.slice(4)).toEqual(["price 120000"]);
   });
 
-  it("are bounded, whatever a stranger sends", async () => {
+  it("are limited in number, whatever the explorer sends", async () => {
     const { logged, unforeseen, counted } = await watch();
     for (let round = 0; round < 20; round += 1) {
       const fields = Array.from({ length: 20 }, (_, index) => [`f${round}_${index}`, 1]);

@@ -12,7 +12,7 @@ import { versionLists } from "../../src/screens/validators.js";
 const run = (version: string | null, count: number, active = true) =>
   Array.from({ length: count }, () => ({ version, active }));
 
-it("are in menus only if their address has room for them", async () => {
+it("lists versions in menus only if they fit into an address", async () => {
   const directory = createDirectory();
   const long = `${"999999999.".repeat(4)}9-${"a".repeat(24)}+${"b".repeat(24)}`;
   const entries = [long, "0.6.2"].map((version, at) => ({ id: `v${at}`, name: null, active: true, version }));
@@ -21,7 +21,7 @@ it("are in menus only if their address has room for them", async () => {
 });
 
 describe("versions", () => {
-  // Each is older than the next.
+  // Sorted from oldest to newest
   const ordered = [
     "0.4.9",
     "0.4.16",
@@ -37,7 +37,7 @@ describe("versions", () => {
     "1.0.0",
   ];
 
-  it("are compared by numbers, with fourth parts and pre-releases", () => {
+  it("are compared numerically, including fourth parts and pre-releases", () => {
     for (const [place, older] of ordered.entries()) {
       for (const newer of ordered.slice(place + 1)) {
         expect(compareVersions(older, newer), `${older} and ${newer}`).toBeLessThan(0);
@@ -50,7 +50,7 @@ describe("versions", () => {
   });
 
   it.each(["soon", "6", "0.6.", "0.6.3 ", "0.6.3-", `0.6.3-${"x".repeat(40)}`, "1.2.3.4.5.6", "0.6.3\n"])(
-    "are not what %j is",
+    "do not include %j",
     (text) => expect(isVersion(text)).toBe(false),
   );
 
@@ -64,7 +64,7 @@ describe("versions", () => {
     ...run(null, 4),
   ]);
 
-  it("are the most common and the newest among active validators", () => {
+  it("are surveyed for the most common and the newest one among active validators", () => {
     expect(survey).toMatchObject({ active: 184, mostCommon: "0.6.2", newest: "0.6.3" });
     expect(surveyVersions([])).toMatchObject({ active: 0, mostCommon: null, newest: null });
     expect(surveyVersions([...run("0.1.0", 2), ...run("0.2.0", 2)]).mostCommon).toBe("0.2.0");
@@ -79,7 +79,7 @@ describe("versions", () => {
     ["0.8.0", 0, 0],
     ["soon", undefined, undefined],
     [null, undefined, undefined],
-  ])("are behind by the right number: %s", (version, mostCommon, newest) => {
+  ])("are behind by the correct number of versions: %s", (version, mostCommon, newest) => {
     expect(versionsBehind(version, survey.mostCommon, survey)).toBe(mostCommon);
     expect(versionsBehind(version, survey.newest, survey)).toBe(newest);
   });
@@ -90,6 +90,6 @@ it.each([
   [["0.6.2", "0.6.2", "0.6.1", "0.6.1"], false],
   [["0.6.2", "0.6.2", "0.6.1", "0.6.0", "0.5.9"], false],
   [[], false],
-])("most validators run the most common version of %j: %s", (running, expected) => {
+])("a majority runs the most common version of %j: %s", (running, expected) => {
   expect(isMajority(surveyVersions(running.map((version) => ({ active: true, version }))))).toBe(expected);
 });

@@ -24,13 +24,13 @@ describe("the votes in a contract", () => {
   });
 
   it.each([[null], [{}], [{ votes: {} }], [{ votes: "none" }]])(
-    "are unknown without a list of them: %j",
+    "are unknown without a list: %j",
     (payload) => {
       expect(votesIn(payload)).toBeNull();
     },
   );
 
-  it("lose only the one that cannot be read", () => {
+  it("leave out only the unreadable ones", () => {
     expect(votesIn({ votes: [null, ["Falcon"], ["Grove", { accept: true }], 7] })).toHaveLength(1);
     expect(votesIn({ votes: [] })).toEqual([]);
   });
@@ -38,7 +38,7 @@ describe("the votes in a contract", () => {
 
 describe("a voter", () => {
   const vote = { ...votesIn({ votes: [["Falcon", { sv: "falcon::1220", accept: true }]] })?.[0] };
-  it("is identified by its party, else by a name", () => {
+  it("is identified by its party, or else by a name", () => {
     const all = { company: "Falcon Ltd", identifier: "falcon::1220", accountName: "Falcon" };
     const read = (given: object) => {
       const row = { ...vote, ...all, ...given } as Parameters<typeof voterKey>[0];
@@ -64,12 +64,12 @@ describe("two super validators of one company", () => {
   };
   const [first, second] = ["da-1::1220aa", "da-2::1220bb"];
 
-  it("are two, whatever names the explorer gives them", () => {
+  it("are two voters, whatever names the explorer gives them", () => {
     expect(votersIn([vote(first, "Digital-Asset-1"), vote(second, "Digital-Asset-2")])).toEqual([
       { name: "Digital-Asset-1", aliases: [first, "Digital-Asset-1"] },
       { name: "Digital-Asset-2", aliases: [second, "Digital-Asset-2"] },
     ]);
-    // Of two that share a name, each is called by its party.
+    // Voters with the same name are shown by their parties.
     expect(votersIn([vote(first, null), vote(second, null)])).toEqual([
       { name: first, aliases: [first] },
       { name: second, aliases: [second] },
@@ -89,7 +89,7 @@ describe("two super validators of one company", () => {
   });
 });
 
-describe("who has not voted", () => {
+describe("missing voters", () => {
   const votes = (...names: readonly (readonly [string | null, boolean | null])[]) =>
     votesIn({ votes: names.map(([name, accept]) => [name, { sv: null, accept }]) }) ?? [];
   const others = votersIn(
@@ -102,11 +102,11 @@ describe("who has not voted", () => {
     expect(notVoted(own, others, 1, 1)).toBeNull();
     expect(notVoted(own, others, 3)).toBeNull();
     expect(notVoted(own, others, 4, 1)).toBeNull();
-    // One that took the place of another has never voted.
+    // A super validator that replaced another one has never voted.
     expect(notVoted(own, others, 3, 1)).toMatchObject({ unknown: 1, voted: [{ name: "Falcon" }] });
     expect(notVoted(own, others, 2, 1)).toMatchObject({ unknown: 0 });
     expect(notVoted(own, others, null)).toBeNull();
-    // One that has voted and is named otherwise elsewhere might be taken for one that has not.
+    // A voter with a different name elsewhere could be mistaken for a missing one.
     expect(notVoted(votes(["SV-1", true]), others, 3)).toBeNull();
     expect(notVoted(votes(["Falcon", true], ["Grove", true], ["Iris", true]), others, 0)).toMatchObject({
       voters: [],
@@ -114,7 +114,7 @@ describe("who has not voted", () => {
     });
   });
 
-  it("go by all names that any vote gives them", () => {
+  it("have all names that any vote gives them", () => {
     const named = (identifier: string | null, accountName: string | null) => ({
       ...votes(["x", true])[0],
       identifier,

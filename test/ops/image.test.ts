@@ -64,7 +64,7 @@ describe("the image", () => {
 });
 
 describeWithRedis("the Redis of compose.yaml", () => {
-  it("wants its password, shows it in no list of processes, and stops when it is told to", async () => {
+  it("requires its password, hides it from process lists, and stops on a signal", async () => {
     const { services } = parse(read("compose.yaml"));
     const [shell, option, script] = services.redis.command as [string, string, string];
     const port = await freePort();

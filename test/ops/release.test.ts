@@ -68,7 +68,7 @@ describe("a release", () => {
     expect(stdout.trim()).toBe(expected);
   });
 
-  it("is not cancelled by the next one", () => {
+  it("is not cancelled by the next release", () => {
     const { concurrency } = parse(read(".github/workflows/release.yml"));
     // biome-ignore lint/suspicious/noTemplateCurlyInString: GitHub fills it in
     expect(concurrency).toEqual({ group: "release-${{ github.ref }}", "cancel-in-progress": false });

@@ -12,7 +12,7 @@ import { row } from "../spec/vote-requests.js";
 const DAY = 86_400_000;
 const names = createNames({
   directory: createDirectory(),
-  // Nothing is read from it.
+  // This test does not read from the explorer.
   explorer: {} as Explorer,
   state: newState(),
   log: quiet,

@@ -6,17 +6,17 @@ import { connectRedis, type Redis } from "../../src/storage/redis.js";
 import { quiet } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
-/** A step of a sequence: so many ms pass, somebody takes a token, and waits so long. */
+/** Step of a sequence: time that passes (ms), priority that takes a token, and expected wait (ms) */
 type Step = readonly [passes: number, priority: Priority, waits: number];
 
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
 
-/** 120 a minute: people hold 7.5 and earn 1.5 a second, the background holds 2.5 and earns 0.5. */
+/** With 120 tokens a minute, people have a burst of 7.5 and 1.5 tokens/s, the background 2.5 and 0.5 tokens/s. */
 const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: readonly Step[]])[] = [
-  ["a burst of people's", 120, [...times(7, [0, "people", 0]), [0, "people", 250], [250, "people", 0]]],
-  ["a burst of the background's", 120, [...times(2, [0, "background", 0]), [0, "background", 250]]],
+  ["allows a burst for people", 120, [...times(7, [0, "people", 0]), [0, "people", 250], [250, "people", 0]]],
+  ["allows a burst for the background", 120, [...times(2, [0, "background", 0]), [0, "background", 250]]],
   [
-    "each its own, whatever the other takes",
+    "keeps each priority's share, whatever the other takes",
     120,
     [
       ...times(7, [0, "people", 0]),
@@ -26,7 +26,7 @@ const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: rea
     ],
   ],
   [
-    "both earn their shares while both are empty",
+    "refills both shares while both are empty",
     120,
     [
       ...times(7, [0, "people", 0]),
@@ -39,7 +39,7 @@ const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: rea
     ],
   ],
   [
-    "what a full bucket earns is the other's",
+    "gives the overflow of a full bucket to the other",
     120,
     [
       ...times(7, [0, "people", 0]),
@@ -50,17 +50,17 @@ const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: rea
     ],
   ],
   [
-    "what nobody can hold is lost",
+    "discards tokens if both buckets are full",
     120,
     [[60_000, "people", 0], ...times(6, [0, "people", 0]), [0, "people", 250]],
   ],
   [
-    "a clock that goes back earns nothing",
+    "adds no tokens if the clock goes back",
     120,
     [...times(7, [0, "people", 0]), [-5_000, "people", 250], [250, "people", 0]],
   ],
   [
-    "a small budget holds one of each",
+    "holds one token per priority with a small budget",
     6,
     [
       [0, "people", 0],
@@ -70,7 +70,7 @@ const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: rea
     ],
   ],
   [
-    "a third of a token is waited for to the next whole ms",
+    "rounds a wait up to whole ms",
     7,
     [
       [0, "people", 0],
@@ -80,8 +80,8 @@ const SEQUENCES: readonly (readonly [what: string, perMinute: number, steps: rea
   ],
 ];
 
-describe("a bucket's numbers", () => {
-  it("are shares of the minute's: three quarters for people, a twelfth of a minute at once", () => {
+describe("bucketOf", () => {
+  it("gives people three quarters of the rate, and allows a burst of a twelfth of a minute", () => {
     expect(bucketOf(120)).toEqual({
       people: { rate: 0.0015, max: 7.5 },
       background: { rate: 0.0005, max: 2.5 },
@@ -105,7 +105,7 @@ describe("the budget of one process", () => {
   });
 });
 
-describeWithRedis("the budget that processes share", () => {
+describeWithRedis("the budget shared by processes", () => {
   let server: RedisProcess;
   let redis: Redis;
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describeWithRedis("the budget that processes share", () => {
     }
   });
 
-  it("uses Redis' clock by default, and is forgotten when it is unused", async () => {
+  it("uses Redis' clock by default, and expires if unused", async () => {
     expect(await takeFromRedis(redis.client, "crier:test:own", "people", 120)).toBe(0);
     expect(await redis.client.pTTL("crier:test:own")).toBeGreaterThan(590_000);
   });

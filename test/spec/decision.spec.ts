@@ -3,32 +3,37 @@ import { type Decision, decide } from "../../src/explorer/decision.js";
 
 const freshness = { fresh: 60_000, stale: 300_000 };
 
-describe("how a question is answered", () => {
+describe("the cache's decision", () => {
   const cases: readonly [
     what: string,
     held: { ageMs: number; missing: boolean } | undefined,
     maxAgeMs: number | undefined,
     expected: Decision,
   ][] = [
-    ["nothing is held", undefined, undefined, "fetch"],
-    ["nothing is held, and nothing old will do", undefined, 0, "fetch"],
+    ["nothing is cached", undefined, undefined, "fetch"],
+    ["nothing is cached, with a maxAgeMs of 0", undefined, 0, "fetch"],
     ["it is fresh", { ageMs: 0, missing: false }, undefined, "answer"],
-    ["it is just fresh", { ageMs: 60_000, missing: false }, undefined, "answer"],
-    ["it is just stale", { ageMs: 60_001, missing: false }, undefined, "revalidate"],
-    ["it is still stale", { ageMs: 300_000, missing: false }, undefined, "revalidate"],
-    ["it is too old", { ageMs: 300_001, missing: false }, undefined, "fetch"],
-    ["it is as old as will do", { ageMs: 10_000, missing: false }, 10_000, "answer"],
-    ["it is fresh, but older than will do", { ageMs: 10_001, missing: false }, 10_000, "fetch"],
-    ["it is old, but will do", { ageMs: 400_000, missing: false }, 500_000, "answer"],
-    ["nothing old will do", { ageMs: 1, missing: false }, 0, "fetch"],
-    ["it said so this moment, and nothing older will do", { ageMs: 0, missing: false }, 0, "answer"],
-    ["there was no such thing half a minute ago", { ageMs: 30_000, missing: true }, undefined, "answer"],
-    ["there was no such thing a little before", { ageMs: 30_001, missing: true }, undefined, "fetch"],
-    ["there was none, and something newer is wanted", { ageMs: 10_001, missing: true }, 10_000, "fetch"],
-    ["there was none, as late as wanted", { ageMs: 10_000, missing: true }, 10_000, "answer"],
-    ["there was none, and anything old would do", { ageMs: 30_001, missing: true }, 500_000, "fetch"],
+    ["it is exactly at the freshness limit", { ageMs: 60_000, missing: false }, undefined, "answer"],
+    ["it has just become stale", { ageMs: 60_001, missing: false }, undefined, "revalidate"],
+    ["it is exactly at the staleness limit", { ageMs: 300_000, missing: false }, undefined, "revalidate"],
+    ["it is past the staleness limit", { ageMs: 300_001, missing: false }, undefined, "fetch"],
+    ["it is exactly maxAgeMs old", { ageMs: 10_000, missing: false }, 10_000, "answer"],
+    ["it is fresh, but older than maxAgeMs", { ageMs: 10_001, missing: false }, 10_000, "fetch"],
+    ["it is old, but within maxAgeMs", { ageMs: 400_000, missing: false }, 500_000, "answer"],
+    ["it is older than a maxAgeMs of 0", { ageMs: 1, missing: false }, 0, "fetch"],
+    ["it was just fetched, with a maxAgeMs of 0", { ageMs: 0, missing: false }, 0, "answer"],
+    ["it was missing half a minute ago", { ageMs: 30_000, missing: true }, undefined, "answer"],
+    ["it was missing slightly longer ago", { ageMs: 30_001, missing: true }, undefined, "fetch"],
+    ["it was missing longer than maxAgeMs ago", { ageMs: 10_001, missing: true }, 10_000, "fetch"],
+    ["it was missing exactly maxAgeMs ago", { ageMs: 10_000, missing: true }, 10_000, "answer"],
+    [
+      "it was missing too long ago, even with a large maxAgeMs",
+      { ageMs: 30_001, missing: true },
+      500_000,
+      "fetch",
+    ],
   ];
-  it.each(cases)("if %s", (_, held, maxAgeMs, expected) => {
+  it.each(cases)("is as expected if %s", (_, held, maxAgeMs, expected) => {
     expect(decide(held, freshness, maxAgeMs)).toBe(expected);
   });
 });

@@ -38,7 +38,7 @@ it.each([
   [9, 0.5, 512_000],
   [10, 0.5, 15 * MINUTE],
   [200, 1, 15 * MINUTE * 1.25],
-])("attempt %i with chance %d is repeated after %i ms", (attempts, chance, expected) => {
+])("attempt %i with random value %d is retried after %i ms", (attempts, chance, expected) => {
   expect(backoffMs(attempts, chance)).toBe(expected);
 });
 
@@ -95,7 +95,7 @@ describe("a delivered message", () => {
     ["is not edited if a person deleted it", { document: uneditable, subject: changed }, kind("none")],
     ["waits while new messages are sent", { subject: changed, mayEdit: false }, wait(NOW)],
     [
-      "is edited every five minutes at most",
+      "is edited at most every five minutes",
       { document: document({ editedAt: NOW - 2 * MINUTE }), subject: changed },
       wait(NOW + 3 * MINUTE),
     ],

@@ -6,7 +6,7 @@ import { NOW, tracked } from "./vote-requests.js";
 describe("a request that is missing from a complete read", () => {
   const missed = tracked({ missedReads: 1 });
 
-  it("is missed once, whatever its details say", () => {
+  it("only counts as missing the first time, whatever its details say", () => {
     expect(afterMissing(tracked(), "Rejected", NOW + 9 * DAY)).toEqual(tracked({ missedReads: 1 }));
   });
 
@@ -56,12 +56,12 @@ describe("a request that closed long ago", () => {
     reminded: ["1:2"],
   });
 
-  it("is kept whole for 180 days", () => {
+  it("is kept completely for 180 days", () => {
     expect(pruned(closed, NOW + 180 * DAY - 1)).toBeUndefined();
     expect(pruned(tracked(), NOW + 999 * DAY)).toBeUndefined();
   });
 
-  it("is known by its key alone after that, and never looked at again", () => {
+  it("is reduced to its key after that, and not processed again", () => {
     const kept = pruned(closed, NOW + 180 * DAY);
     expect(kept).toEqual({
       ...tracked({ phase: "ignored", contractIds: [] }),

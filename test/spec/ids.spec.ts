@@ -6,7 +6,7 @@ const HEX = `${"ab".repeat(31)}cd`;
 const PARTY = `delta-labs::1220${HEX}`;
 const UPDATE = `1220${HEX}`;
 
-describe("an id in few characters", () => {
+describe("a shortened id", () => {
   it.each([
     [PARTY, "delta-labs::1220ab…abcd", "1220ab…abcd", "delta-labs"],
     [`${"h".repeat(60)}::1220${HEX}`, `${"h".repeat(39)}…::1220ab…abcd`, "1220ab…abcd", `${"h".repeat(39)}…`],
@@ -43,9 +43,9 @@ describe("a whole id", () => {
   });
 });
 
-describe("a name that was typed", () => {
+describe("a typed name", () => {
   it.each(["validator", "party", "rewards", "voteRequest", "votes", "token"] as const)(
-    "leads on to %s",
+    "opens a lookup for %s",
     (of) => {
       expect(namedAddress(of, "Delta Labs")).toEqual({
         screen: "lookup",
@@ -54,7 +54,7 @@ describe("a name that was typed", () => {
     },
   );
 
-  it.each(["event", "price", "contract"] as const)("names no %s", (of) => {
+  it.each(["event", "price", "contract"] as const)("is not accepted for %s", (of) => {
     expect(namedAddress(of, "Delta Labs")).toBeUndefined();
   });
 });

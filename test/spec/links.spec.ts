@@ -33,22 +33,22 @@ describe("packId", () => {
     ["a party's fingerprint after a star", PARTY, PACKED],
     ["any other long hex after a tilde", CONTRACT, `~${Buffer.from(CONTRACT, "hex").toString("base64url")}`],
     [
-      "an event's number behind its update",
+      "an event's number after its update",
       `${"ab".repeat(34)}:7`,
       `~${Buffer.from("ab".repeat(34), "hex").toString("base64url")}:7`,
     ],
     [
-      "a fingerprint with something behind it as any other hex",
+      "a fingerprint followed by other text like any other hex",
       `bob::1220${PRINT}:7`,
       `bob::~${Buffer.from(`1220${PRINT}`, "hex").toString("base64url")}:7`,
     ],
-    ["hex of an odd length as it is", "a".repeat(33), "a".repeat(33)],
-    ["short hex as it is", "ab".repeat(15), "ab".repeat(15)],
-    ["a name as it is", "Quartz Digital", "Quartz Digital"],
-    ["what would come back another, whole", " spaced ", "! spaced "],
-    ["what looks like a key, whole", "^key", "!^key"],
-    ["what begins as a whole one, whole", "!x", "!!x"],
-    ["upper-case hex, which would come back in lower case, as it is", "AB".repeat(32), "AB".repeat(32)],
+    ["hex of an odd length unchanged", "a".repeat(33), "a".repeat(33)],
+    ["short hex unchanged", "ab".repeat(15), "ab".repeat(15)],
+    ["a name unchanged", "Quartz Digital", "Quartz Digital"],
+    ["an id that would change in a round trip, with an escape mark", " spaced ", "! spaced "],
+    ["an id that looks like a key, with an escape mark", "^key", "!^key"],
+    ["an id that begins with the escape mark, with another one", "!x", "!!x"],
+    ["upper-case hex unchanged, to keep its case", "AB".repeat(32), "AB".repeat(32)],
   ])("writes %s", (_, id, packed) => {
     expect(packId(id)).toBe(packed);
     expect(readId(packed)).toBe(id);
@@ -105,11 +105,11 @@ describe("shortId", () => {
 });
 
 describe("addresses", () => {
-  it("have names on the wire of their own", () => {
+  it("have a unique wire name for each screen", () => {
     expect(new Set(screenNames.map(wireOf)).size).toBe(screenNames.length);
   });
 
-  it("have a screen for every name on the wire, and back", () => {
+  it("map every wire name to its screen, and back", () => {
     for (const screen of screenNames) expect(screenAt(wireOf(screen))).toBe(screen);
     expect(screenNames.filter((screen) => wireOf(screen) !== screen)).toEqual([
       "voteRequest",
@@ -159,11 +159,11 @@ describe("addresses", () => {
     ["rewards", { id: "x", page: "2" }, { id: "x", page: 2 }],
     ["help", {}, {}],
     ["nothing", {}, undefined],
-  ])("of %s with %j", (screen, given, parameters) => {
+  ])("parse %s with %j", (screen, given, parameters) => {
     expect(parseAddress(screen, given)).toEqual(parameters && { screen, parameters });
   });
 
-  it("are changed by one parameter at a time", () => {
+  it("can be changed by one parameter at a time", () => {
     const from = address("validators", { status: "ACTIVE" });
     expect(withParameter(from, "page", 3)).toEqual(address("validators", { status: "ACTIVE", page: 3 }));
     expect(withParameter(from, "page", "4")).toEqual(address("validators", { status: "ACTIVE", page: 4 }));
@@ -184,14 +184,14 @@ describe("addresses", () => {
 describe("links", () => {
   it.each<[string, Address, string]>([
     [
-      "without its defaults",
+      "without default values",
       address("validators", { status: "ACTIVE", page: 3 }),
       "validators?status=ACTIVE&page=3",
     ],
-    ["by its name alone", address("help", {}), "help"],
+    ["by its name only", address("help", {}), "help"],
     ["with its id packed", address("party", { id: PARTY }), `party?id=${PACKED}`],
     ["by the short name of its screen", address("votes", { id: "x", page: 2 }), "vv?page=2&id=x"],
-    ["with what separates escaped", address("lookup", { id: "50% & a=b?" }), "lookup?id=50%25 %26 a%3Db?"],
+    ["with separators escaped", address("lookup", { id: "50% & a=b?" }), "lookup?id=50%25 %26 a%3Db?"],
   ])("write an address %s", async (_, to, text) => {
     const links = newLinks();
     expect(links.encode(to, 100)).toBe(text);
@@ -199,7 +199,7 @@ describe("links", () => {
     expect(links.ids.size).toBe(0);
   });
 
-  it("write the key of an id that does not fit, and remember it", async () => {
+  it("write a key for an id that does not fit, and store the id", async () => {
     const links = newLinks();
     const to = address("rewards", { id: LONG, page: 12 });
     expect(links.encode(to, 100)).toBe(`rewards?page=12&id=${keyOf(LONG)}`);
@@ -209,13 +209,13 @@ describe("links", () => {
     expect(keyOf(LONG)).toMatch(/^\^[\w-]{16}$/);
   });
 
-  it("write an id that fits to the letter whole, and its key with a letter less", () => {
+  it("write an id that fits exactly, and its key if there is one character less", () => {
     const to = address("party", { id: PARTY });
     const length = `party?id=${PACKED}`.length;
     expect(newLinks().encode(to, length)).toHaveLength(length);
     const links = newLinks();
     expect(links.encode(to, length)).toContain(PACKED);
-    // The same address, written before, does not fit any more.
+    // The same address was encoded before, but no longer fits.
     expect(links.encode(to, length - 1)).toContain(keyOf(PARTY));
     expect(links.encode(to, 100)).toContain(keyOf(PARTY));
   });
@@ -234,12 +234,12 @@ describe("links", () => {
     expect(decoded).toBeUndefined();
   });
 
-  it("open with parameters that no screen has, and with question marks in a value", async () => {
+  it("ignore unknown parameters, and allow question marks in a value", async () => {
     expect(await newLinks().decode("proposals?m=abc")).toEqual(address("proposals", {}));
     expect(await newLinks().decode("lookup?id=what?now")).toEqual(address("lookup", { id: "what?now" }));
   });
 
-  it("fit a custom_id, with a slot before and a mark behind", () => {
+  it("fit into a custom_id, with a slot as prefix and a mark as suffix", () => {
     const links = newLinks();
     expect(links.customId("r", address("help", {}))).toBe("rhelp");
     expect(links.customId("A", address("proposals", {}), "mark")).toBe("Aproposals?m=mark");
@@ -262,7 +262,7 @@ describe("links", () => {
     ).toContain("^");
   });
 
-  describe("of a network that they name", () => {
+  describe("with a network", () => {
     it.each<[Address, string]>([
       [address("help", {}), "te~help"],
       [address("validators", { status: "ACTIVE", page: 3 }), "te~validators?status=ACTIVE&page=3"],
@@ -279,7 +279,7 @@ describe("links", () => {
       expect(partsOf(text).wire).toBe(wireIn(to));
     });
 
-    it("are no longer than those without a network, so that the longest ids still fit", () => {
+    it("are not longer than links without a network, so that the longest ids still fit", () => {
       for (const screen of ["contract", "token", "voteRequest", "votes", "update", "party"] as const) {
         const to = address(screen, { id: CONTRACT });
         expect(newLinks("te").customId("A", to).length, screen).toBe(newLinks().customId("A", to).length);
@@ -289,7 +289,7 @@ describe("links", () => {
       expect(links.ids.size).toBe(0);
     });
 
-    it("go by the key of an id that does not fit", async () => {
+    it("use a key for an id that does not fit", async () => {
       const links = newLinks("te");
       const text = links.encode(address("party", { id: LONG }), 100);
       expect(text).toBe(`te~party/${keyOf(LONG)}`);
@@ -297,12 +297,12 @@ describe("links", () => {
     });
 
     it.each(["price", "vr?id=~AKur", "c?id=te~x", "t?id=~AKur", "lookup?id=te~x", "~", ""])(
-      "are not mistaken for old ones: %s",
+      "do not find a network in an old link: %s",
       (text) => expect(partsOf(text).network).toBeUndefined(),
     );
   });
 
-  it("write an id as a choice's value, and read it back", async () => {
+  it("write an id as a choice value, and read it back", async () => {
     const links = newLinks();
     expect(links.choiceValue(PARTY)).toBe(PACKED);
     expect(links.choiceValue("x".repeat(100))).toBe("x".repeat(100));
@@ -316,7 +316,7 @@ describe("links", () => {
 });
 
 describe("buttons", () => {
-  it("have names that no screen and no other button has", () => {
+  it("have names that differ from those of screens and other buttons", () => {
     expect(() => defineButton("price", {})).toThrow(RangeError);
     expect(() => defineButton("vr", {})).toThrow("Two links are named vr");
     expect(() => defineButton(snoozeButton.wire, {})).toThrow(RangeError);
@@ -334,7 +334,7 @@ describe("buttons", () => {
     expect(addressAt("unknown", {})).toBeUndefined();
   });
 
-  it("write only parameters that are not default", () => {
+  it("write only non-default parameters", () => {
     const on = (where: "card" | "news") =>
       buttonAddress(snoozeButton, { id: "x", since: 5, for: "8h", on: where });
     expect(givenParameters(on("card")).map(([name]) => name)).toEqual(["id", "since", "for"]);

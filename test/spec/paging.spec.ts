@@ -23,7 +23,7 @@ const page = <T>(content: readonly T[], given: Partial<Page<T>> = {}): Page<T> =
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
-/** A list of so many numbers, read as the API gives it; `given` lies about a page. */
+/** Creates a list of `count` numbers with pages like the API's. `given` overrides fields of a page. */
 function listOf(count: number, given: (number: number) => Partial<Page<number>> = () => ({})) {
   const pages: number[] = [];
   const load = async ({ page: number, size }: { page: number; size: number }) => {
@@ -45,22 +45,38 @@ describe("openSlice", () => {
     pages: number,
     asked: readonly number[],
   ][] = [
-    ["the first ten", 25, 1, numbers(0, 10), 1, 3, [0]],
-    ["the last few", 25, 3, numbers(20, 5), 3, 3, [0]],
-    ["the last whole ten", 20, 2, numbers(10, 10), 2, 2, [0]],
-    ["the last page for one past it", 25, 9, numbers(20, 5), 3, 3, [0]],
-    ["the tenth from the first request", 250, 10, numbers(90, 10), 10, 25, [0]],
-    ["the eleventh from the second", 250, 11, numbers(100, 10), 11, 25, [1]],
-    ["the middle of the third", 250, 23, numbers(220, 10), 23, 25, [2]],
-    ["the end, by a second request, for one past all", 250, 300, numbers(240, 10), 25, 25, [29, 2]],
-    ["no more than can be reached", 6_000, 510, numbers(5_090, 10), 510, 510, [50]],
-    ["the last that can be reached, beyond it", 6_000, 600, numbers(5_090, 10), 510, 510, [50]],
-    ["nothing of nothing", 0, 1, [], 1, 1, [0]],
-    ["nothing of nothing, wherever", 0, 12, [], 1, 1, [1, 0]],
+    ["the first page", 25, 1, numbers(0, 10), 1, 3, [0]],
+    ["the last page, with fewer rows", 25, 3, numbers(20, 5), 3, 3, [0]],
+    ["the last page, with ten rows", 20, 2, numbers(10, 10), 2, 2, [0]],
+    ["the last page for a page past the end", 25, 9, numbers(20, 5), 3, 3, [0]],
+    ["page 10 from the first API page", 250, 10, numbers(90, 10), 10, 25, [0]],
+    ["page 11 from the second API page", 250, 11, numbers(100, 10), 11, 25, [1]],
+    ["page 23 from the third API page", 250, 23, numbers(220, 10), 23, 25, [2]],
+    [
+      "the last page, by a second request, for a page far past the end",
+      250,
+      300,
+      numbers(240, 10),
+      25,
+      25,
+      [29, 2],
+    ],
+    ["the last page that can be reached", 6_000, 510, numbers(5_090, 10), 510, 510, [50]],
+    [
+      "the last page that can be reached, for a page beyond it",
+      6_000,
+      600,
+      numbers(5_090, 10),
+      510,
+      510,
+      [50],
+    ],
+    ["an empty page of an empty list", 0, 1, [], 1, 1, [0]],
+    ["an empty page of an empty list, for any page", 0, 12, [], 1, 1, [1, 0]],
   ];
-  it.each(cases)("gives %s", async (_, total, wanted, rows, page, pages, asked) => {
+  it.each(cases)("returns %s", async (_, total, wanted, rows, page, pages, asked) => {
     const list = listOf(total);
-    // The explorer gives no page beyond the 51st: 5,100 rows can be reached.
+    // The explorer returns no page after the 51st, so at most 5,100 rows can be read.
     const reachable = Math.min(total, 5_100);
     expect((await openSlice(list.load, wanted)).data).toEqual({ rows, page, pages, total, reachable });
     expect(list.pages).toEqual(asked);
@@ -80,55 +96,63 @@ describe("openSlice", () => {
     expect((await openSlice(list.load, 20)).data.rows).toEqual([1]);
   });
 
-  it("does not count an empty page without metadata as one of many", async () => {
+  it("treats an empty page without metadata as an empty list", async () => {
     const { load } = listOf(0, () => ({ totalElements: null, last: null }));
     expect((await openSlice(load, 1)).data).toMatchObject({ total: 0, reachable: 0, pages: 1 });
   });
 
   it.each<[string, Partial<Page<number>>, object]>([
     [
-      "not how many there are",
+      "nothing about the total",
       { totalElements: null, last: null },
       { total: null, reachable: null, pages: 11 },
     ],
     [
-      "that this is not the end",
+      "that more pages follow",
       { totalElements: null, last: false },
       { total: null, reachable: null, pages: 11 },
     ],
-    ["that this is the end", { totalElements: null, last: true }, { total: 100, reachable: 100, pages: 10 }],
-    ["fewer than it gives", { totalElements: 40, last: null }, { total: 100, reachable: 100, pages: 10 }],
     [
-      "fewer than it gives, and that it goes on",
+      "that this is the last page",
+      { totalElements: null, last: true },
+      { total: 100, reachable: 100, pages: 10 },
+    ],
+    [
+      "a total below the returned rows",
+      { totalElements: 40, last: null },
+      { total: 100, reachable: 100, pages: 10 },
+    ],
+    [
+      "a total below the returned rows, and that more pages follow",
       { totalElements: 40, last: false },
       { total: null, reachable: null, pages: 11 },
     ],
     [
-      "as many as it gives, and that it goes on",
+      "a total equal to the returned rows, and that more pages follow",
       { totalElements: 100, last: false },
       { total: null, reachable: null, pages: 11 },
     ],
     [
-      "more than it gives, and that it goes on",
+      "a larger total, and that more pages follow",
       { totalElements: 101, last: false },
       { total: 101, reachable: 101, pages: 11 },
     ],
     [
-      "more than it gives, and that this is the end",
+      "a larger total, and that this is the last page",
       { totalElements: 400, last: true },
       { total: 400, reachable: 100, pages: 10 },
     ],
-  ])("believes an explorer that says %s", async (_, given, expected) => {
+  ])("handles an explorer that says %s", async (_, given, expected) => {
     const { load } = listOf(100, () => given);
     expect((await openSlice(load, 1)).data).toMatchObject({ ...expected, page: 1 });
   });
 
-  it("promises no page behind the last that the API gives", async () => {
+  it("offers no page after the last one that the API returns", async () => {
     const { load } = listOf(9_999, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 510)).data).toMatchObject({ page: 510, pages: 510, total: null });
   });
 
-  it("does not promise a page behind a short one", async () => {
+  it("offers no page after a short one", async () => {
     const { load } = listOf(60, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 1)).data).toMatchObject({ pages: 6, total: null });
   });
@@ -140,7 +164,7 @@ describe("openUndocumentedSlice", () => {
   const shown = (slice: { rows: readonly { contractId: string | null }[] }) =>
     slice.rows.map(({ contractId }) => contractId);
 
-  it("reads further pages of the size that the first one had", async () => {
+  it("uses the size of the first page for further pages", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {
       wanted.push(number);
@@ -156,14 +180,14 @@ describe("openUndocumentedSlice", () => {
     expect(wanted).toEqual([0]);
   });
 
-  it("treats the first page as everything if every page is the same", async () => {
+  it("treats the first page as the whole list if every page is the same", async () => {
     const load = async () => reading(page(rows(0, 30), { totalElements: 90, last: false }));
     const { data } = await openUndocumentedSlice("voteRequests", load, 5);
     expect(shown(data)).toEqual(numbers(20, 10).map((each) => `c${each}`));
     expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
   });
 
-  it("returns the last page for one past the end", async () => {
+  it("returns the last page for a page past the end", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {
       wanted.push(number);
@@ -176,7 +200,7 @@ describe("openUndocumentedSlice", () => {
     expect(wanted).toEqual([0, 5, 0, 3]);
   });
 
-  it("reads on behind a page of which no row can be read", async () => {
+  it("keeps the total if no row of a page can be read", async () => {
     const load = async ({ page: number }: { page: number }) =>
       reading(
         number === 0
@@ -198,9 +222,9 @@ describe("openUndocumentedSlice", () => {
   });
 
   it.each<[string, { last?: boolean; totalElements?: number }]>([
-    ["it says that it is the last", { last: true }],
-    ["it holds as many as it counts", { totalElements: 30 }],
-    ["it holds more than it counts", { totalElements: 29 }],
+    ["the page says that it is the last", { last: true }],
+    ["the page has as many rows as the total", { totalElements: 30 }],
+    ["the page has more rows than the total", { totalElements: 29 }],
   ])("stops reading if %s", async (_, given) => {
     let requests = 0;
     const load = async () => {
@@ -211,7 +235,7 @@ describe("openUndocumentedSlice", () => {
     expect(requests).toBe(1);
   });
 
-  it("reads up to the API's last page, and no empty page", async () => {
+  it("reads no page after the API's last page or after an empty page", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {
       wanted.push(number);
@@ -237,7 +261,7 @@ describe("readPages", () => {
   const all = (from: number, count: number) =>
     numbers(from, count).map((each) => voteRequest({ contractId: `c${each}` }));
   type Given = Partial<Page<ReturnType<typeof voteRequest>>> | ExplorerError;
-  /** Pages one after another; the last is given again for every further one. */
+  /** Reads these pages in order. The last one is repeated for all further pages. */
   const read = (
     pages: readonly Given[],
     enough: (rows: readonly unknown[]) => boolean = () => false,
@@ -257,12 +281,12 @@ describe("readPages", () => {
 
   it.each<[string, readonly Given[], { rows: number; complete: boolean; requests: number }]>([
     [
-      "the one page that says it is the last",
+      "one page that says it is the last",
       [{ content: all(0, 3), last: true }],
       { rows: 3, complete: true, requests: 1 },
     ],
     [
-      "two, to the last",
+      "two pages, up to the last one",
       [
         { content: all(0, 100), last: false },
         { content: all(100, 5), last: true },
@@ -270,7 +294,7 @@ describe("readPages", () => {
       { rows: 105, complete: true, requests: 2 },
     ],
     [
-      "as many as are counted, where none says it is the last",
+      "up to the total if no page says it is the last",
       [
         { content: all(0, 100), totalElements: 150 },
         { content: all(100, 50), totalElements: 150 },
@@ -278,7 +302,7 @@ describe("readPages", () => {
       { rows: 150, complete: true, requests: 2 },
     ],
     [
-      "on past the count, where a page says it is not the last",
+      "past the total if a page says it is not the last",
       [
         { content: all(0, 2), totalElements: 2, last: false },
         { content: all(2, 1), last: true },
@@ -290,14 +314,14 @@ describe("readPages", () => {
       [{ content: all(0, 2) }, { content: [] }],
       { rows: 2, complete: true, requests: 2 },
     ],
-    ["until the same page comes again", [{ content: all(0, 2) }], { rows: 2, complete: true, requests: 2 }],
+    ["until a page is repeated", [{ content: all(0, 2) }], { rows: 2, complete: true, requests: 2 }],
     [
-      "each row once, though lists shift",
+      "each row once if the list shifts",
       [{ content: all(0, 3) }, { content: all(2, 3), last: true }],
       { rows: 5, complete: true, requests: 2 },
     ],
     [
-      "a page of unreadable rows, and on",
+      "past a first page of unreadable rows",
       [
         { content: [], sent: 4, unreadable: 4 },
         { content: all(0, 1), last: true },
@@ -305,12 +329,12 @@ describe("readPages", () => {
       { rows: 1, complete: false, requests: 2 },
     ],
     [
-      "on behind a page of unreadable rows",
+      "past a later page of unreadable rows",
       [{ content: all(0, 3) }, { content: [], sent: 4, unreadable: 4 }, { content: all(3, 1), last: true }],
       { rows: 4, complete: false, requests: 3 },
     ],
     [
-      "incompletely, where a row could not be read",
+      "an incomplete list if a row cannot be read",
       [{ content: all(0, 3), last: true, unreadable: 1 }],
       { rows: 3, complete: false, requests: 1 },
     ],
@@ -321,7 +345,7 @@ describe("readPages", () => {
     expect(wanted.every(({ page: number, size }, index) => number === index && size === 100)).toBe(true);
   });
 
-  it("stops when there is enough, incomplete", async () => {
+  it("stops when it has enough rows, and is incomplete", async () => {
     const { result, wanted } = read(
       [{ content: all(0, 5) }, { content: all(5, 5) }],
       (rows) => rows.length >= 5,
@@ -330,12 +354,12 @@ describe("readPages", () => {
     expect(wanted).toHaveLength(1);
   });
 
-  it("is complete if the last page is also enough", async () => {
+  it("is complete if it has enough rows on the last page", async () => {
     const { result } = read([{ content: all(0, 5), last: true }], () => true);
     expect(await result).toMatchObject({ complete: true });
   });
 
-  it("reads at most fifty-one pages, or fewer if that is given", async () => {
+  it("reads at most 51 pages, or fewer if a maximum is given", async () => {
     const endless = numbers(0, 60).map((number) => ({ content: all(number * 2, 2), last: false }));
     const { result, wanted } = read(endless);
     expect(await result).toMatchObject({ complete: true });
@@ -345,13 +369,13 @@ describe("readPages", () => {
     expect(few.wanted).toHaveLength(3);
   });
 
-  it("keeps what it has read if a later page fails, and says so", async () => {
+  it("keeps the rows it has read if a later page fails, and returns the problem", async () => {
     const { result } = read([{ content: all(0, 2), last: false }, new ExplorerError("slow", "late")]);
     const { data, complete, problem } = await result;
     expect([data.length, complete, problem]).toEqual([2, false, "slow"]);
   });
 
-  it("fails if the first page fails, or a later one unexpectedly", async () => {
+  it("throws if the first page fails, or if a later page fails unexpectedly", async () => {
     await expect(read([new ExplorerError("slow", "late")]).result).rejects.toThrow("late");
     const broken = readPages(
       "voteRequests",
@@ -373,8 +397,8 @@ describe("readPages", () => {
   });
 });
 
-describe("several readings together", () => {
-  it("are as old as the oldest, and stale if one is, for the first reason", () => {
+describe("combined readings", () => {
+  it("are as old as the oldest one, stale if one of them is, and have the first problem", () => {
     const fresh = reading(1, { fetchedAt: 5 });
     const stale = reading(2, { fetchedAt: 3, stale: true, problem: "slow" });
     const other = reading(3, { fetchedAt: 9, problem: "failing" });

@@ -33,7 +33,7 @@ const role = (id: string, given: { allow?: bigint; deny?: bigint }) => overwrite
 const member = (id: string, given: { allow?: bigint; deny?: bigint }) => overwrite(1, id, given);
 const { ViewChannel: VIEW, SendMessages: SEND, ManageMessages: MANAGE } = P;
 
-describe("a member's permissions in a place", () => {
+describe("a member's permissions in a channel", () => {
   const cases: readonly [
     what: string,
     overwrites: readonly APIOverwrite[],
@@ -41,83 +41,89 @@ describe("a member's permissions in a place", () => {
     roleIds: readonly string[],
     expected: bigint,
   ][] = [
-    ["what everybody may", [], "ana", [], VIEW | SEND],
-    ["what their roles may too", [], "ana", ["mods"], VIEW | SEND | MANAGE],
-    ["anything, as the owner, whatever is denied", [role("g", { deny: VIEW })], "olga", [], ALL],
+    ["include those of @everyone", [], "ana", [], VIEW | SEND],
+    ["include those of their roles", [], "ana", ["mods"], VIEW | SEND | MANAGE],
+    ["are complete for the owner, whatever is denied", [role("g", { deny: VIEW })], "olga", [], ALL],
     [
-      "anything, as an administrator, whatever is denied",
+      "are complete for an administrator, whatever is denied",
       [member("ana", { deny: VIEW })],
       "ana",
       ["admins"],
       ALL,
     ],
-    ["less where everybody is denied", [role("g", { deny: SEND })], "ana", [], VIEW],
-    ["more where everybody is allowed", [role("g", { allow: MANAGE })], "ana", [], VIEW | SEND | MANAGE],
+    ["lack what is denied to @everyone", [role("g", { deny: SEND })], "ana", [], VIEW],
+    ["include what is allowed to @everyone", [role("g", { allow: MANAGE })], "ana", [], VIEW | SEND | MANAGE],
     [
-      "what a role is allowed, over what everybody is denied",
+      "let a role's allow override @everyone's deny",
       [role("mods", { allow: SEND }), role("g", { deny: SEND })],
       "ana",
       ["mods"],
       VIEW | SEND | MANAGE,
     ],
     [
-      "what a role is denied, over what everybody is allowed",
+      "let a role's deny override @everyone's allow",
       [role("g", { allow: MANAGE }), role("mods", { deny: MANAGE })],
       "ana",
       ["mods"],
       VIEW | SEND,
     ],
     [
-      "nothing by a role they do not have",
+      "ignore overwrites for roles that the member does not have",
       [role("mods", { allow: MANAGE, deny: VIEW })],
       "ana",
       [],
       VIEW | SEND,
     ],
     [
-      "what one role allows, where another denies it",
+      "let one role's allow override another role's deny",
       [role("mods", { deny: SEND }), role("other", { allow: SEND })],
       "ana",
       ["mods", "other"],
       VIEW | SEND | MANAGE,
     ],
     [
-      "what they are allowed themselves, over their roles",
+      "let the member's own allow override a role's deny",
       [member("ana", { allow: SEND }), role("mods", { deny: SEND })],
       "ana",
       ["mods"],
       VIEW | SEND | MANAGE,
     ],
     [
-      "not what somebody else is allowed",
+      "ignore overwrites for other members",
       [member("ben", { allow: MANAGE, deny: VIEW })],
       "ana",
       [],
       VIEW | SEND,
     ],
-    ["nothing by a role that has their id", [role("ana", { allow: MANAGE })], "ana", [], VIEW | SEND],
     [
-      "nothing by a member who has a role's id",
+      "ignore a role overwrite with the member's id",
+      [role("ana", { allow: MANAGE })],
+      "ana",
+      [],
+      VIEW | SEND,
+    ],
+    [
+      "ignore a member overwrite with a role's id",
       [member("mods", { deny: VIEW })],
       "ana",
       ["mods"],
       VIEW | SEND | MANAGE,
     ],
     [
-      "what an overwrite allows, over what it denies",
+      "let an overwrite's allow override its own deny",
       [role("g", { allow: SEND, deny: SEND })],
       "ana",
       [],
       VIEW | SEND,
     ],
   ];
-  it.each(cases)("is %s", (_, overwrites, who, roleIds, expected) => {
+  it.each(cases)("%s", (_, overwrites, who, roleIds, expected) => {
     expect(permissionsIn({ guild, overwrites }, who, roleIds)).toBe(expected);
   });
 });
 
 describe("missing permissions", () => {
-  it("is named as Discord's settings name it, in the order in which it is needed", () => {
+  it("are named as in Discord's settings, in the order in which they are needed", () => {
     expect(missingPermissions(VIEW, ["ViewChannel", "SendMessages", "MentionEveryone"])).toEqual([
       "Send Messages",
       "Mention @everyone, @here, and All Roles",
@@ -143,7 +149,7 @@ describe("missing permissions", () => {
   });
 });
 
-describe("the bot's needs", () => {
+describe("the permissions that the bot needs", () => {
   const place = (type: ChannelType): ChannelPlace => ({
     channel: { type } as APIChannel,
     guild,
@@ -198,7 +204,7 @@ describe("the bot's needs", () => {
     expect(neededIn(place(type), thread, mention)).toEqual(expected);
   });
 
-  it("differs for threads of every kind, and for them alone", () => {
+  it("treat every kind of thread as a thread, and no other channel", () => {
     const isOne = (type: ChannelType) => isThread({ type } as APIChannel);
     expect(
       [ChannelType.PublicThread, ChannelType.PrivateThread, ChannelType.AnnouncementThread].every(isOne),

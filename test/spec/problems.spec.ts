@@ -25,20 +25,20 @@ describe("the kind of a failure", () => {
     ["the channel is gone", refused(404, 10_003), "channel-deleted", "the channel was deleted"],
     ["the message is gone", refused(404, 10_008), "deleted-by-somebody", "Discord refuses it (10008)"],
     [
-      "it cannot be seen",
+      "the channel cannot be seen",
       refused(403, 50_001),
       "no-access",
       "the bot cannot see the channel: grant it View Channel there",
     ],
     [
-      "it may not be written in",
+      "the bot may not write",
       refused(403, 50_013),
       "permanent",
       "the bot may not write there: grant it Send Messages and Embed Links",
     ],
-    ["the form is wrong", refused(400, 50_035), "invalid", "Discord refuses it (50035)"],
+    ["the message is invalid", refused(400, 50_035), "invalid", "Discord refuses it (50035)"],
     [
-      "a tag is wanted",
+      "the forum requires a tag",
       refused(400, 40_067),
       "permanent",
       "the forum demands a tag: subscribe again, so that one is chosen",
@@ -52,20 +52,25 @@ describe("the kind of a failure", () => {
     ["the thread is locked", refused(400, 50_083), "permanent", "the thread is locked"],
     ["a token was reset", refused(401, 0), "refused-for-now", "Discord refuses it (0)"],
     ["401 with a code", refused(401, 40_001), "refused-for-now", "Discord refuses it (40001)"],
-    ["an address is banned", refused(403, 0), "refused-for-now", "Discord refuses it (0)"],
-    ["it is limited", refused(429, 20_028), "refused-for-now", "Discord refuses it (20028)"],
-    ["Discord has a fault", refused(500, 0), "unknown", "Discord refuses it (0)"],
-    ["Discord has a fault with a code", refused(503, 50_109), "unknown", "Discord refuses it (50109)"],
-    ["anything else", refused(400, 99_999), "permanent", "Discord refuses it (99999)"],
-    ["the queue is limited", limited({}), "refused-for-now", "Discord did not answer"],
+    ["the IP address is banned", refused(403, 0), "refused-for-now", "Discord refuses it (0)"],
+    ["the route is rate limited", refused(429, 20_028), "refused-for-now", "Discord refuses it (20028)"],
+    ["Discord has an internal error", refused(500, 0), "unknown", "Discord refuses it (0)"],
     [
-      "Discord's host fails",
+      "Discord has an internal error with a code",
+      refused(503, 50_109),
+      "unknown",
+      "Discord refuses it (50109)",
+    ],
+    ["any other refusal", refused(400, 99_999), "permanent", "Discord refuses it (99999)"],
+    ["the request queue is rate limited", limited({}), "refused-for-now", "Discord did not answer"],
+    [
+      "Discord's host returns an HTTP error",
       new HTTPError(502, "Bad Gateway", "POST", "u", {}),
       "unknown",
       "Discord did not answer",
     ],
-    ["nobody knows", new Error("socket hang up"), "unknown", "Discord did not answer"],
-    ["it is no error", "RateLimit", "unknown", "Discord did not answer"],
+    ["the connection fails", new Error("socket hang up"), "unknown", "Discord did not answer"],
+    ["the thrown value is not an error", "RateLimit", "unknown", "Discord did not answer"],
   ])("%s", (_, error, problem, words) => {
     expect(problemOf(error)).toBe(problem);
     expect(wordsFor(error)).toBe(words);
@@ -80,7 +85,7 @@ describe("the wait that Discord asks for", () => {
     [refused(429, 0), undefined],
     [new Error("other"), undefined],
     [undefined, undefined],
-  ])("is as it says", (error, ms) => {
+  ])("is read from a rate limit error", (error, ms) => {
     expect(retryAfterOf(error)).toBe(ms);
   });
 });

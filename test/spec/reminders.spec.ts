@@ -23,27 +23,33 @@ describe("dueReminders", () => {
     now: number,
     expected: readonly number[],
   ][] = [
-    ["none before its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR - 1, []],
-    ["one at its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR, [6 * HOUR]],
-    ["one until the deadline", [6 * HOUR], 0, DEADLINE - 1, [6 * HOUR]],
+    ["returns none before its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR - 1, []],
+    ["returns one at its time", [6 * HOUR], 0, DEADLINE - 6 * HOUR, [6 * HOUR]],
+    ["returns one until the deadline", [6 * HOUR], 0, DEADLINE - 1, [6 * HOUR]],
     [
-      "the longest before first, however they are given",
+      "sorts reminders by time, whatever their order",
       [6 * HOUR, DAY],
       0,
       DEADLINE - 2 * HOUR,
       [DAY, 6 * HOUR],
     ],
-    ["none at the deadline", [6 * HOUR], 0, DEADLINE, []],
-    ["all that have come, the latest last", [HOUR, DAY, 6 * HOUR], 0, DEADLINE - 2 * HOUR, [DAY, 6 * HOUR]],
+    ["returns none at the deadline", [6 * HOUR], 0, DEADLINE, []],
     [
-      "what came before the subscription is none of its",
+      "returns all that are due, the latest last",
+      [HOUR, DAY, 6 * HOUR],
+      0,
+      DEADLINE - 2 * HOUR,
+      [DAY, 6 * HOUR],
+    ],
+    [
+      "skips reminders from before the subscription",
       [DAY, HOUR],
       DEADLINE - 2 * HOUR,
       DEADLINE - HOUR,
       [HOUR],
     ],
-    ["what comes with the subscription is", [DAY], DEADLINE - DAY, DEADLINE - HOUR, [DAY]],
-    ["what comes just before it is not", [DAY], DEADLINE - DAY + 1, DEADLINE - HOUR, []],
+    ["includes a reminder at the time of the subscription", [DAY], DEADLINE - DAY, DEADLINE - HOUR, [DAY]],
+    ["skips a reminder just before the subscription", [DAY], DEADLINE - DAY + 1, DEADLINE - HOUR, []],
   ];
   it.each(cases)("%s", (_, before, since, now, expected) => {
     expect(dueReminders(tracked(), before, since, now)).toEqual(expected.map(id));
@@ -56,7 +62,7 @@ describe("dueReminders", () => {
     ["a vote of two days", 2 * DAY, [DAY, 6 * HOUR]],
     ["a vote of seven days", 7 * DAY, [2 * DAY, DAY, 6 * HOUR]],
     ["a vote of three minutes", 3 * MINUTE, [1.5 * MINUTE, MINUTE]],
-  ])("of %s come in its window", (_, window, expected) => {
+  ])("fits reminders into the window of %s", (_, window, expected) => {
     const openedAt = DEADLINE - window;
     const chosen = [2 * DAY, DAY, 6 * HOUR];
     expect(reminderTimes(chosen, DEADLINE, openedAt)).toEqual(expected);
@@ -65,20 +71,20 @@ describe("dueReminders", () => {
     expect(dueReminders(known, chosen, 0, DEADLINE - 1)).toEqual(expected.map(id));
   });
 
-  it("do not come if their time had passed when the request was first seen", () => {
+  it("skips reminders whose time had passed when the request was first seen", () => {
     const openedAt = DEADLINE - 4 * HOUR;
     const known = tracked({ openedAt, seenAt: DEADLINE - HOUR });
     expect(dueReminders(known, [DAY], 0, DEADLINE - HOUR)).toEqual([]);
     expect(dueReminders(known, [DAY], 0, DEADLINE - 1)).toEqual([id(30 * MINUTE)]);
   });
 
-  it("do not come for a request that has expired", () => {
+  it("returns none for an expired request", () => {
     const expired = { phase: "expired", since: NOW, next: null } as const;
     const due = remindersFor(tracked(), [subscribed({ before: [HOUR] })], DEADLINE - 1, expired);
     expect(due).toEqual({ done: [], announced: [] });
   });
 
-  it("do not come for a request that is over, has no deadline, or was reminded of", () => {
+  it("returns none for a request that is over, has no deadline, or had its reminder", () => {
     const due = (given: Parameters<typeof tracked>[0], terms = {}) =>
       dueReminders(tracked(given, terms), [HOUR], 0, DEADLINE - HOUR);
     expect(due({})).toEqual([id(HOUR)]);
@@ -89,7 +95,7 @@ describe("dueReminders", () => {
     expect(due({ reminded: [id(DAY), `${DEADLINE + 1}:${HOUR}`] })).toEqual([id(HOUR)]);
   });
 
-  it("come before the effective date too", () => {
+  it("returns reminders before the effective date too", () => {
     const effective = DEADLINE + DAY;
     const dated = tracked({}, { targetEffectiveAt: effective });
     const due = (now: number, since = 0) => dueReminders(dated, [HOUR, DAY], since, now);
@@ -104,17 +110,17 @@ describe("dueReminders", () => {
     expect(dueReminders(same, [HOUR], 0, DEADLINE - 1)).toEqual([id(HOUR)]);
   });
 
-  it("leaves the times that it was given in their order", () => {
+  it("does not reorder the times that it is given", () => {
     const before = [HOUR, DAY];
     dueReminders(tracked(), before, 0, NOW);
     expect(before).toEqual([HOUR, DAY]);
   });
 });
 
-describe("the reminders of all who are subscribed", () => {
+describe("the reminders for all subscriptions", () => {
   const now = DEADLINE - HOUR;
 
-  it("tell each the last that is due to it, and are all done", () => {
+  it("are the latest due one of each subscription, and all due ones count as done", () => {
     const all = [subscribed({ before: [DAY, HOUR] }), subscribed({ before: [6 * HOUR] })];
     const { done, announced } = remindersFor(tracked(), all, now);
     expect(announced).toEqual([id(HOUR), id(6 * HOUR)]);
@@ -135,17 +141,17 @@ describe("the reminders of all who are subscribed", () => {
     });
   });
 
-  it("come two days, a day and six hours before by default", () => {
+  it("are sent two days, a day and six hours before by default", () => {
     const byDefault = [2 * DAY, DAY, 6 * HOUR];
     expect(remindersOf(subscribed())).toEqual(byDefault);
     expect(remindersOf(subscribed({ before: "soon" }))).toEqual(byDefault);
-    // The default of earlier versions was stored although nobody chose it.
+    // Earlier versions stored their default even if it was not chosen.
     expect(remindersOf(subscribed({ before: [DAY, 6 * HOUR] }))).toEqual(byDefault);
     expect(remindersOf(subscribed({ before: [DAY, 6 * HOUR], chosen: ["before"] }))).toEqual([DAY, 6 * HOUR]);
     expect(remindersOf(subscribed({ before: [HOUR] }))).toEqual([HOUR]);
   });
 
-  it("have an id that says how long before they are", () => {
+  it("have an id with the deadline and the time before it", () => {
     expect(reminderId(5, 3)).toBe("5:3");
     expect(beforeOf(id(HOUR))).toBe(HOUR);
     expect(deadlineOf(id(HOUR))).toBe(DEADLINE);
@@ -189,7 +195,7 @@ describe("parseBefore", () => {
     [[HOUR], "1h"],
     [[90 * MINUTE], "90m"],
     [[2 * DAY, 6 * HOUR, 5 * MINUTE], "2d 6h 5m"],
-  ])("is what formatBefore writes for %j", (before, text) => {
+  ])("is the inverse of formatBefore for %j", (before, text) => {
     expect(formatBefore(before)).toBe(text);
     expect(parseBefore(text)).toEqual(before);
   });
@@ -217,13 +223,13 @@ describe("the topics", () => {
 });
 
 describe("missing votes in reminders", () => {
-  it.each(["list", "ping", "off"] as const)("are treated as chosen: %s", (way) => {
+  it.each(["list", "ping", "off"] as const)("are shown as chosen: %s", (way) => {
     expect(options.missing.parse(way)).toBe(way);
     expect(missingIn(subscribed({ missing: way }))).toBe(way);
     expect(Object.keys(options.missing.choices ?? {})).toContain(way);
   });
 
-  it("are listed by default, and for a value that cannot be read", () => {
+  it("are listed by default, and for an invalid value", () => {
     expect(missingIn(subscribed({}))).toBe("list");
     expect(missingIn(subscribed({ missing: "shout" }))).toBe("list");
     expect(options.missing.parse("shout")).toBeUndefined();

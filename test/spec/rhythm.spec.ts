@@ -16,7 +16,7 @@ const minutes = (...values: number[]) => values.map((value) => value * MINUTE);
 
 describe("a validator's interval", () => {
   it.each([
-    ["is not known from two gaps", minutes(65, 65), undefined],
+    ["is unknown with only two gaps", minutes(65, 65), undefined],
     ["is the median of its gaps", minutes(64, 65, 63), 64],
     ["ignores an outage among them", minutes(65, 540, 65, 64), 65],
     ["follows a new rhythm after three of its gaps", minutes(10, 10, 10, 10, 65, 65, 65), 65],
@@ -24,7 +24,7 @@ describe("a validator's interval", () => {
     expect(intervalOf({ gaps })).toBe(interval && interval * MINUTE);
   });
 
-  it("keeps the latest gaps of each kind, and no more than it needs", () => {
+  it("keeps only as many of the latest gaps of each kind as it needs", () => {
     let known: Parameters<typeof withGap>[0] = { gaps: [] };
     for (const gap of [1, 2, 3, 4, 5, 6]) known = withGap(known, gap * MINUTE, 0);
     for (const gap of [1, 2, 3, 4]) known = withGap(known, gap * HOUR, 10 * HOUR);
@@ -37,7 +37,7 @@ describe("a validator's interval", () => {
     ["agree", minutes(65, 64, 66), 65],
     ["just agree", minutes(80, 100, 90), 90],
     ["do not agree", minutes(50, 360, 50), undefined],
-  ])("is taken from gaps that were seen in part if they %s", (_, roughGaps, interval) => {
+  ])("is taken from rough gaps if they %s", (_, roughGaps, interval) => {
     expect(intervalOf({ gaps: [], roughGaps })).toBe(interval && interval * MINUTE);
   });
 
@@ -47,7 +47,7 @@ describe("a validator's interval", () => {
     ["a pause of half the gap", 65, 32.5, "gaps"],
     ["a pause of less than half the gap", 65, 30, "gaps"],
     ["a pause that may hide a report", 65, 60, "roughGaps"],
-  ] as const)("counts a gap after %s", (_, gap, unread, where) => {
+  ] as const)("files a gap correctly after %s", (_, gap, unread, where) => {
     const next = withGap({ gaps: [], roughGaps: [] }, gap * MINUTE, unread * MINUTE);
     expect(next[where]).toEqual([gap * MINUTE]);
   });
@@ -66,7 +66,7 @@ describe("the network's interval", () => {
     ["reports every ten minutes", spread(900, 10), 10],
     ["has dead validators too", [...spread(900, 65), ...dead(100)], 65],
     ["is seen through an explorer that is three hours behind", spread(60, 65, 180), 65],
-    ["has just reported as a whole", [...Array.from({ length: 44 }, () => NOW), NOW - 50 * MINUTE], 10],
+    ["has just reported all at once", [...Array.from({ length: 44 }, () => NOW), NOW - 50 * MINUTE], 10],
   ])("is estimated from one reading of a network that %s", (_, reportedAt, interval) => {
     const estimate = intervalFromReading(reportedAt) ?? 0;
     expect(estimate / MINUTE).toBeGreaterThan(interval * 0.9);
@@ -75,7 +75,7 @@ describe("the network's interval", () => {
 
   it.each([
     ["few validators", spread(8, 65)],
-    ["one too few", spread(19, 65)],
+    ["one validator too few", spread(19, 65)],
     ["a burst of reports half an hour ago, and a few since", [...spread(40, 1, 30), ...spread(5, 5)]],
     ["fast and slow validators", [...spread(30, 10), ...spread(30, 65)]],
     ["validators of which only half report every ten minutes", [...spread(30, 10), ...spread(30, 240)]],
@@ -84,13 +84,13 @@ describe("the network's interval", () => {
     expect(intervalFromReading(reportedAt)).toBeUndefined();
   });
 
-  it("needs twenty validators, and knows a burst of two minutes", () => {
+  it("needs twenty validators, and recognizes a burst of two minutes", () => {
     expect(intervalFromReading(spread(20, 65))).toBeGreaterThan(55 * MINUTE);
     expect(intervalFromReading(spread(100, 2.09))).toBe(10 * MINUTE);
     expect(USUAL_INTERVAL_MS).toBe(65 * MINUTE);
   });
 
-  it("is what nine of ten keep", () => {
+  it("is the interval that nine in ten validators keep", () => {
     expect(networkInterval(minutes(65, 10, 30))).toBe(65 * MINUTE);
     expect(networkInterval(minutes(9, 1, 8, 2, 7, 3, 6, 4, 5, 10))).toBe(9 * MINUTE);
     expect(networkInterval([...minutes(10, 10, 10, 10, 10, 10, 10, 10), ...minutes(65, 540)])).toBe(
@@ -100,7 +100,7 @@ describe("the network's interval", () => {
   });
 });
 
-describe("the judgement", () => {
+describe("judging reports", () => {
   const reportedAgo = (ms: number) => NOW - ms;
   it.each([
     [10, 23],
@@ -118,7 +118,7 @@ describe("the judgement", () => {
     [10, 13],
     [5, 10],
   ])(
-    "with reports every %d min takes %d min without any report for a change of rhythm",
+    "with reports every %d min treats %d min without any report as a change of rhythm",
     (interval, limit) => {
       expect(stoppedAfter(interval * MINUTE) / MINUTE).toBeCloseTo(limit);
     },
@@ -126,24 +126,24 @@ describe("the judgement", () => {
 
   it.each([
     ["just reported", 0, 65, 0, "reporting"],
-    ["late by nothing", 97.5, 65, 0, "reporting"],
-    ["silent by nothing", 139.75, 65, 0, "late"],
-    ["is due", 66, 65, 0, "reporting"],
-    ["irregular, and as slow as ever", 95, 77, 0, "reporting"],
+    ["exactly at the limit for late", 97.5, 65, 0, "reporting"],
+    ["exactly at the limit for silent", 139.75, 65, 0, "late"],
+    ["due", 66, 65, 0, "reporting"],
+    ["irregular, but as slow as usual", 95, 77, 0, "reporting"],
     ["missed one report", 100, 65, 0, "late"],
     ["missed two", 139, 65, 0, "late"],
     ["missed two, and the margin has passed", 140, 65, 0, "silent"],
-    ["silent by a time that is too short", 50, 65, 20, "reporting"],
-    ["not silent yet by a longer time", 150, 65, 180, "late"],
-    ["silent by the longer time", 181, 65, 180, "silent"],
-    ["ten-minute reports, two missed", 24, 10, 0, "silent"],
-    ["stamped by a clock that is ahead", -30, 65, 0, "reporting"],
+    ["silent by a chosen limit that is too short", 50, 65, 20, "reporting"],
+    ["not silent yet by a longer chosen limit", 150, 65, 180, "late"],
+    ["silent by the longer chosen limit", 181, 65, 180, "silent"],
+    ["missed two ten-minute reports", 24, 10, 0, "silent"],
+    ["reported with a timestamp in the future", -30, 65, 0, "reporting"],
   ] as const)("%s", (_, ago, interval, chosen, standing) => {
     const judged = judgeReports(reportedAgo(ago * MINUTE), interval * MINUTE, NOW, chosen * MINUTE);
     expect(judged.standing).toBe(standing);
   });
 
-  it("does not take a report that is not known for an outage", () => {
+  it("does not treat an unknown report time as an outage", () => {
     expect(judgeReports(null, USUAL_INTERVAL_MS, NOW)).toMatchObject({ standing: "unknown", silentMs: 0 });
   });
 });

@@ -4,7 +4,7 @@ import { createStageChecks } from "../../src/feeds/governance/stages.js";
 import { DAY, HOUR } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 
-/** What one poll at NOW changes of a request, and what it tells. */
+/** Returns the changes and events of one poll at NOW for a request. */
 async function check(known: TrackedVoteRequest, superValidators?: number) {
   const checkStages = createStageChecks({
     requests: { all: async () => new Map([["k", known]]) },
@@ -33,13 +33,13 @@ describe("the passing of time", () => {
     expect((await check(tracked({ ...stuck, stage: "voting" }, past(HOUR - 1)))).events).toEqual([]);
   });
 
-  it("shows an overdue request silently if it was so when first seen", async () => {
+  it("marks a request as overdue without an announcement if it was overdue when first seen", async () => {
     const { next, events } = await check(tracked(stuck, past(HOUR)));
     expect(events).toEqual([]);
     expect(next).toMatchObject({ stage: "overdue", toldOverdue: true, revision: tracked().revision + 1 });
   });
 
-  it("is that it has expired, for good an hour later", async () => {
+  it("marks a request as expired, permanently after an hour", async () => {
     const of = (ms: number) => tracked({ stage: "voting", seenAt: 0 }, { voteBefore: NOW - ms });
     expect((await check(of(HOUR))).next).toMatchObject({ stage: "expired", revision: 6 });
     expect((await check(of(HOUR))).next).not.toHaveProperty("hasExpired");
@@ -52,7 +52,7 @@ describe("the passing of time", () => {
     expect((await check(known, 13)).next).toMatchObject({ stage: "expired" });
   });
 
-  it("knows since when enough have voted yes, if it saw that there were fewer before", async () => {
+  it("records when there were enough yes votes, if it saw fewer before", async () => {
     const enough = { yes: 9, no: 0, pending: 4 };
     expect((await check(tracked({ ...enough, stage: "voting", seenAt: 0 }))).next).toMatchObject({
       stage: "ready",

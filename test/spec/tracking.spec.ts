@@ -22,59 +22,59 @@ describe("firstSeen", () => {
     baseline: boolean,
     expected: Partial<TrackedVoteRequest> | undefined,
   ][] = [
-    ["an open one is followed with its votes", {}, false, { phase: "open", votes: {}, needsDetail: true }],
+    ["tracks an open request with its votes", {}, false, { phase: "open", votes: {}, needsDetail: true }],
     [
-      "one without votes needs no detail",
+      "needs no detail for a request without votes",
       { yesCount: 0, noCount: 0 },
       false,
       { phase: "open", votes: {}, needsDetail: false },
     ],
+    ["treats missing counts as no votes", { yesCount: null, noCount: null }, false, { needsDetail: false }],
+    ["counts a no vote as a vote", { yesCount: 0, noCount: 1 }, false, { needsDetail: true }],
+    ["ignores a closed request", { status: "Rejected" }, false, { phase: "ignored", closedAt: NOW }],
+    ["treats an unknown status as open before the deadline", { status: "Odd" }, false, { phase: "open" }],
     [
-      "counts that are not given are no votes",
-      { yesCount: null, noCount: null },
-      false,
-      { needsDetail: false },
-    ],
-    ["a No is a vote", { yesCount: 0, noCount: 1 }, false, { needsDetail: true }],
-    ["a closed one is ignored", { status: "Rejected" }, false, { phase: "ignored", closedAt: NOW }],
-    ["a word nobody knows counts as open before the deadline", { status: "Odd" }, false, { phase: "open" }],
-    [
-      "and as over after both deadlines",
+      "treats an unknown status as over after both dates",
       { status: "Odd", voteBefore: NOW - 2, targetEffectiveAt: NOW - 1 },
       false,
       { phase: "ignored" },
     ],
     [
-      "but not before the later of them",
+      "treats an unknown status as open before the later date",
       { status: "Odd", voteBefore: NOW - 2, targetEffectiveAt: NOW + 1 },
       false,
       { phase: "open" },
     ],
-    ["at the deadline itself it is over", { status: "Odd", voteBefore: NOW }, false, { phase: "ignored" }],
-    ["no id at all: nothing to follow", { contractId: null, trackingCid: null }, false, undefined],
-    ["no title: none is known", { title: null }, false, { terms: tracked({}, { title: null }).terms }],
-    ["neither status nor deadline: half an answer", { status: null, voteBefore: null }, false, undefined],
-    ["a deadline alone says enough", { status: null }, false, { phase: "open" }],
     [
-      "so does an effective date alone",
+      "treats an unknown status as over at the deadline",
+      { status: "Odd", voteBefore: NOW },
+      false,
+      { phase: "ignored" },
+    ],
+    ["ignores a row without an id", { contractId: null, trackingCid: null }, false, undefined],
+    ["accepts a row without a title", { title: null }, false, { terms: tracked({}, { title: null }).terms }],
+    ["ignores a row without a status and a deadline", { status: null, voteBefore: null }, false, undefined],
+    ["accepts a row with only a deadline", { status: null }, false, { phase: "open" }],
+    [
+      "accepts a row with only an effective date",
       { status: null, voteBefore: null, targetEffectiveAt: NOW + 1 },
       false,
       { phase: "open" },
     ],
     [
-      "a status alone says enough",
+      "accepts a row with only a status",
       { status: "In Progress", voteBefore: null },
       false,
       { phase: "open", terms: { title: "A title", action: null, voteBefore: null, targetEffectiveAt: null } },
     ],
     [
-      "no contract id: none is kept",
+      "stores no contract id if there is none",
       { contractId: null, trackingCid: "t" },
       false,
       { contractIds: [], identity: "t" },
     ],
     [
-      "a constructor as a title is kept as it is",
+      "keeps a constructor as the title",
       { title: "SRARC_OffboardSv" },
       false,
       { terms: tracked({}, { title: "SRARC_OffboardSv" }).terms },
@@ -86,7 +86,7 @@ describe("firstSeen", () => {
     else expect(first).toMatchObject(expected);
   });
 
-  it("keeps everything that is compared later", () => {
+  it("stores everything that is compared later", () => {
     expect(firstSeen(row({}), NOW, false)).toEqual({
       identity: "c1",
       contractIds: ["c1"],
@@ -107,7 +107,7 @@ describe("firstSeen", () => {
     });
   });
 
-  it("reports no votes from before the first reading, nor of ended requests", () => {
+  it("reports no votes from before the first reading or on ended requests", () => {
     expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("votes");
     expect(firstSeen(row({}), NOW, true)).not.toHaveProperty("needsDetail");
     expect(firstSeen(row({ status: "Expired" }), NOW, false)).not.toHaveProperty("votes");
@@ -118,11 +118,11 @@ describe("firstSeen", () => {
 describe("compare", () => {
   const known = tracked();
 
-  it("finds nothing in an unchanged row", () => {
+  it("finds no change in an unchanged row", () => {
     expect(compare(known, row({}), true, NOW)).toEqual({ next: known, closed: false });
   });
 
-  it("takes a version with more votes, and asks for its detail", () => {
+  it("accepts a version with more votes, and requests its detail", () => {
     const { next, closed } = compare(
       known,
       row({ contractId: "c2", trackingCid: "c1", yesCount: 4 }),
@@ -139,7 +139,7 @@ describe("compare", () => {
     });
   });
 
-  it("takes a No for a vote like any other", () => {
+  it("treats a no vote like any other", () => {
     const { next } = compare(known, row({ noCount: 2 }), true, NOW);
     expect(next).toEqual({ ...known, no: 2, needsDetail: true, revision: known.revision + 1 });
   });
@@ -147,10 +147,10 @@ describe("compare", () => {
   it.each<[string, Partial<TrackedVoteRequest>, Partial<VoteRequestListItem>]>([
     ["an older version of two", { contractIds: ["c1", "c2"] }, { contractId: "c1", yesCount: 9 }],
     ["an older version of three", { contractIds: ["c0", "c1", "c2"] }, { contractId: "c1", yesCount: 9 }],
-    ["a version nobody has seen, with fewer votes", {}, { contractId: "c9", yesCount: 2 }],
-    ["fewer votes, where the row counts none", {}, { contractId: "c9", yesCount: null, noCount: null }],
+    ["a new version with fewer votes", {}, { contractId: "c9", yesCount: 2 }],
+    ["a row without vote counts", {}, { contractId: "c9", yesCount: null, noCount: null }],
     ["fewer votes, without a contract id", {}, { contractId: null, trackingCid: "c1", yesCount: 2 }],
-  ])("takes %s for a stale answer", (_, was, given) => {
+  ])("treats %s as a stale answer", (_, was, given) => {
     const before = tracked({ ...was, missedReads: 1 });
     expect(compare(before, row({ ...given, title: "Another" }), true, NOW)).toEqual({
       next: { ...before, missedReads: 0 },
@@ -166,25 +166,31 @@ describe("compare", () => {
       { yes: null, no: null },
       { contractId: "c9", yesCount: 0, noCount: 0 },
     ],
-  ])("takes %s for what it says", (_, was, given) => {
+  ])("accepts %s", (_, was, given) => {
     const { next } = compare(tracked(was), row(given), false, NOW);
     expect([next.yes, next.no]).toEqual([given.yesCount ?? 3, given.noCount ?? 1]);
     expect(next.contractIds.at(-1)).toBe(given.contractId ?? "c1");
   });
 
   it.each([
-    ["takes the outcome that comes after all", { endUnconfirmed: true }, "Accepted", 6, undefined],
-    ["takes it even in the word it had last", { endUnconfirmed: true, status: "Odd" }, "Odd", 6, undefined],
-    ["stays without one while it is listed as open", { endUnconfirmed: true }, "In Progress", 5, true],
-    ["stays without one while it is listed without a status", { endUnconfirmed: true }, null, 5, true],
-    ["changes nothing for the outcome that is known", { status: "Accepted" }, "Accepted", 5, undefined],
-  ] as const)("of a closed request %s", (_, given, status, revision, endUnconfirmed) => {
+    ["accepts a late outcome", { endUnconfirmed: true }, "Accepted", 6, undefined],
+    [
+      "accepts a late outcome with the same status as before",
+      { endUnconfirmed: true, status: "Odd" },
+      "Odd",
+      6,
+      undefined,
+    ],
+    ["waits for an outcome while it is listed as open", { endUnconfirmed: true }, "In Progress", 5, true],
+    ["waits for an outcome while it is listed without a status", { endUnconfirmed: true }, null, 5, true],
+    ["changes nothing for a known outcome", { status: "Accepted" }, "Accepted", 5, undefined],
+  ] as const)("of a closed request: %s", (_, given, status, revision, endUnconfirmed) => {
     const { next, closed } = compare(tracked({ phase: "closed", ...given }), row({ status }), true, NOW);
     expect(closed).toBe(false);
     expect([next.revision, next.endUnconfirmed]).toEqual([revision, endUnconfirmed]);
   });
 
-  it("believes an end even of a stale version", () => {
+  it("accepts an ending even from a stale version", () => {
     const was = tracked({ contractIds: ["c1", "c2"] });
     const { next, closed } = compare(was, row({ contractId: "c1", status: "Rejected" }), false, NOW);
     expect(closed).toBe(true);
@@ -208,13 +214,13 @@ describe("compare", () => {
     expect(compare(known, row({ status: null }), true, NOW + 9 * DAY).closed).toBe(false);
   });
 
-  it("keeps the last forty of its contract ids", () => {
+  it("keeps the last 40 contract ids", () => {
     const contractIds = Array.from({ length: 40 }, (_, index) => `old ${index}`);
     const { next } = compare(tracked({ contractIds }), row({ contractId: "new", yesCount: 5 }), false, NOW);
     expect(next.contractIds).toEqual([...contractIds.slice(1), "new"]);
   });
 
-  it("learns nothing from a row's missing fields", () => {
+  it("ignores the missing fields of a row", () => {
     const bare = row({
       contractId: null,
       trackingCid: "c1",
@@ -230,30 +236,30 @@ describe("compare", () => {
     expect(compare(was, bare, true, NOW)).toEqual({ next: was, closed: false });
   });
 
-  it("shows a status in other words, and that alone", () => {
+  it("increases the revision for a changed status text, but not for a changed abstain count", () => {
     const { next } = compare(known, row({ status: "Open" }), true, NOW);
     expect(next).toEqual({ ...known, status: "Open", revision: known.revision + 1 });
     expect(compare(known, row({ abstainCount: 8 }), true, NOW).next).toEqual({ ...known, pending: 8 });
   });
 
-  it("learns the requester when it is known", () => {
+  it("stores the requester once it is known", () => {
     expect(compare(tracked({ requester: null }), row({}), true, NOW).next.requester).toBe("Falcon");
     expect(compare(known, row({ requester: "Grove" }), true, NOW).next.requester).toBe("Falcon");
   });
 
-  describe("of what people are told when it changes", () => {
+  describe("announced terms", () => {
     const later = NOW + 2 * DAY;
     const moved = row({ voteBefore: later });
     const to = { ...known.terms, voteBefore: later };
 
-    it("keeps a change of one complete read as unconfirmed", () => {
+    it("keep a change as unconfirmed after one complete read", () => {
       expect(compare(known, moved, true, NOW)).toEqual({
         next: { ...known, unconfirmed: to },
         closed: false,
       });
     });
 
-    it("believes it once the next complete read agrees", () => {
+    it("confirm a change once the next complete read agrees", () => {
       expect(compare(tracked({ unconfirmed: to }), moved, true, NOW)).toEqual({
         next: { ...known, terms: to, revision: known.revision + 1, changeSequence: known.changeSequence + 1 },
         closed: false,
@@ -261,7 +267,7 @@ describe("compare", () => {
       });
     });
 
-    it("drops it if the next read disagrees", () => {
+    it("drop a change if the next read disagrees", () => {
       expect(compare(tracked({ unconfirmed: to }), row({}), true, NOW).next).toEqual(known);
       const other = row({ voteBefore: later + 1 });
       expect(compare(tracked({ unconfirmed: to }), other, true, NOW).next.unconfirmed?.voteBefore).toBe(
@@ -269,7 +275,7 @@ describe("compare", () => {
       );
     });
 
-    it("is not confirmed by the first page alone", () => {
+    it("do not confirm a change by the first page alone", () => {
       expect(compare(tracked({ unconfirmed: to }), moved, false, NOW).next).toEqual({
         ...known,
         unconfirmed: to,
@@ -289,7 +295,7 @@ describe("compare", () => {
       ["a title", { title: null }, {}, { title: "A title" }],
       ["a deadline", { voteBefore: null }, {}, { voteBefore: NOW + DAY }],
       ["an effective date", {}, { targetEffectiveAt: later }, { targetEffectiveAt: later }],
-    ])("learns %s that was not known, which is no change", (_, was, given, expected) => {
+    ])("fill in %s that was unknown, without reporting a change", (_, was, given, expected) => {
       const before = tracked({}, was);
       const { next, changedFrom } = compare(before, row(given), true, NOW);
       expect(changedFrom).toBeUndefined();
@@ -304,12 +310,12 @@ describe("compare", () => {
       ["Do Something New", "SRARC_DoSomethingNew"],
       ["Create Unclaimed Reward Burn Instruction", "SRARC_CreateUnclaimedRewardBurnInstruction"],
       ["Update Featured App Right", "SRARC_UpdateFeaturedAppRight"],
-    ])("treats a title in words, as earlier versions stored it, as its constructor: %s", (title, given) => {
+    ])("treat a title in words from an earlier version as its constructor: %s", (title, given) => {
       const before = tracked({}, { title });
       expect(compare(before, row({ title: given }), true, NOW)).toEqual({ next: before, closed: false });
     });
 
-    it("takes a changed title and effective date for changes, and leaves the action alone", () => {
+    it("report a changed title or effective date, and keep the action", () => {
       const was = tracked(
         { unconfirmed: { ...known.terms, title: "New", action: "Act" } },
         { action: "Act" },
@@ -323,24 +329,21 @@ describe("compare", () => {
     });
   });
 
-  describe("of a request that is over", () => {
-    it.each(["closed", "ignored"] as const)(
-      "updates the outcome of one that is %s, and nothing else",
-      (phase) => {
-        const over = tracked({ phase, status: "Accepted", missedReads: 1 });
-        const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true, NOW);
-        expect(stated).toEqual({
-          next: { ...over, missedReads: 0, status: "Implemented", revision: over.revision + 1 },
+  describe("an ended request", () => {
+    it.each(["closed", "ignored"] as const)("updates only the outcome if it is %s", (phase) => {
+      const over = tracked({ phase, status: "Accepted", missedReads: 1 });
+      const stated = compare(over, row({ status: "Implemented", yesCount: 12, title: "New" }), true, NOW);
+      expect(stated).toEqual({
+        next: { ...over, missedReads: 0, status: "Implemented", revision: over.revision + 1 },
+        closed: false,
+      });
+      for (const status of ["Accepted", "In Progress", null])
+        expect(compare(over, row({ status, yesCount: 12 }), true, NOW)).toEqual({
+          next: { ...over, missedReads: 0 },
           closed: false,
         });
-        for (const status of ["Accepted", "In Progress", null])
-          expect(compare(over, row({ status, yesCount: 12 }), true, NOW)).toEqual({
-            next: { ...over, missedReads: 0 },
-            closed: false,
-          });
-        expect(compare(over, row({ status: "Odd" }), true, NOW).next.status).toBe("Odd");
-      },
-    );
+      expect(compare(over, row({ status: "Odd" }), true, NOW).next.status).toBe("Odd");
+    });
   });
 });
 
@@ -352,15 +355,15 @@ describe("a request's key", () => {
   ]);
 
   it.each<[string, Partial<VoteRequestListItem>, string | undefined]>([
-    ["that of the request whose contract id it has", { contractId: "c2", trackingCid: null }, "mine"],
-    ["that of the request whose contract id it tracks", { contractId: "c3", trackingCid: "c2" }, "mine"],
-    ["its own where nobody has had its ids", { contractId: "c9", trackingCid: "t9" }, undefined],
+    ["the key of the request with its contract id", { contractId: "c2", trackingCid: null }, "mine"],
+    ["the key of the request with its tracking id", { contractId: "c3", trackingCid: "c2" }, "mine"],
+    ["its own if its ids are new", { contractId: "c9", trackingCid: "t9" }, undefined],
   ])("is %s", (_, given, key) => {
     const identity = given.trackingCid ?? given.contractId ?? "";
     expect(keyOf(known, row(given), identity)).toBe(key ?? requestKey(identity));
   });
 
-  it("is its own if it is tracked, whatever other request had its ids", () => {
+  it("is its own if it is tracked, even if another request had its ids", () => {
     const own = requestKey("c2");
     expect(keyOf(new Map([...known, [own, one]]), row({ contractId: "c2" }), "c2")).toBe(own);
   });
@@ -380,25 +383,21 @@ describe("tallyOf", () => {
     );
 
   it.each([
-    ["votes that are not read", {}, [3, 1, 9]],
-    ["fewer votes than are counted", { votes: votes(2, 1) }, [3, 1, 9]],
-    ["as many votes as are counted", { votes: votes(2, 2) }, [2, 2, 9]],
-    ["a vote more than is counted", { votes: votes(4, 1) }, [4, 1, 8]],
-    ["voters whose vote is not known", { votes: votes(3, 1, 5) }, [3, 1, 9]],
-    [
-      "a changed vote that is not confirmed",
-      { votes: votes(5, 1), unconfirmedVotes: { sv0: false } },
-      [3, 1, 9],
-    ],
+    ["unread votes", {}, [3, 1, 9]],
+    ["fewer votes than the count", { votes: votes(2, 1) }, [3, 1, 9]],
+    ["as many votes as the count", { votes: votes(2, 2) }, [2, 2, 9]],
+    ["one vote more than the count", { votes: votes(4, 1) }, [4, 1, 8]],
+    ["voters with an unknown vote", { votes: votes(3, 1, 5) }, [3, 1, 9]],
+    ["an unconfirmed change of a vote", { votes: votes(5, 1), unconfirmedVotes: { sv0: false } }, [3, 1, 9]],
     ["more votes than there are voters", { votes: votes(14, 1) }, [14, 1, 0]],
-    ["a count that is not known", { votes: votes(2, 0), yes: null, no: null, pending: null }, [2, 0, null]],
-  ] as const)("takes %s as it should", (_, given, [yes, no, pending]) => {
+    ["an unknown count", { votes: votes(2, 0), yes: null, no: null, pending: null }, [2, 0, null]],
+  ] as const)("handles %s", (_, given, [yes, no, pending]) => {
     expect(tallyOf(tracked(given))).toEqual({ yes, no, pending });
   });
 });
 
-describe("what is tracked, as a vote request", () => {
-  it("is what was tracked, without additions", () => {
+describe("a tracked request, shown as a vote request", () => {
+  it("contains only what was tracked", () => {
     expect(toVoteRequest(tracked({ contractIds: ["c1", "c0", "c2"] }, { action: "Act" }))).toEqual({
       identity: "c1",
       contractId: "c2",
@@ -426,7 +425,7 @@ describe("what is tracked, as a vote request", () => {
 
   it.each([
     [
-      "is not said to be gone while it is open",
+      "is not marked as gone while it is open",
       {},
       { status: "In Progress", isGone: undefined, closed: undefined },
     ],
@@ -441,7 +440,7 @@ describe("what is tracked, as a vote request", () => {
       { status: "Accepted", closed: { after: NOW - 1, by: NOW } },
     ],
     [
-      "says nothing of a closing that nobody saw",
+      "has no closing time if the closing was not observed",
       { phase: "ignored", status: "Accepted", closedAt: NOW },
       { status: "Accepted", closed: undefined },
     ],
@@ -450,7 +449,7 @@ describe("what is tracked, as a vote request", () => {
     expect(withTracked(fromExplorer(row({ status: "Odd" }), null), tracked(given))).toMatchObject(expected);
   });
 
-  it("is newer than a detail from the cache in its title, tally, status and dates", () => {
+  it("overrides the title, tally, status and dates of a cached detail", () => {
     const read = fromExplorer(
       row({ title: "Old", yesCount: 1, status: "Odd", requesterName: "Falcon Ltd" }),
       null,

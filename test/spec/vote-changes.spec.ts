@@ -16,7 +16,7 @@ const event = (given: object) => ({
 });
 
 describe("compareVotes", () => {
-  it("tells a vote that is cast, and counts it", () => {
+  it("reports and counts a cast vote", () => {
     expect(compareVotes("k", tracked({ votes: {} }), [vote({})])).toEqual({
       changes: { votes: { ann: true }, voteSequence: 3, unconfirmedVotes: {} },
       events: [event({})],
@@ -36,13 +36,13 @@ describe("compareVotes", () => {
     ["without a voter", { identifier: null, accountName: null, company: null }],
     ["without a vote", { accept: null }],
     ["that is known", { identifier: "bob", accept: false }],
-  ])("passes over one %s", (_, given) => {
+  ])("ignores a vote %s", (_, given) => {
     const { changes, events } = compareVotes("k", tracked({ votes: { bob: false } }), [vote(given)]);
     expect(events).toEqual([]);
     expect(changes).toEqual({ votes: { bob: false }, voteSequence: 2, unconfirmedVotes: {} });
   });
 
-  it("tells a changed vote once two reads agree", () => {
+  it("reports a changed vote once two reads agree", () => {
     const first = compareVotes("k", tracked({ votes: { ann: true } }), [vote({ accept: false })]);
     expect(first).toEqual({
       changes: { votes: { ann: true }, voteSequence: 2, unconfirmedVotes: { ann: false }, needsDetail: true },
@@ -53,7 +53,7 @@ describe("compareVotes", () => {
     expect(second.changes).toEqual({ votes: { ann: false }, voteSequence: 3, unconfirmedVotes: {} });
   });
 
-  it("forgets a change that the next read does not show", () => {
+  it("drops a change that the next read does not show", () => {
     const was = tracked({ votes: { ann: true }, unconfirmedVotes: { ann: false } });
     expect(compareVotes("k", was, [vote({})]).changes.unconfirmedVotes).toEqual({});
   });
@@ -72,13 +72,13 @@ describe("compareVotes", () => {
     ["its id", { identifier: "Falcon", accountName: null }],
     ["its name", { accountName: "Falcon" }],
     ["its company", { company: "Falcon", accountName: null }],
-  ])("does not tell the requester's own Yes, known by %s", (_, given) => {
+  ])("does not report the requester's own yes vote, recognized by %s", (_, given) => {
     const { changes, events } = compareVotes("k", tracked({ votes: {} }), [vote(given)]);
     expect(events).toEqual([]);
     expect(Object.values(changes.votes ?? {})).toEqual([true]);
   });
 
-  it("tells the requester's No, and a Yes that it turned to", () => {
+  it("reports the requester's no vote, and a change to yes", () => {
     const own = { accountName: "Falcon" };
     expect(compareVotes("k", tracked({ votes: {} }), [vote({ ...own, accept: false })]).events).toHaveLength(
       1,
@@ -90,7 +90,7 @@ describe("compareVotes", () => {
     ).toHaveLength(1);
   });
 
-  it("names a voter by name, company or id, and tells all of one read together", () => {
+  it("names a voter by name, company or id, and reports all votes of one read together", () => {
     const rows = [
       vote({ company: "Ann Ltd" }),
       vote({ identifier: "bob", accountName: null, company: "Bob Ltd" }),
@@ -104,7 +104,7 @@ describe("compareVotes", () => {
 });
 
 describe("an event in the outbox", () => {
-  it("is read as earlier versions wrote it: a vote by itself, a reminder with who was absent", () => {
+  it("is read in the formats of earlier versions: a single vote, and a reminder with absent voters", () => {
     const { votes, ...gathered } = event({});
     expect(readEvent({ ...gathered, kind: "vote", ...votes[0] })).toEqual(event({}));
     expect(readEvent({ kind: "reminder", key: "k", reminder: "2:1", absent: ["Ann"] })).toEqual({
@@ -123,7 +123,7 @@ describe("the votes on a request", () => {
     expect(votesOn(request, rows).map(({ trackingCid }) => trackingCid)).toEqual(["c1", "c7"]);
   });
 
-  it("are known by their voters' names if there is nothing else", () => {
+  it("are identified by the voters' names if there are no ids", () => {
     const rows = [
       vote({ identifier: null, accountName: "Ann" }),
       vote({ identifier: null, accountName: null, company: "Bob", accept: false }),
@@ -140,7 +140,7 @@ describe("the votes on a request", () => {
   });
 });
 
-describe("votes that another source names otherwise", () => {
+describe("votes whose voters another source names differently", () => {
   const party = (digit: string) => `sv::1220${digit.repeat(64)}`;
   const known = tracked({ votes: { [party("a")]: true, [party("b")]: false } });
 

@@ -30,14 +30,20 @@ const request = (
 const quorum = (at: number) => ({ name: "quorum by", at });
 const decision = (at: number) => ({ name: "decided on", at });
 
-describe("where a vote request stands", () => {
+describe("the standing of a vote request", () => {
   it.each<[string, Standable, string, number | null, object | null]>([
     ["too few, before both dates", request(3, 1, SOON, LATER), "voting", null, quorum(SOON)],
     ["enough have voted, before both dates", request(5, 4, SOON, LATER), "voting", null, decision(LATER)],
     ["enough have voted in time", request(5, 4, PAST, SOON), "voting", null, decision(SOON)],
     ["too few had voted in time", request(3, 1, PAST, SOON), "expired", PAST, null],
-    ["too few had voted just now", request(3, 1, NOW, SOON), "expired", NOW, null],
-    ["one moment before that", request(3, 1, NOW + 1, SOON), "voting", null, quorum(NOW + 1)],
+    ["too few had voted, exactly at the quorum date", request(3, 1, NOW, SOON), "expired", NOW, null],
+    [
+      "too few had voted, a moment before the quorum date",
+      request(3, 1, NOW + 1, SOON),
+      "voting",
+      null,
+      quorum(NOW + 1),
+    ],
     [
       "too few had voted, and both dates are past",
       request(3, 1, PAST - DAY, PAST),
@@ -46,13 +52,7 @@ describe("where a vote request stands", () => {
       null,
     ],
     ["enough yes, just decided", request(9, 1, PAST, NOW), "ready", NOW, null],
-    [
-      "enough yes for an hour less a moment",
-      request(9, 1, PAST, NOW - HOUR + 1),
-      "ready",
-      NOW - HOUR + 1,
-      null,
-    ],
+    ["enough yes for just under an hour", request(9, 1, PAST, NOW - HOUR + 1), "ready", NOW - HOUR + 1, null],
     ["enough yes for an hour", request(9, 1, PAST, NOW - HOUR), "overdue", NOW - HOUR, null],
     ["too few yes on the day", request(8, 4, PAST, NOW), "rejected", NOW, null],
     ["enough no, at any time", request(1, 9, SOON, LATER), "rejected", null, decision(LATER)],
@@ -61,23 +61,29 @@ describe("where a vote request stands", () => {
     ["expired, without a second date", request(8, 4, PAST), "expired", PAST, null],
     ["enough yes, without a second date", request(9, 0, SOON), "ready", null, null],
     [
-      "enough yes for long, without one",
+      "enough yes for a long time, without a second date",
       request(9, 0, SOON, null, { enoughYesAt: PAST }),
       "overdue",
       PAST,
       null,
     ],
-    ["enough yes and its date past, without one", request(9, 0, PAST), "overdue", PAST, null],
+    ["enough yes after its date, without a second date", request(9, 0, PAST), "overdue", PAST, null],
     ["over by its status", request(3, 1, SOON, LATER, { status: "Rejected" }), "ended", null, null],
-    ["an unknown word, its dates past", request(9, 1, PAST, PAST, { status: "Closed" }), "ended", null, null],
-    ["no word at all, its dates past", request(9, 1, PAST, PAST, { status: null }), "overdue", PAST, null],
+    [
+      "an unknown status after its dates",
+      request(9, 1, PAST, PAST, { status: "Closed" }),
+      "ended",
+      null,
+      null,
+    ],
+    ["no status after its dates", request(9, 1, PAST, PAST, { status: null }), "overdue", PAST, null],
     ["no dates", request(3, 1, null), "voting", null, null],
-    ["only a decision", request(3, 1, null, SOON), "voting", null, decision(SOON)],
+    ["only a decision date", request(3, 1, null, SOON), "voting", null, decision(SOON)],
   ])("%s", (_, given, phase, since, next) => {
     expect(standingOf(given, NEEDED, NOW)).toEqual({ phase, since, next });
   });
 
-  it("judges by no count that is not known", () => {
+  it("does not judge by an unknown count", () => {
     const unknown = request(null, null, PAST, SOON);
     expect(standingOf(unknown, undefined, NOW)).toEqual({
       phase: "voting",
@@ -89,19 +95,19 @@ describe("where a vote request stands", () => {
   const votes = (count: number, castAt: number | null) =>
     Array.from({ length: count }, () => ({ accept: true, castAt }));
 
-  it("is not saved by votes that came too late", () => {
+  it("ignores votes that were cast too late", () => {
     const late = [...votes(5, PAST - HOUR), ...votes(5, PAST + HOUR)];
     expect(standingOf(request(10, 0, PAST, SOON, { votes: late }), NEEDED, NOW).phase).toBe("expired");
     const inTime = votes(10, PAST - HOUR);
     expect(standingOf(request(10, 0, PAST, SOON, { votes: inTime }), NEEDED, NOW).phase).toBe("voting");
-    // Where the contract does not say when, all of them count, unless the bot saw it expire.
+    // Votes without a time all count, unless the bot saw the request expire.
     expect(standingOf(request(10, 0, PAST, SOON, { votes: votes(10, null) }), NEEDED, NOW).phase).toBe(
       "voting",
     );
     expect(standingOf(request(10, 0, PAST, SOON, { hasExpired: true }), NEEDED, NOW).phase).toBe("expired");
   });
 
-  it("has had enough yes votes since the last of them", () => {
+  it("has had enough yes votes since the deciding one", () => {
     const cast = [...votes(8, PAST), ...votes(1, NOW - 2 * HOUR), ...votes(1, NOW)];
     expect(standingOf(request(10, 0, SOON, null, { votes: cast }), NEEDED, NOW)).toMatchObject({
       phase: "overdue",
@@ -138,7 +144,7 @@ describe("a short vote", () => {
   });
 });
 
-describe("the votes' own times", () => {
+describe("the times of votes", () => {
   const cast = (accept: boolean | null, castAt: number | null) => ({ accept, castAt });
   const withVotes = (votes: readonly ReturnType<typeof cast>[], targetEffectiveAt: number | null = SOON) =>
     standingOf(request(9, 0, PAST, targetEffectiveAt, { votes }), NEEDED, NOW);
@@ -155,7 +161,7 @@ describe("the votes' own times", () => {
     expect(withVotes([cast(null, null)]).phase).toBe("voting");
   });
 
-  it("say since when enough votes are yes, in any order and without the others", () => {
+  it("show since when there are enough yes votes, in any order and ignoring other votes", () => {
     const early = NOW - 3 * HOUR;
     const mixed = [
       cast(true, early + 5),
@@ -167,7 +173,7 @@ describe("the votes' own times", () => {
     expect(withVotes([...nine(early), cast(true, NOW)], null).since).toBe(early);
   });
 
-  it("count for a decision from the later of its date and the last vote that it took", () => {
+  it("start a decision at its date, or at the last vote that it needed if that is later", () => {
     const decided = NOW - 2 * HOUR;
     const standing = standingOf(
       request(9, 0, decided - DAY, decided, { enoughYesAt: NOW - HOUR }),

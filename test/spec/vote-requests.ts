@@ -3,10 +3,10 @@ import type { Vote, VoteRequestListItem } from "../../src/explorer/schema/govern
 import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
 import { DAY } from "../../src/util/units.js";
 
-/** The moment at which everything in a specification happens, epoch ms. */
+/** Current time in the specifications, epoch ms */
 export const NOW = Date.UTC(2026, 10, 22);
 
-/** A row of the list: open for another day, three yes and one no. */
+/** Creates a row of the list: open for another day, with three yes and one no. */
 export const row = (given: Partial<VoteRequestListItem>): VoteRequestListItem => ({
   contractId: "c1",
   templateId: null,
@@ -28,7 +28,7 @@ export const row = (given: Partial<VoteRequestListItem>): VoteRequestListItem =>
   ...given,
 });
 
-/** What is tracked of that row. */
+/** Creates the tracked request for that row. */
 export const tracked = (
   given: Partial<TrackedVoteRequest> = {},
   terms: Partial<TrackedVoteRequest["terms"]> = {},
@@ -50,7 +50,7 @@ export const tracked = (
   ...given,
 });
 
-/** A vote on it, by "ann" with her name. */
+/** Creates a vote on that request, by "ann". */
 export const vote = (given: Partial<Vote>): Vote => ({
   company: null,
   identifier: "ann",
@@ -65,7 +65,7 @@ export const vote = (given: Partial<Vote>): Vote => ({
   ...given,
 });
 
-/** A subscription to governance. */
+/** Creates a subscription to governance. */
 export const subscribed = (given: Partial<Subscription> = {}): Subscription => ({
   channelId: "1",
   feed: "governance",

@@ -39,7 +39,7 @@ describe("the meaning of a status", () => {
   });
 });
 
-describe("until when votes can be cast", () => {
+describe("the end of voting", () => {
   it.each<[number | null, number | null, number | null]>([
     [5, null, 5],
     [5, 9, 9],
@@ -51,7 +51,7 @@ describe("until when votes can be cast", () => {
   });
 });
 
-describe("whether a vote is over, or open", () => {
+describe("a vote", () => {
   const state = (
     status: string | null,
     voteBefore: number | null,
@@ -62,22 +62,27 @@ describe("whether a vote is over, or open", () => {
     targetEffectiveAt,
   });
   it.each<[string, ReturnType<typeof state>, over: boolean, open: boolean]>([
-    ["by a known word, whatever the dates", state("Rejected", NOW + DAY), true, false],
-    ["not by a word for open, whatever the dates", state("Open", NOW - DAY), false, true],
-    ["not by an unknown word before the deadline", state("Closed", NOW + 1), false, true],
-    ["by an unknown word at the deadline", state("Closed", NOW), true, false],
-    ["not by an unknown word before the effective date", state("Closed", NOW - DAY, NOW + 1), false, true],
-    ["by an unknown word after both", state("Closed", NOW - DAY, NOW), true, false],
-    ["not by an unknown word without dates", state("Closed", null), false, false],
-    ["not by no word at all, though its date is past", state(null, NOW - DAY), false, false],
-    ["open without a word before its date", state(null, NOW + 1), false, true],
+    ["is over with a final status, whatever the dates", state("Rejected", NOW + DAY), true, false],
+    ["is open with an open status, whatever the dates", state("Open", NOW - DAY), false, true],
+    ["is open with an unknown status before the deadline", state("Closed", NOW + 1), false, true],
+    ["is over with an unknown status at the deadline", state("Closed", NOW), true, false],
+    [
+      "is open with an unknown status before the effective date",
+      state("Closed", NOW - DAY, NOW + 1),
+      false,
+      true,
+    ],
+    ["is over with an unknown status after both dates", state("Closed", NOW - DAY, NOW), true, false],
+    ["is neither open nor over with an unknown status without dates", state("Closed", null), false, false],
+    ["is neither open nor over without a status after its date", state(null, NOW - DAY), false, false],
+    ["is open without a status before its date", state(null, NOW + 1), false, true],
   ])("%s", (_, given, over, open) => {
     expect(isOver(given, NOW)).toBe(over);
     expect(isOpen(given, NOW)).toBe(open);
   });
 });
 
-describe("how many votes it takes", () => {
+describe("the number of votes needed", () => {
   it.each([
     [1, 1],
     [4, 3],
@@ -86,7 +91,7 @@ describe("how many votes it takes", () => {
     [15, 10],
     [16, 11],
     [20, 14],
-  ])("of %d super validators", (all, votes) => {
+  ])("for %d super validators", (all, votes) => {
     expect(votesNeeded(all)).toBe(votes);
   });
 
@@ -98,13 +103,13 @@ describe("how many votes it takes", () => {
       number | undefined,
     ]
   >([
-    ["by its own tally, where the dashboard says otherwise", { yes: 8, no: 1, pending: 7 }, 13, 11],
-    ["by the dashboard, where the tally is not whole", { yes: 8, no: 1, pending: null }, 13, 9],
-    ["by the dashboard, where yes is not given", { yes: null, no: 1, pending: 3 }, 13, 9],
-    ["by the dashboard, where no is not given", { yes: 1, no: null, pending: 3 }, 13, 9],
-    ["by the dashboard, where nobody is counted", { yes: 0, no: 0, pending: 0 }, 13, 9],
-    ["not at all, where neither says", { yes: null, no: null, pending: null }, undefined, undefined],
-  ])("is known %s", (_, tally, superValidators, needed) => {
+    ["from its own tally, even if the dashboard differs", { yes: 8, no: 1, pending: 7 }, 13, 11],
+    ["from the dashboard if the tally is incomplete", { yes: 8, no: 1, pending: null }, 13, 9],
+    ["from the dashboard if the yes count is missing", { yes: null, no: 1, pending: 3 }, 13, 9],
+    ["from the dashboard if the no count is missing", { yes: 1, no: null, pending: 3 }, 13, 9],
+    ["from the dashboard if the tally is empty", { yes: 0, no: 0, pending: 0 }, 13, 9],
+    ["from neither if both are missing", { yes: null, no: null, pending: null }, undefined, undefined],
+  ])("comes %s", (_, tally, superValidators, needed) => {
     expect(neededFor(tally, superValidators)).toBe(needed);
   });
 
@@ -112,10 +117,10 @@ describe("how many votes it takes", () => {
     ["too few either way", 8, 4, 9, undefined],
     ["enough yes", 9, 4, 9, "yes"],
     ["enough no", 1, 9, 9, "no"],
-    ["enough no, whatever the yes", 9, 9, 9, "no"],
-    ["counts that are not given", null, null, 1, undefined],
-    ["nobody knows how many are needed", 9, 9, undefined, undefined],
-  ])("and who has them: %s", (_, yes, no, needed, side) => {
+    ["enough no, regardless of yes", 9, 9, 9, "no"],
+    ["missing counts", null, null, 1, undefined],
+    ["an unknown number of needed votes", 9, 9, undefined, undefined],
+  ])("decides the winning side: %s", (_, yes, no, needed, side) => {
     expect(decidedBy({ yes, no, pending: null }, needed)).toBe(side);
   });
 });

@@ -5,7 +5,7 @@ import { makeStack } from "../../sandbox/stack.js";
 import { type Harness, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
-/** Creates an address that leads to one Redis after the other, as DNS or a service does. Open connections stay where they are. */
+/** Creates an address that can switch from one Redis to another, like DNS or a service. Open connections stay where they are. */
 async function createAddress(target: RedisProcess) {
   let { port } = target;
   const sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ describeWithRedis("a failover of Redis", () => {
     await Promise.all(closing.splice(0).map((close) => close()));
   });
 
-  it("says 503 while the address leads to a replica, then follows it to the new primary and announces", async () => {
+  it("makes the bot unready while the address leads to a replica, and loses or repeats no announcement", async () => {
     const [old, next] = [await startRedis(), await startRedis()];
     const address = await createAddress(old);
     closing.push(address.close, old.close, next.close);

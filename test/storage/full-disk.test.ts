@@ -7,7 +7,7 @@ import { describeWithLimits } from "../needs.js";
 const CHANNELS = 20;
 
 describeWithLimits("a full disk", () => {
-  it("is logged once, costs no answer, and loses nothing", async () => {
+  it("is logged once, does not block answers, and loses nothing", async () => {
     const harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
     const { world, driver, people, channels, guild } = harness.discord;
     const { ledger } = harness.explorer;
@@ -31,7 +31,7 @@ describeWithLimits("a full disk", () => {
     const polls = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
 
-    // Each channel's first message fails, so that it waits to be sent again while nothing can be written.
+    // Each channel's first message fails, so that it still waits for its retry while the disk is full.
     const error = new DiscordError(500, 0, "Internal Server Error");
     harness.discord.trap({ method: "POST", path: /^\/channels/, times: CHANNELS, error });
     ledger.openVoteRequest({ title: "Before" });

@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 const LONG = `${"a-very-long-hint-".repeat(8)}::1220${"ab".repeat(32)}`;
 const KEY = keyOf(LONG);
 
-/** Long ids over a state, with a clock to drive. */
+/** Creates id keys on a state, with a clock that the test controls. */
 function keysOver(state: State) {
   let time = 21_000 * DAY;
   let writes = 0;
@@ -66,7 +66,7 @@ describe("a long id", () => {
     expect(await keys().resolve(KEY)).toBeUndefined();
   });
 
-  it("that version 1 wrote has its year from now on", async () => {
+  it("that version 1 wrote is kept for a year from now on", async () => {
     const state = newState();
     const { keys, pass, forget, kept } = keysOver(state);
     await state.commit([{ op: "put", collection: "ids", id: KEY, text: JSON.stringify(LONG) }]);
@@ -77,7 +77,7 @@ describe("a long id", () => {
     expect(await kept()).toBe(1);
   });
 
-  it("that is only held works, and is not stored", async () => {
+  it("that is only held in memory works, and is not stored", async () => {
     const { keys, kept } = keysOver(newState());
     const own = keys();
     own.hold(KEY, LONG);
@@ -89,11 +89,11 @@ describe("a long id", () => {
     expect(await kept()).toBe(1);
   });
 
-  it("that is invented is not stored", async () => {
+  it("that a person made up is not stored", async () => {
     const harness = await startHarness();
     const { driver, people, channels } = harness.discord;
     const ana = { user: people.ana, channel: channels.general };
-    // An explorer that says nothing of an id that it does not know has it shown, with buttons.
+    // The explorer returns an empty list for an unknown id, so that its screen is shown with buttons.
     const body = JSON.stringify({ content: [], totalElements: 0, totalPages: 0, number: 0, size: 100 });
     harness.explorer.injectFault({ kind: "body", body }, { path: /\/rewards\/a-very/ });
     const madeUp = await driver.ask(ana, "/party rewards", { party: LONG });

@@ -12,7 +12,7 @@ import { StateError, type Store } from "../../src/storage/store.js";
 import { quiet } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
-/** The state of each network of a bot, as it would be after a start with these settings. */
+/** Returns the state of each network, as after a start with these networks. */
 function start(store: Store, ...ids: string[]) {
   const known = createKnownNetworks(createState(store, { log: quiet }), store, ids);
   const stateOf = (id: string | undefined) => createState(store, { log: quiet, prefix: prefixOf(id, known) });
@@ -22,7 +22,7 @@ function start(store: Store, ...ids: string[]) {
 const subject = ["Feature Delta Labs"];
 
 function contract(open: () => Promise<Store>): void {
-  it("leaves existing documents to the oldest network, and separates the others", async () => {
+  it("keeps existing documents in the oldest network, and separates the others", async () => {
     const store = await open();
     const before = start(store).stateOf(undefined);
     await before.commit([
@@ -37,7 +37,7 @@ function contract(open: () => Promise<Store>): void {
     await test.commit([test.open(requestSummaries).put("a", ["Another"])]);
     expect(await main.open(requestSummaries).get("a")).toEqual(subject);
     expect([...(await test.open(requestSummaries).list())]).toEqual([["a", ["Another"]]]);
-    // What belongs to the bot as a whole is the same.
+    // Documents of the bot as a whole are shared by all networks.
     expect(await test.open(longIds).get("^k")).toMatchObject({ id: "long" });
     expect(await store.collections()).toEqual(
       expect.arrayContaining(["subjects", "test:subjects", "ids", "networks"]),
@@ -49,7 +49,7 @@ function contract(open: () => Promise<Store>): void {
     const later = start(store, "dev");
     expect(await later.known.load()).toEqual(["main", "test", "dev"]);
     expect(later.known.oldest()).toBe("main");
-    // Without a name it is the oldest one again.
+    // Without a name, the oldest network is used.
     expect(await start(store).stateOf(undefined).open(requestSummaries).get("a")).toEqual(subject);
   });
 
@@ -90,7 +90,7 @@ describeWithRedis("the networks of a state in Redis", () => {
   });
 });
 
-it("reads and writes nothing of a named network before the oldest one is known", async () => {
+it("does not read or write a named network until the oldest one is known", async () => {
   const store = openFileStore(newDataDir());
   let isAway = true;
   const failing: Store = {
@@ -110,7 +110,7 @@ it("reads and writes nothing of a named network before the oldest one is known",
   expect(known.oldest()).toBe("main");
 });
 
-it("refuses a network whose code in buttons is taken", async () => {
+it("rejects a network whose button code is already in use", async () => {
   const store = openFileStore(newDataDir());
   await start(store, "main", "test").known.load();
   await expect(start(store, "main", "tess").known.load()).rejects.toThrow(/tess .* test/);

@@ -14,7 +14,7 @@ describe("an explanation of a Redis error", () => {
     ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
     ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
     ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
-  ])("is given if it refuses: %s", (message, words) => {
+  ])("is given for a refusal: %s", (message, words) => {
     expect(isRefusal(new Error(message))).toBe(true);
     expect(explainRedis(new Error(message))).toMatch(words);
   });
@@ -28,7 +28,7 @@ describe("an explanation of a Redis error", () => {
     [new Error("Connection timeout"), "redis:", /^Redis does not answer$/],
     [withCode("ECONNRESET"), "redis:", /if it wants TLS there/],
     [new Error("Socket closed unexpectedly"), "rediss:", /^Redis closes the connection$/],
-  ])("is given if it cannot be reached: %s", (error, url, words) => {
+  ])("is given for a connection failure: %s", (error, url, words) => {
     expect(isRefusal(error)).toBe(false);
     expect(explainRedis(error, `${url}//:secret@host`)).toMatch(words);
   });
@@ -57,8 +57,8 @@ describeWithRedis("a Redis that refuses", () => {
     ["a wrong password", ":wrong@", /refuses that user or password/],
     ["an unknown user", "nobody:wrong@", /refuses that user or password/],
     ["no password", "", /wants a password/],
-    ["a user that may do nothing", "weak:pw@", /does not let that user/],
-  ])("%s says so once, in words, and is not used", async (_, login, words) => {
+    ["a user without permissions", "weak:pw@", /does not let that user/],
+  ])("is reported once in plain words, and not used: %s", async (_, login, words) => {
     const warnings: unknown[] = [];
     const log = { info() {}, warn: (context: object) => void warnings.push(context) };
     const redis = connectRedis(server.url.replace("//", `//${login}`), log);

@@ -16,7 +16,7 @@ import { createState } from "../../src/storage/state.js";
 import { quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
-/** A machine so busy that Redis is passed over for once shows nothing: then once more. */
+/** Retries the test, because the bot may skip Redis once on a busy machine. */
 const BUSY = { retry: 2 };
 
 describeWithRedis("Redis behind the cache", () => {
@@ -48,7 +48,7 @@ describeWithRedis("Redis behind the cache", () => {
       onRefused: () => {},
       onBack: () => {},
     });
-  /** One bot's service; a memory of its own, and Redis behind it. */
+  /** Creates a bot's service with its own memory cache, and Redis behind it. */
   const startBot = async (
     url = server.url,
     wait = true,
@@ -59,7 +59,7 @@ describeWithRedis("Redis behind the cache", () => {
     const cache = createCache({ memoryMb: 8, redis, log });
     return { redis, service: createExplorerService({ upstream: newUpstream(), cache }) };
   };
-  /** One without a Redis: what an answer takes on this machine at this moment. */
+  /** Creates a service without Redis, to measure how long an answer takes on this machine. */
   const startWithout = () => ({
     service: createExplorerService({ upstream: newUpstream(), cache: createCache({ memoryMb: 8, log }) }),
   });
@@ -88,7 +88,7 @@ describeWithRedis("Redis behind the cache", () => {
     }
   });
 
-  it("takes an entry that does not parse for a miss, and logs it", BUSY, async () => {
+  it("treats an unparsable entry as a cache miss, and logs it", BUSY, async () => {
     const one = await startBot();
     await one.service.for({ person: "a" }).dashboard({});
     const key = (await (await client()).keys("crier:cache*dashboard*"))[0] ?? "";
@@ -103,11 +103,11 @@ describeWithRedis("Redis behind the cache", () => {
     expect(warnings.filter((message) => message.includes("cannot be parsed"))).toHaveLength(3);
   });
 
-  it("is done without while it is frozen, killed or slow, and used again once it is back", BUSY, async () => {
+  it("is bypassed while it is frozen, killed or slow, and used again once it is back", BUSY, async () => {
     const bot = await startBot();
     await ask(bot, 0);
     server.freeze();
-    // Under load: nobody waits for more than the deadline, and only the first do.
+    // Under load, no caller waits longer than the deadline, and only the first ones wait at all.
     const burst = (one: { service: ExplorerService }) =>
       Promise.all(Array.from({ length: 50 }, (_, at) => ask(one, at % 40)));
     const [frozen, without] = await Promise.all([burst(bot), burst(startWithout())]);
@@ -147,7 +147,7 @@ describeWithRedis("Redis behind the cache", () => {
     await expect.poll(() => redis.usable(), { timeout: 8_000 }).toBe(true);
   });
 
-  it("may be absent at the start, and is used once it comes", async () => {
+  it("may be down at the start, and is used once it is up", async () => {
     const later = await startRedis({ started: false });
     const bot = await startBot(later.url, false);
     expect(await ask(bot, 0)).toBeLessThan(200);
@@ -156,7 +156,7 @@ describeWithRedis("Redis behind the cache", () => {
     await later.close();
   });
 
-  it("shares one budget, and uses separate ones while it is gone", async () => {
+  it("shares one budget between two bots", async () => {
     const [one, two] = [await startBot(), await startBot()];
     const perMinute = 240;
     const take = async (ms: number, key: string) => {
@@ -172,13 +172,13 @@ describeWithRedis("Redis behind the cache", () => {
       return taken;
     };
     let together = 0;
-    // A machine so busy that Redis is passed over for once shows nothing.
+    // Repeat the round if the bot skipped Redis once on a busy machine.
     for (let round = 0; round === 0 || (warnings.length > 0 && round < 5); round += 1) {
       warnings = [];
       await expect.poll(() => one.redis.usable() && two.redis.usable(), { timeout: 5_000 }).toBe(true);
       together = await take(2_000, `crier:test-quota-${round}`);
     }
-    // The burst and two seconds' income: once, not twice.
+    // The burst and the refill of two seconds are granted once, not twice.
     expect(together).toBeLessThanOrEqual(perMinute / 12 + 2 * (perMinute / 60) + 2);
     expect(together).toBeGreaterThan(15);
   });

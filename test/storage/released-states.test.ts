@@ -27,7 +27,7 @@ interface SavedRow {
   status: string;
 }
 
-/** What the sandbox held when the state was exported: see test/states/README.md. */
+/** Contents of the sandbox when the state was exported (see test/states/README.md) */
 interface SavedWorld {
   readonly at: number;
   readonly environmentChannel: string;
@@ -44,7 +44,7 @@ interface SavedWorld {
 
 const saved = (): SavedWorld => JSON.parse(readFileSync(file("0.1.0.world.json"), "utf8"));
 
-/** Puts what was saved in place of what a new sandbox has. */
+/** Replaces the contents of a new sandbox with the saved ones. */
 function restore({ world }: SandboxDiscord, { discord }: SavedWorld): void {
   for (const all of [world.users, world.guilds, world.channels, world.messages]) all.clear();
   world.bot.id = discord.bot;
@@ -60,13 +60,13 @@ function restore({ world }: SandboxDiscord, { discord }: SavedWorld): void {
   }
 }
 
-/** Serves the answers that were saved, by path and query. */
+/** Serves the saved answers by path and query. */
 async function serve(answers: SavedWorld["answers"]) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? "";
     paths.push(path);
-    // The price was not saved. It always answers something: a 404 would say that the address is wrong.
+    // The price was not saved. Always answer it, because a 404 would mean that the address is wrong.
     const answer = path === "/v1/market/get-price" ? { price: "0.15" } : answers[path];
     response.writeHead(answer ? 200 : 404, { "content-type": "application/json" });
     response.end(JSON.stringify(answer ?? {}));
@@ -76,9 +76,9 @@ async function serve(answers: SavedWorld["answers"]) {
   return { url, paths, close: () => server.closeAllConnections() ?? server.close() };
 }
 
-it("a state of version 0.1.0 opens: nothing is announced again or lost, and pending work is done", async () => {
+it("a state of version 0.1.0 opens without lost or repeated announcements, and pending work is completed", async () => {
   const then = saved();
-  // What failed just before is tried again within two minutes.
+  // Deliveries that failed just before are retried within two minutes.
   const offset = then.at + 2 * MINUTE - Date.now();
   const discord = await startSandboxDiscord({ now: () => Date.now() + offset });
   restore(discord, then);
@@ -119,7 +119,7 @@ it("a state of version 0.1.0 opens: nothing is announced again or lost, and pend
     await world.until(() => reads() >= least, "three polls");
   };
 
-  // The delivery that was in the outbox, and the thread that was still to be opened: done. All else stands as it did.
+  // The pending delivery is sent and the pending thread is opened. Everything else is unchanged.
   await world.until(
     () => messagesIn("slow").length === (before[named("slow")?.id ?? ""] ?? 0) + 1,
     "the delivery",
@@ -131,14 +131,14 @@ it("a state of version 0.1.0 opens: nothing is announced again or lost, and pend
   expect(counts()).toEqual({ ...before, [slow]: (before[slow] ?? 0) + 1, [thread]: 0 });
   expect(textOf(messagesIn("slow").at(-1) ?? { content: "", embeds: [] })).toContain("Last of all");
 
-  // Everybody who was subscribed still is, and what happens next refers to what was announced before.
+  // All subscriptions are kept, and new messages reply to earlier announcements.
   const row = then.answers["/v1/governance/vote-requests?page=0&size=100"]?.content?.find(
     ({ title }) => title === "Feature me",
   );
   if (row) row.status = "Accepted";
   const told = ["governance", "plain", "news", "deleted-announcement", "slow"];
   const isAbout = (each: Message) => textOf(each).includes("Feature me");
-  // The announcement itself says it too, once it is edited.
+  // The announcement also shows the outcome once it is edited.
   const isOutcome = (each: Message) => isAbout(each) && each.notified?.startsWith("✅ Accepted: ") === true;
   for (const name of told) {
     const closed = await world.until(() => messagesIn(name).find(isOutcome), `the outcome in #${name}`);
@@ -170,7 +170,7 @@ it("a state of version 0.1.0 opens: nothing is announced again or lost, and pend
   await discord.close();
 });
 
-it.each(["0.1.0", "0.2.0"])("every document of a state of version %s fits its schema", async (version) => {
+it.each(["0.1.0", "0.2.0"])("every document of a state of version %s matches its schema", async (version) => {
   const store = openFileStore(newDataDir());
   const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
   const count = await importState(store, saved, false);
@@ -183,7 +183,7 @@ it.each(["0.1.0", "0.2.0"])("every document of a state of version %s fits its sc
   await state.close();
 });
 
-it("what was not chosen in version 0.2.0 follows the new defaults, and choices stay", async () => {
+it("options that were not chosen in version 0.2.0 get the new defaults, and choices are kept", async () => {
   const store = openFileStore(newDataDir());
   await importState(store, JSON.parse(readFileSync(file("0.2.0.json"), "utf8")), false);
   const state = createState(store, { log: quiet });

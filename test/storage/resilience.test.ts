@@ -35,7 +35,7 @@ describe("the state in a file", () => {
     await store.close();
   });
 
-  it("is all in the one file after a stop: a copy of it is a backup", async () => {
+  it("is complete in one file after a stop, so that a copy of the file is a backup", async () => {
     const [dataDir, restored] = [newDataDir(), newDataDir()];
     const store = openFileStore(dataDir);
     await store.commit([{ op: "put", collection: "things", id: "a", text: "kept" }]);
@@ -47,15 +47,15 @@ describe("the state in a file", () => {
   });
 
   it.each([
-    ["is no database at all", () => Buffer.from("x".repeat(8_192))],
+    ["is not a database", () => Buffer.from("x".repeat(8_192))],
     [
-      "has pages that are damaged",
+      "has damaged pages",
       (whole: Buffer) => {
         whole.fill(0xab, 4_096 * 3, 4_096 * 6);
         return whole;
       },
     ],
-  ])("is refused in a plain line if it %s", async (_, damage) => {
+  ])("fails to open with a clear message if it %s", async (_, damage) => {
     const dataDir = newDataDir();
     const store = openFileStore(dataDir);
     await store.commit(writes.slice(0, 2_000));
@@ -89,7 +89,7 @@ describeWithRedis("the state in Redis", () => {
     await holdsAll(createRedisStore(redis.client));
   });
 
-  /** Competes for the lease: resolves once it is had. */
+  /** Competes for the lease. `working` resolves once the lease is held. */
   const competitor = () => {
     const state = createState(createRedisStore(redis.client), { log: quiet });
     let started: () => void = () => {};
@@ -102,18 +102,18 @@ describeWithRedis("the state in Redis", () => {
 
   it.each([
     [
-      "without an expiry, as a hand or a dump may leave it",
+      "without an expiry, as left by a person or a dump",
       async () => redis.client.set(LEASE_KEY, "left behind"),
     ],
     ["of a process that ended", async () => redis.client.set(LEASE_KEY, `token ${Date.now() - 1}`)],
     ["of a clock that was ahead", async () => redis.client.set(LEASE_KEY, `token ${Date.now() + 3_600_000}`)],
-  ])("has its background work done though a lease key was left in it, %s", async (_, leave) => {
+  ])("lets the background work start despite a leftover lease key %s", async (_, leave) => {
     await leave();
     expect(await isLeaseHeld(redis.client)).toBe(false);
     const { working, leadership } = competitor();
     await working;
     expect(await isLeaseHeld(redis.client)).toBe(true);
-    // A key with an expiry is what volatile-lru evicts.
+    // volatile-lru evicts keys that have an expiry.
     expect(await redis.client.pTTL(LEASE_KEY)).toBe(-1);
     await leadership.stop();
     expect(await redis.client.exists(LEASE_KEY)).toBe(0);
@@ -121,7 +121,7 @@ describeWithRedis("the state in Redis", () => {
 
   it.each([
     ["another process", async () => redis.client.set(LEASE_KEY, `token ${Date.now() + 1_500}`)],
-    ["one of version 0.1.0", async () => redis.client.set(LEASE_KEY, "token", { PX: 1_500 })],
+    ["a process of version 0.1.0", async () => redis.client.set(LEASE_KEY, "token", { PX: 1_500 })],
   ])("leaves the lease to %s while it is valid", async (_, hold) => {
     await hold();
     const heldAt = performance.now();

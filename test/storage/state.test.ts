@@ -29,7 +29,7 @@ const subscription: Subscription = {
   publish: false,
 };
 
-/** A state whose store can be written to past its schemas. */
+/** Creates a state whose store can be written to without schema checks. */
 function open() {
   const lines: { details: object; message: string }[] = [];
   const error = (details: object, message: string) => void lines.push({ details, message });
@@ -47,7 +47,7 @@ it.each([
     "channelId: Invalid input: expected string, received number",
   ],
   ["is of another kind", "[]", "it: Invalid input: expected object, received array"],
-])("a document that %s affects no other, is logged once and set aside", async (_, text, problem) => {
+])("a document that %s is logged once and set aside, without affecting others", async (_, text, problem) => {
   const { state, store, write, lines } = open();
   await write("subscriptions", "good", JSON.stringify(subscription));
   await write("subscriptions", "bad", text);
@@ -68,7 +68,7 @@ it.each([
     text,
     problem,
   });
-  // The place is free again.
+  // The id can be used again.
   await state.commit([state.open(subscriptionDocuments).put("bad", subscription)]);
   expect(await state.open(subscriptionDocuments).get("bad")).toEqual(subscription);
   await state.close();
@@ -84,7 +84,7 @@ it("parses listed documents again only if their text has changed", async () => {
   expect(then.get("a")).toBe(first.get("a"));
   expect(then.get("b")).toEqual({ ...subscription, roleId: "9" });
   expect([...then.keys()]).toEqual(["a", "b"]);
-  // Whoever was given it may do with it what they like.
+  // The caller may modify the returned map.
   then.clear();
   await write("subscriptions", "a", "{}");
   expect([...(await state.open(subscriptionDocuments).list()).keys()]).toEqual(["b"]);
@@ -113,7 +113,7 @@ it("does not set aside a document that was repaired meanwhile", async () => {
   await state.close();
 });
 
-it("expects a document as it is stored, whatever defaults were filled in", async () => {
+it("accepts an expectation of a document that was read with defaults filled in", async () => {
   const { state, write } = open();
   const { feed, subject, ...old } = subscription;
   await write("subscriptions", "1", JSON.stringify({ ...old, before: [5], odd: 1 }));
@@ -132,7 +132,7 @@ it("expects a document as it is stored, whatever defaults were filled in", async
   await state.close();
 });
 
-it("finds a message's place in its id, as version 1 stored it", async () => {
+it("reads a message's feed, subject and channel from an id of version 1", async () => {
   const { state, write } = open();
   const old = { messageId: "7", in: "22", at: 1 };
   await write("announced", "key_-@22", JSON.stringify({ ...old, revision: 3 }));
@@ -145,7 +145,7 @@ it("finds a message's place in its id, as version 1 stored it", async () => {
   await state.close();
 });
 
-it("is marked with its version, and a newer one is refused", async () => {
+it("marks a state with its version, and refuses a newer version", async () => {
   const { state, write } = open();
   await claimVersion(state);
   expect(await state.open(stateVersion).get("state")).toEqual({ version: STATE_VERSION });
@@ -168,12 +168,12 @@ it("writes nothing after another process has taken the lease", async () => {
   await expect(first?.commit([write])).rejects.toThrow(LeaseLost);
   expect(await state.open(knownTokens).get("t")).toBeUndefined();
   expect(await second?.commit([write])).toBe(true);
-  // An expectation of its own that does not hold is no lost lease.
+  // A failed expectation of the commit itself is not a lost lease.
   expect(await second?.commit([state.open(knownTokens).expect("t", undefined)])).toBe(false);
   await state.close();
 });
 
-it("loses nothing if a document cannot even be set aside", async () => {
+it("keeps a document that cannot be set aside", async () => {
   const { store, write, lines, error } = open();
   await write("tokens", "t", "{}");
   const failing = { ...store, commit: () => Promise.reject(new StateError("full")) };

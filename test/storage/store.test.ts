@@ -9,7 +9,7 @@ import { createRedisStore } from "../../src/storage/redis-store.js";
 import { readAll, type Store, type Write } from "../../src/storage/store.js";
 import { describeWithRedis } from "../needs.js";
 
-/** The writes of one collection. */
+/** Creates writes for one collection. */
 const writesOf = (collection: string) => ({
   put: (id: string, text: string): Write => ({ op: "put", collection, id, text }),
   add: (id: string, text: string): Write => ({ op: "add", collection, id, text }),
@@ -17,7 +17,7 @@ const writesOf = (collection: string) => ({
   delete: (id: string): Write => ({ op: "delete", collection, id }),
 });
 
-/** What both kinds of store promise. */
+/** Defines the tests for both kinds of store. */
 function contract(open: () => Promise<{ store: Store; close: () => Promise<void> }>): void {
   let store: Store;
   let close: () => Promise<void>;
@@ -26,7 +26,7 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
   });
   afterAll(() => close());
 
-  it("keeps documents of any text by collection and id", async () => {
+  it("stores documents with any text by collection and id", async () => {
     const things = writesOf("things");
     const text = JSON.stringify({ text: "ünïcödé \u0000 '\"", list: [1, null, { deep: true }] });
     expect(await store.commit([things.put("a b", text), things.put("c", "7")])).toBe(true);
@@ -61,7 +61,7 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
     expect(await store.get("expects", "x")).toBe("2");
   });
 
-  it("lets one of many win who expect the same", async () => {
+  it("lets only one of several concurrent commits with the same expectation succeed", async () => {
     const things = writesOf("races");
     await store.commit([things.put("claim", "nobody")]);
     const results = await Promise.all(
@@ -73,7 +73,7 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
     expect(await store.get("races", "claim")).toBe(String(results.indexOf(true)));
   });
 
-  it("takes a commit of thousands of writes", async () => {
+  it("accepts a commit of thousands of writes", async () => {
     const things = writesOf("many");
     await store.commit(Array.from({ length: 5_000 }, (_, at) => things.put(`id ${at}`, String(at))));
     expect((await readAll(store, "many")).size).toBe(5_000);
@@ -86,7 +86,7 @@ describe("a store in a file", () => {
     return { store, close: () => store.close() };
   });
 
-  it("says in a sentence why it cannot be used", () => {
+  it("explains in one sentence why it cannot be used", () => {
     expect(() => openFileStore(join(fileURLToPath(import.meta.url), "data"))).toThrow(
       /DATA_DIR: .* wants a folder the bot may write to/,
     );

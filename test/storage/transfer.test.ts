@@ -12,7 +12,7 @@ import { describeWithRedis } from "../needs.js";
 
 const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
 
-/** Runs the tool as an operator does. */
+/** Runs the state tool like an operator does. */
 function run(env: Record<string, string>, ...args: string[]) {
   const { status, stdout, stderr } = runWith("", env, ...args);
   return { status, said: `${stdout}${stderr}` };
@@ -28,7 +28,7 @@ function runWith(input: string, env: Record<string, string>, ...args: string[]) 
 }
 
 describeWithRedis("the state", () => {
-  it("moves from a file to Redis and back, whole", async () => {
+  it("moves completely from a file to Redis and back", async () => {
     const redis = await startRedis();
     const [from, to] = [newDataDir(), newDataDir()];
     const files = ["given", "moved", "back"].map((name) => join(from, `${name}.json`));
@@ -70,7 +70,7 @@ describeWithRedis("the state", () => {
     await redis.close();
   });
 
-  it("keeps the old state in Redis if the imported one does not fit, and takes no leftovers over", async () => {
+  it("keeps the old state in Redis if the imported one does not fit, and discards leftovers of earlier imports", async () => {
     const redis = await startRedis();
     const folder = newDataDir();
     const [old, large] = [join(folder, "old.json"), join(folder, "large.json")];

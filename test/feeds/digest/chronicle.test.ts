@@ -23,34 +23,38 @@ const readingOf = (
 });
 const words = (each: Happening): string => ("party" in each ? `${each.party} ${each.kind}` : each.kind);
 
-describe("the chronicle of the validators", () => {
+describe("the validator chronicle", () => {
   it.each([
     ["records no event on the first reading", [{ a: "reporting", b: "silent" }], []],
     ["records who went silent", [{ a: "reporting" }, { a: "silent" }], ["a silent"]],
-    ["records who came back, also late", [{ a: "silent" }, { a: "late" }], ["a back"]],
+    ["records who came back, even with late reports", [{ a: "silent" }, { a: "late" }], ["a back"]],
     [
       "records an outage between two digests",
       [{ a: "reporting" }, { a: "silent" }, { a: "reporting" }],
       ["a silent", "a back"],
     ],
-    ["takes missing data for no outage", [{ a: "reporting" }, { a: "unknown" }, { a: "reporting" }], []],
     [
-      "remembers an outage over missing data",
+      "does not treat missing data as an outage",
+      [{ a: "reporting" }, { a: "unknown" }, { a: "reporting" }],
+      [],
+    ],
+    [
+      "remembers an outage across missing data",
       [{ a: "silent" }, { a: "unknown" }, { a: "reporting" }],
       ["a back"],
     ],
     [
-      "does not guess what was before the first report",
+      "assumes nothing about the time before the first report",
       [{ a: "unknown" }, { a: "silent" }, { a: "reporting" }],
       ["a back"],
     ],
     [
-      "records who joined, silent or not",
+      "records who joined, even if silent",
       [{ a: "reporting" }, { a: "reporting", b: "silent" }],
       ["b joined"],
     ],
     [
-      "does not let a validator join that was unlisted for a while",
+      "does not record a validator as joined if it was unlisted for a while",
       [{ a: "reporting", b: "reporting" }, { a: "reporting" }, { a: "reporting", b: "late" }],
       [],
     ],

@@ -22,7 +22,7 @@ describe("a digest", () => {
   };
   const told = () => world().read(channel);
   const until = (count: number) => world().until(() => told()[count - 1], `${count} digests`, 20_000);
-  /** Lets time pass up to the next nine o'clock by UTC, a moment before it. */
+  /** Advances the clock to just before the next 09:00 UTC. */
   const untilNine = () => {
     const now = new Date(harness.now());
     const nine = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 9);
@@ -53,7 +53,7 @@ describe("a digest", () => {
   });
   afterAll(() => harness.close());
 
-  it("comes at its hour, silently, with the news about votes", async () => {
+  it("is posted at its hour, silently, with the news about votes", async () => {
     await polls();
     const request = ledger().openVoteRequest({ title: "Ended motion", lastsMs: DAY, effectiveInMs: 3 * DAY });
     for (let votes = 0; votes < 6; votes += 1) ledger().castVote(request, false);
@@ -76,7 +76,7 @@ describe("a digest", () => {
     expect(text).not.toContain("Late because");
   });
 
-  it("comes once for its hour, also over a restart, and says so if it is late", async () => {
+  it("is posted once per slot, even after a restart, and says so if it is late", async () => {
     await harness.restart();
     await harness.bot().stop();
     harness.pass(DAY + HOUR);
@@ -88,7 +88,7 @@ describe("a digest", () => {
     expect(told()).toHaveLength(2);
   });
 
-  it("tells who joined, went silent and came back, and of the price", async () => {
+  it("lists the validators that joined, went silent and came back", async () => {
     const [silent, other] = ledger().validators.filter(({ isSv }) => !isSv);
     if (!silent || !other) throw new Error("Too few");
     ledger().joinValidator("Newcomer Node");
@@ -105,7 +105,7 @@ describe("a digest", () => {
     expect(textOf(await until(4))).toMatch(/🟢 Came back: /);
   });
 
-  it("claims nothing of a day on which it did not read the validators", async () => {
+  it("says so if the validators could not be read for a day", async () => {
     for (const request of ledger().voteRequests) ledger().closeVoteRequest(request, "Rejected");
     untilNine();
     alive();

@@ -46,12 +46,12 @@ describe("a digest without news", () => {
       /^Nothing happened between <t:\d+:f> and <t:\d+:f>\.$/,
     ],
     [
-      "does not claim it before the validators were read",
+      "does not claim so before the validators were read",
       {},
       /Nothing new is known\.\n.*haven't been read yet/,
     ],
     [
-      "says from when the validators are known",
+      "says since when validators are known",
       { validators: { ...validators, since: noon } },
       /Nothing new is known\.\n-# Outages and new validators are included from <t:\d+:f> on/,
     ],
@@ -60,8 +60,8 @@ describe("a digest without news", () => {
       { validators: { ...validators, unreadMs: 10 * HOUR } },
       /Nothing new is known\.\n.*couldn't read the validators for 10 hours/,
     ],
-    ["says from when the votes are known", { validators, votesSince: noon }, /Votes that ended before/],
-    ["says up to when the votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],
+    ["says since when votes are known", { validators, votesSince: noon }, /Votes that ended before/],
+    ["says up to when votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],
   ])("%s", (_, known, expected) => {
     const { body = [] } = digestView({ ...facts, ...known }, period, "mark");
     expect(body.join("\n")).toMatch(expected);
@@ -74,34 +74,26 @@ describe("a digest without news", () => {
   });
 });
 
-describe("the digest that names a request as opened", () => {
+describe("the time at which a request counts as opened in a digest", () => {
   const START = UNTIL - 30 * DAY;
   it.each([
     [
-      "is that of its opening, if it was there before the bot",
+      "is its opening, if it opened before the bot watched",
       { openedAt: START - HOUR, seenAt: START },
       START - HOUR,
     ],
-    ["is that of its first reading after that", { openedAt: UNTIL - 2 * HOUR, seenAt: UNTIL }, UNTIL],
-    [
-      "is that of its first reading, however late it was listed",
-      { openedAt: START - HOUR, seenAt: UNTIL },
-      UNTIL,
-    ],
-    [
-      "is that of its opening, in documents without a first reading",
-      { openedAt: UNTIL - HOUR },
-      UNTIL - HOUR,
-    ],
-    ["is unknown if nobody says when it was opened", { openedAt: null, seenAt: START + MINUTE }, undefined],
+    ["is its first reading, if it opened after that", { openedAt: UNTIL - 2 * HOUR, seenAt: UNTIL }, UNTIL],
+    ["is its first reading, even if it was listed late", { openedAt: START - HOUR, seenAt: UNTIL }, UNTIL],
+    ["is its opening, in documents without a first reading", { openedAt: UNTIL - HOUR }, UNTIL - HOUR],
+    ["is unknown if the opening is unknown", { openedAt: null, seenAt: START + MINUTE }, undefined],
   ])("%s", (_, request, expected) => {
     expect(openingTime(request, START)).toBe(expected);
   });
 
   it.each([
     ["the first reading", [START + DAY, START], START],
-    ["unknown with documents of an earlier version", [START, undefined], undefined],
-    ["unknown without requests", [], undefined],
+    ["an unknown time, with documents of an earlier version", [START, undefined], undefined],
+    ["an unknown time, without requests", [], undefined],
   ])("counts from %s", (_, seenTimes, expected) => {
     const requests = seenTimes.map((seenAt) => tracked(seenAt === undefined ? {} : { seenAt }));
     expect(watchedSince(requests)).toBe(expected);
@@ -113,10 +105,15 @@ describe("participation", () => {
   it.each([
     ["counts cast and missing votes", [tally(9, 1, 3), tally(5, 5, 3)], undefined, { cast: 20, all: 26 }],
     ["uses the dashboard's count if a tally has none", [tally(3, 0, null)], 13, { cast: 3, all: 13 }],
-    ["is unknown if nothing says how many could vote", [tally(3, 0, null)], undefined, null],
-    ["is unknown if one of several is", [tally(9, 1, 3), tally(3, 0, null)], undefined, null],
+    ["is unknown if the number of voters is unknown", [tally(3, 0, null)], undefined, null],
+    [
+      "is unknown if it is unknown for one of several requests",
+      [tally(9, 1, 3), tally(3, 0, null)],
+      undefined,
+      null,
+    ],
     ["is unknown without requests", [], 13, null],
-    ["is never more than everything", [tally(9, 5, null)], 13, { cast: 14, all: 14 }],
+    ["is never more than 100%", [tally(9, 5, null)], 13, { cast: 14, all: 14 }],
   ])("%s", (_, tallies, superValidators, expected) => {
     expect(participationIn(tallies, superValidators)).toEqual(expected);
   });

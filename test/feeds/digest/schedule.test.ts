@@ -41,7 +41,7 @@ describe("an invalid schedule", () => {
     expect(slotBefore(kept(given), Date.UTC(2026, 10, 22)).at).toBeGreaterThan(0);
   });
 
-  it("ends, whatever it is given", () => {
+  it("throws a RangeError for an invalid zone, instead of looping forever", () => {
     const impossible = { ...kept({}), zone: "Mars/Olympus" };
     expect(() => slotBefore(impossible, Date.UTC(2026, 10, 22))).toThrow(RangeError);
   });
@@ -49,8 +49,8 @@ describe("an invalid schedule", () => {
 
 describe("the last time that a digest was due", () => {
   it.each<[string, Schedule, string, string, string]>([
-    ["at its minute", monday, "2026-11-23T08:00:00Z", "2026-11-23", "2026-11-23T08:00:00.000Z"],
-    ["a moment before it", monday, "2026-11-23T07:59:59Z", "2026-11-16", "2026-11-16T08:00:00.000Z"],
+    ["at exactly that time", monday, "2026-11-23T08:00:00Z", "2026-11-23", "2026-11-23T08:00:00.000Z"],
+    ["a moment before that time", monday, "2026-11-23T07:59:59Z", "2026-11-16", "2026-11-16T08:00:00.000Z"],
     ["on another day", monday, "2026-11-26T12:00:00Z", "2026-11-23", "2026-11-23T08:00:00.000Z"],
     ["in summer", monday, "2026-07-06T07:00:00Z", "2026-07-06", "2026-07-06T07:00:00.000Z"],
     [
@@ -60,42 +60,48 @@ describe("the last time that a digest was due", () => {
       "2026-03-28",
       "2026-03-28T08:00:00.000Z",
     ],
-    ["after they went forward", daily(9), "2026-03-29T12:00:00Z", "2026-03-29", "2026-03-29T07:00:00.000Z"],
     [
-      "at a time that the night skips",
+      "after the clocks go forward",
+      daily(9),
+      "2026-03-29T12:00:00Z",
+      "2026-03-29",
+      "2026-03-29T07:00:00.000Z",
+    ],
+    [
+      "at a time that the clock change skips",
       daily(2, 30),
       "2026-03-29T12:00:00Z",
       "2026-03-29",
       "2026-03-29T01:30:00.000Z",
     ],
     [
-      "at a time that comes twice",
+      "at the first occurrence of a time that comes twice",
       daily(2, 30),
       "2026-10-25T00:30:00Z",
       "2026-10-25",
       "2026-10-25T00:30:00.000Z",
     ],
     [
-      "and the second time is none",
+      "at the second occurrence of that time",
       daily(2, 30),
       "2026-10-25T01:30:00Z",
       "2026-10-25",
       "2026-10-25T00:30:00.000Z",
     ],
-    ["after they went back", daily(9), "2026-10-25T12:00:00Z", "2026-10-25", "2026-10-25T08:00:00.000Z"],
+    ["after the clocks go back", daily(9), "2026-10-25T12:00:00Z", "2026-10-25", "2026-10-25T08:00:00.000Z"],
     [
-      "where the day began earlier",
+      "in a zone ahead of UTC",
       daily(9, 0, "Pacific/Auckland"),
       "2026-11-22T21:00:00Z",
       "2026-11-23",
       "2026-11-22T20:00:00.000Z",
     ],
-    ["by UTC", daily(9, 0, "UTC"), "2026-11-22T09:00:00Z", "2026-11-22", "2026-11-22T09:00:00.000Z"],
+    ["in UTC", daily(9, 0, "UTC"), "2026-11-22T09:00:00Z", "2026-11-22", "2026-11-22T09:00:00.000Z"],
   ])("%s", (_, schedule, now, date, at) => {
     expect(before(schedule, now)).toEqual([date, at]);
   });
 
-  it("is one for each day of a year, whatever the clocks do", () => {
+  it("is exactly one for each day of a year, despite clock changes", () => {
     const [hour, day] = [3_600_000, 86_400_000];
     const changes = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01"];
     const moments = Array.from(
@@ -125,7 +131,7 @@ describe("the last time that a digest was due", () => {
   });
 });
 
-it("is cached only while it is the last slot, and not after the clock was set back", () => {
+it("caches a slot only while it is the latest one, and not after the clock was set back", () => {
   const slotOf = createSlots();
   const [start, step] = [Date.parse("2026-10-23T12:00:00Z"), 1_200_000];
   const moments = Array.from({ length: 220 }, (_, index) => start + index * step);
@@ -134,7 +140,7 @@ it("is cached only while it is the last slot, and not after the clock was set ba
       expect(slotOf(schedule, moment)).toEqual(slotBefore(schedule, moment));
 });
 
-describe("the next time", () => {
+describe("the next time that a digest is due", () => {
   it.each<[Schedule, string, string]>([
     [monday, "2026-11-23T07:00:00Z", "2026-11-23T08:00:00.000Z"],
     [monday, "2026-11-23T08:00:00Z", "2026-11-30T08:00:00.000Z"],
@@ -148,8 +154,8 @@ describe("the next time", () => {
   });
 });
 
-describe("what people type", () => {
-  it("is shown as UTC+2 for a zone that is whole hours from UTC", () => {
+describe("typed schedule options", () => {
+  it("show a zone at a whole-hour offset as UTC+2", () => {
     expect(scheduleWords(daily(9, 0, "Etc/GMT-2"))).toBe("every day at 09:00 UTC+2");
     expect(DateTime.fromISO("2026-11-24T09:00", { zone: "Etc/GMT-2" }).toUTC().hour).toBe(7);
   });
@@ -158,7 +164,7 @@ describe("what people type", () => {
     ["day", ["every", "on"], true],
     ["day", ["every"], false],
     ["week", ["every", "on"], false],
-  ] as const)("is contradictory for every: %s with %j: %s", (every, typed, isContradictory) => {
+  ] as const)("contradict each other for every: %s with %j: %s", (every, typed, isContradictory) => {
     expect(contradiction({ every }, typed) !== undefined).toBe(isContradictory);
   });
 
@@ -175,7 +181,7 @@ describe("what people type", () => {
     ["12 pm", "12:00"],
     ["13pm", undefined],
     ["0am", undefined],
-  ])("for a time: %s", (typed, read) => {
+  ])("parse the time %s", (typed, read) => {
     expect(options.at.parse(typed)).toBe(read);
   });
 
@@ -195,7 +201,7 @@ describe("what people type", () => {
     ["UTC+5:30", undefined],
     ["UTC+99", undefined],
     ["Atlantis", undefined],
-  ])("for a zone: %s", (typed, read) => {
+  ])("parse the zone %s", (typed, read) => {
     expect(options.zone.parse(typed)).toBe(read);
   });
 });

@@ -6,7 +6,7 @@ describe("an announcement", () => {
   const told = () => harness.discord.world.read(harness.discord.channels.governance);
   const polls = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
 
-  /** Two more whole polls: what was going to be told has been. */
+  /** Waits for two more complete polls, so that pending announcements have been sent. */
   const settled = async () => {
     const before = polls();
     await harness.discord.world.until(() => polls() >= before + 2, "two more polls");
@@ -23,7 +23,7 @@ describe("an announcement", () => {
   });
   afterEach(() => harness.close());
 
-  it("comes once for a request, however often it is voted on and the bot restarts", async () => {
+  it("is sent once per request, regardless of later votes and restarts", async () => {
     await settled();
     expect(told()).toEqual([]);
     const { ledger } = harness.explorer;
@@ -50,7 +50,7 @@ describe("an announcement", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("opens details and votes privately for the person who presses", async () => {
+  it("shows details and votes privately to the person who clicks", async () => {
     await settled();
     harness.explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
     const message = await harness.discord.world.until(() => told()[0], "the announcement");

@@ -21,7 +21,7 @@ import { tracked } from "../../spec/vote-requests.js";
 
 const STATUS = { scheduled: 1, completed: 3, canceled: 4 };
 
-describe("the calendar of a server", () => {
+describe("a server's calendar", () => {
   let harness: Harness;
   let channel: Channel;
   const world = () => harness.discord.world;
@@ -65,7 +65,7 @@ describe("the calendar of a server", () => {
     expect(textOf(changed)).toContain("events in the server's calendar");
   });
 
-  it("has an event for each open vote request, by its name, that ends when enough must have voted", async () => {
+  it("has an event for each open vote request, named after it and ending at the quorum date", async () => {
     const request = open("Dated motion");
     const event = await until(() => named("Dated motion")[0], "its event");
     expect(Date.parse(event.scheduled_end_time)).toBe(request.voteBefore);
@@ -75,7 +75,7 @@ describe("the calendar of a server", () => {
     expect(events()).toHaveLength(2);
   });
 
-  it("moves an event with its deadline, and to the next one once enough have voted", async () => {
+  it("moves an event when its deadline changes, and to the effective date once enough have voted", async () => {
     const request = open("Moved motion");
     const event = await until(() => named("Moved motion")[0], "its event");
     request.voteBefore += 5 * HOUR;
@@ -88,7 +88,7 @@ describe("the calendar of a server", () => {
     expect(named("Moved motion")).toHaveLength(1);
   });
 
-  it("cancels the event of a vote that is over, and completes a running one", async () => {
+  it("cancels an upcoming event, and completes a running one, when the vote ends", async () => {
     const early = open("Early motion");
     const late = open("Late motion", 90 * 60_000, null);
     const [cancelled, completed] = [
@@ -102,7 +102,7 @@ describe("the calendar of a server", () => {
     await until(() => completed.status === STATUS.completed, "the completed event");
   });
 
-  it("creates one event only, over any interruption, and respects a deletion", {
+  it("creates each event only once despite interruptions, and does not recreate a deleted event", {
     timeout: 40_000,
   }, async () => {
     harness.discord.trap({
@@ -127,7 +127,7 @@ describe("the calendar of a server", () => {
     expect(named("Interrupted motion")).toHaveLength(1);
   });
 
-  it("waits if Discord accepts no more, and is empty without subscribers", async () => {
+  it("retries later if the server has too many events, and is empty without subscribers", async () => {
     const { guild } = harness.discord;
     const room = 100 - events().filter(({ status }) => status <= 2).length;
     const at = (ms: number) => new Date(harness.now() + ms).toISOString();
@@ -154,7 +154,7 @@ describe("the calendar of a server", () => {
   });
 });
 
-it("creates no calendar event if its process was frozen until its lease had ended", async () => {
+it("creates no calendar event if the process was frozen until its lease expired", async () => {
   const discord = await startSandboxDiscord();
   const everyone = discord.guild.roles[0];
   if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
@@ -166,7 +166,7 @@ it("creates no calendar event if its process was frozen until its lease had ende
     upstream: () => Promise.reject(new Error("No explorer")),
     cache: createCache({ memoryMb: 1, log: quiet }),
   });
-  /** True while this process still holds its lease when it has written the event down. */
+  /** True if this process still holds its lease after it has recorded the event. */
   let isHeld = false;
   const keep = createCalendar({
     rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),

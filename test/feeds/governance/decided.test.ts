@@ -3,7 +3,7 @@ import type { VoteRequest } from "../../../sandbox/explorer/model.js";
 import { DAY } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("a vote request that enough have voted on", () => {
+describe("a vote request with enough votes for a decision", () => {
   let harness: Harness;
   const told = () => harness.discord.world.read(harness.discord.channels.governance);
   const about = (pattern: RegExp) => told().filter((message) => pattern.test(textOf(message)));
@@ -36,10 +36,10 @@ describe("a vote request that enough have voted on", () => {
   });
   afterAll(() => harness.close());
 
-  it("is announced for each side, with the decision date, without a ping, and withdrawn when votes change back", async () => {
+  it("is announced with the decision date and without a ping, and is withdrawn when votes change", async () => {
     const request = open("Decided motion");
     await until(/New vote request.*Decided motion/);
-    // The requester's own is one of them.
+    // The requester's own yes vote counts too.
     vote(request, true, 7);
     await polls(2);
     expect(about(/✅ Enough yes votes/)).toEqual([]);
@@ -47,7 +47,7 @@ describe("a vote request that enough have voted on", () => {
     const decided = await until(/✅ Enough yes votes/);
     expect(textOf(decided)).toMatch(/9 of about 9 needed.*Decided on <t:\d+:f>/);
     expect(decided.pings).toEqual([]);
-    // One turns, and turns back.
+    // One vote changes to no, and back to yes.
     const [first] = request.ballots;
     if (!first) throw new Error("No ballot");
     harness.explorer.ledger.castVote(request, false, first.voter);

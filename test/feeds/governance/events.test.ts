@@ -4,7 +4,7 @@ import { type Harness, startHarness, textOf } from "../../harness.js";
 
 const HOUR = 3_600_000;
 
-describe("what channels are told", () => {
+describe("a subscribed channel", () => {
   let harness: Harness;
   let plain: Channel;
   let threaded: Channel;
@@ -53,7 +53,7 @@ describe("what channels are told", () => {
 
   let request: ReturnType<Harness["explorer"]["ledger"]["openVoteRequest"]>;
 
-  it("opened: in every channel, with the role pinged from the content and never from the ledger", async () => {
+  it("gets each new request, with a ping for its role and none for text from the ledger", async () => {
     request = ledger().openVoteRequest({
       motion: "dsoConfig",
       title: "@everyone <@&1> **vote**",
@@ -75,7 +75,7 @@ describe("what channels are told", () => {
     expect(read(post)).toHaveLength(1);
   });
 
-  it("votes: cast and changed, as replies or in the thread, but not the requester's own", async () => {
+  it("gets cast and changed votes as replies or in the thread, except the requester's own vote", async () => {
     await settled();
     const voter = ledger().superValidators.find((each) => each !== request.requester);
     ledger().castVote(request, true, voter);
@@ -89,7 +89,7 @@ describe("what channels are told", () => {
     expect(read(plain).filter((each) => textOf(each).includes("Vote on"))).toHaveLength(2);
   });
 
-  it("the tally: in the announcement itself, at most every five minutes", async () => {
+  it("gets the current tally in the announcement, edited at most every five minutes", async () => {
     await settled();
     const [message] = read(plain);
     const before = textOf(message ?? { content: "", embeds: [] });
@@ -106,7 +106,7 @@ describe("what channels are told", () => {
     expect(edits() - count).toBeLessThanOrEqual(2);
   });
 
-  it("changes: before and after, once two reads agree", async () => {
+  it("gets changes with their old and new values once two reads agree", async () => {
     request.voteBefore += HOUR;
     const message = await until(plain, /Changed:/);
     expect(textOf(message)).toMatch(/Quorum by.*→/);
@@ -114,7 +114,7 @@ describe("what channels are told", () => {
     expect(read(plain).filter((each) => textOf(each).includes("Changed:"))).toHaveLength(1);
   });
 
-  it("reminders: each at its time, with who has not been seen voting", async () => {
+  it("gets each reminder at its time, with the missing voters", async () => {
     await settled();
     harness.pass(request.voteBefore - harness.now() - 23 * HOUR);
     const message = await until(plain, /left to vote/);
@@ -123,7 +123,7 @@ describe("what channels are told", () => {
     expect(
       read(world().channel(read(threaded)[0]?.id)).some((each) => textOf(each).includes("left to vote")),
     ).toBe(false);
-    // Votes and details cannot be read: what is due does not wait for them, and they are told afterwards.
+    // If votes and details cannot be read, reminders are still sent on time, and the votes are reported afterwards.
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /votes$|details$/ });
     const votes = () => read(plain).filter((each) => textOf(each).includes("Vote on")).length;
     const count = votes();
@@ -142,7 +142,7 @@ describe("what channels are told", () => {
     expect(read(plain).filter((each) => textOf(each).includes("left to vote"))).toHaveLength(2);
   });
 
-  it("the outcome: as the API states it, in a reply, in the announcement, and in the thread, which is archived", async () => {
+  it("gets the outcome in a reply, in the announcement and in the thread, which is then archived", async () => {
     ledger().closeVoteRequest(request, "Rejected");
     await until(plain, /❌ Rejected: /);
     const [first] = read(plain);
@@ -164,7 +164,7 @@ describe("what channels are told", () => {
     expect(read(published)).toHaveLength(2);
   });
 
-  it("gone: closed once two complete reads lack it and its details confirm", async () => {
+  it("gets the outcome of a missing request once two complete reads lack it and its details confirm it", async () => {
     const vanishing = ledger().openVoteRequest({ title: "Vanishing" });
     await until(plain, /New vote request: Vanishing/);
     harness.explorer.mood = (answer, path) => {
@@ -183,7 +183,7 @@ describe("what channels are told", () => {
     harness.explorer.mood = undefined;
   });
 
-  it("votes that were cast before the request was seen: too", async () => {
+  it("gets votes that were cast before the request was first read", async () => {
     const early = ledger().openVoteRequest({ title: "Voted on at once" });
     ledger().castVote(early, true);
     await until(plain, /Vote on Voted on at once/);
@@ -191,7 +191,7 @@ describe("what channels are told", () => {
     await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Voted on at once/);
   });
 
-  it("no change: one read disagrees with the next, or details are missing", async () => {
+  it("gets no change if two reads disagree, or if details are missing", async () => {
     const changes = () => read(plain).filter((each) => textOf(each).includes("Changed:")).length;
     const before = changes();
     const open = ledger().openVoteRequest({ title: "Steady" });
@@ -212,7 +212,7 @@ describe("what channels are told", () => {
     expect(changes()).toBe(before);
 
     ledger().closeVoteRequest(open, "Expired");
-    // Its title is the action's constructor: what it is about is learnt from its detail, once.
+    // The title is only the action's constructor. The subject comes from the details, which are read once.
     const offboard = ledger().openVoteRequest({ motion: "weight" });
     await until(plain, /New vote request: Reward weight of .* → \d+/);
     const called = (parent: Channel) =>
@@ -234,7 +234,7 @@ describe("what channels are told", () => {
     expect(changes()).toBe(before);
   });
 
-  it("a digest: after a gap, one message for more than three, which later news replies to", async () => {
+  it("gets one digest for more than three requests after a gap, and later news replies to it", async () => {
     harness.explorer.injectFault({ kind: "reset" });
     const opened = Array.from({ length: 5 }, (_, at) => ledger().openVoteRequest({ title: `Missed ${at}` }));
     harness.pass(20 * 60_000);
@@ -257,10 +257,10 @@ describe("what channels are told", () => {
     });
   });
 
-  it("several at once: one message, though nothing was missed", async () => {
+  it("gets one message for several requests that opened at once, even without a gap", async () => {
     await settled();
     let opened = 0;
-    // They open while an answer without them is on its way: the explorer did list them as soon as it could.
+    // They open while a response without them is in flight, so the explorer listed them as early as possible.
     harness.explorer.mood = (answer, path) => {
       if (path === "/v1/governance/vote-requests")
         for (; opened < 4; opened += 1) ledger().openVoteRequest({ title: `Together ${opened}` });
@@ -270,14 +270,14 @@ describe("what channels are told", () => {
     expect(textOf(message)).toMatch(/They opened after <t:\d+:f>, when I last read all vote requests/);
     harness.explorer.mood = undefined;
     expect(message.pings).toEqual(["@Voters"]);
-    // It is never edited, so it must stay true once they have ended.
+    // The digest is never edited, so its text must stay true after the requests have ended.
     expect(textOf(message)).toMatch(/\*\*Together 0\*\* · quorum by <t:\d+:f>/);
     expect(textOf(message)).not.toContain("In Progress");
     await settled();
     expect(read(plain).some((each) => textOf(each).includes("New vote request: Together"))).toBe(false);
   });
 
-  it("opened and ended while the bot was away: one message with the outcome", async () => {
+  it("gets one message with the outcome if a request opened and ended while the bot was away", async () => {
     harness.explorer.injectFault({ kind: "reset" });
     const unseen = ledger().openVoteRequest({ title: "Over before anybody looked" });
     ledger().closeVoteRequest(unseen, "Rejected");
@@ -294,7 +294,7 @@ describe("what channels are told", () => {
     expect(read(plain).filter((each) => textOf(each).includes("Over before anybody looked"))).toHaveLength(1);
   });
 
-  it("an ending in the ledger's own word, or in an unknown word after its dates", async () => {
+  it("gets an ending with the ledger's own status, or with an unknown status after the last date", async () => {
     const words = new Map<string, string>();
     harness.explorer.mood = (answer, path) => {
       const rename = <Row extends { title?: string; status: string }>(row: Row): Row => ({

@@ -6,7 +6,7 @@ import { ExplorerError } from "../../../src/explorer/errors.js";
 import { newState, textOf } from "../../harness.js";
 import { runGovernance } from "./in-process.js";
 
-it("announces nothing false while the explorer flaps, empties, shuffles and half-answers for a thousand polls", async () => {
+it("sends no false announcement during a thousand polls with failing, empty, shuffled and incomplete answers", async () => {
   const seed = 7;
   const random = createRandom(seed);
   const explorer = await startSandboxExplorer({
@@ -25,7 +25,7 @@ it("announces nothing false while the explorer flaps, empties, shuffles and half
   await poll();
 
   type Page = { content: { contractId: string }[]; totalElements: number; last: boolean };
-  /** Old answers, to be given again as stale ones. */
+  /** Earlier answers, served again as stale ones */
   const old: Page[] = [];
   const moods: readonly ((page: Page) => unknown)[] = [
     (page) => ({ ...page, content: [], totalElements: 0, last: true }),
@@ -64,7 +64,7 @@ it("announces nothing false while the explorer flaps, empties, shuffles and half
     );
     const [first] = open;
     if (first && random.chance(0.05)) ledger.castVote(first, random.chance(0.8));
-    // One that closes before anybody saw it open is rightly never told.
+    // Close only requests that have been announced.
     const seen = random.chance(0.01)
       ? open.find(({ title }) => of(new RegExp(`: ${title}"`)).length > 0)
       : undefined;

@@ -61,7 +61,7 @@ describe("missing votes", () => {
     return driver.complete(place, "/voters set", "sv", { sv: typed });
   };
 
-  it("is mapped to people of the server, who are offered as one types", async () => {
+  it("are mapped to members or roles of the server, with autocomplete for the super validator", async () => {
     const [first, second] = ledger().superValidators;
     if (!first?.name || !second?.name) throw new Error("Too few");
     let choice = await offered(first.name);
@@ -125,7 +125,7 @@ describe("missing votes", () => {
     await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id });
   });
 
-  it("are listed by a reminder, ping no one by default, and are updated as votes come in", async () => {
+  it("are listed in a reminder without a ping by default, and updated as votes come in", async () => {
     const request = await open("Listed motion");
     const [voter] = missingFrom(request);
     if (!voter) throw new Error("Nobody");
@@ -150,7 +150,7 @@ describe("missing votes", () => {
     await ask("/subscribe edit", { channel: channel.id, missing: "ping" });
     const request = await open("Pinged motion");
     const [first, second] = ledger().superValidators;
-    // Who has voted is not pinged.
+    // Representatives of super validators that have voted are not pinged.
     ledger().castVote(request, true, second);
     await polls(3);
     harness.pass(7 * HOUR);
@@ -162,7 +162,7 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("ping their representatives in one channel of a server, the oldest that gets the reminder", async () => {
+  it("ping their representatives in one channel per server: the oldest one that gets the reminder", async () => {
     const { guild } = harness.discord;
     const second = world().addChannel({ type: 0, guild_id: guild.id, name: "second-votes" });
     await ask("/subscribe governance", { channel: second.id, missing: "ping", before: "24h" });
@@ -206,7 +206,7 @@ describe("missing votes", () => {
       harness.pass(7 * HOUR);
       const { pings } = await until(channel, new RegExp(`left to vote: ${title}`));
       ledger().closeVoteRequest(request, "Rejected");
-      // Another super validator's role is mentionable.
+      // Ignore the mentionable role of another super validator.
       return pings.filter((each) => each !== "@Grove");
     };
 
@@ -236,7 +236,7 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("do not include one that is no longer a super validator, and count the one in its place", async () => {
+  it("leave out a former super validator, and count its replacement", async () => {
     const request = await open("Replaced motion");
     const [gone] = missingFrom(request);
     const validator = ledger().validators.find(({ party }) => party === gone);
@@ -252,7 +252,7 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
-  it("are sent privately to one person, and not after their super validator has voted", async () => {
+  it("are sent privately to people who watch a voter, unless it has voted", async () => {
     const request = await open("Private motion");
     const [voter] = missingFrom(request);
     const [, other] = missingFrom(request);
@@ -274,7 +274,7 @@ describe("missing votes", () => {
     expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
   });
 
-  it("is forgotten on request", async () => {
+  it("have no mapping left after /watch forget and /voters remove", async () => {
     const { ana } = harness.discord.people;
     const [first, second] = ledger().superValidators;
     expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch ended");

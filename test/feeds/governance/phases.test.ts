@@ -3,7 +3,7 @@ import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("the standing of a vote request", () => {
+describe("the phase of a vote request", () => {
   let harness: Harness;
   let channel: Channel;
   let role: string;
@@ -40,7 +40,7 @@ describe("the standing of a vote request", () => {
   });
   afterAll(() => harness.close());
 
-  it("marks a vote of four hours, and reminds of it at one half and one eighth, with a ping", async () => {
+  it("is marked as short for a four-hour vote, with a pinging reminder at half and an eighth of its time", async () => {
     ledger().openVoteRequest({
       title: "Emergency",
       motion: "feature",
@@ -63,8 +63,8 @@ describe("the standing of a vote request", () => {
     expect(told(/left to vote: Emergency/)).toHaveLength(2);
   });
 
-  it("shows too few votes at the quorum date as expired everywhere, without reminders", async () => {
-    // Discord limits edits of messages that are more than an hour old, for each channel.
+  it("is expired everywhere if too few have voted by the quorum date, without further reminders", async () => {
+    // Use a new channel, because Discord limits edits of messages over an hour old per channel.
     channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "expiring" });
     await ask("/subscribe governance", { channel: channel.id, role });
     const request = ledger().openVoteRequest({
@@ -101,7 +101,7 @@ describe("the standing of a vote request", () => {
     await until(/Expired: Forgotten/);
   });
 
-  it("announces once if an accepted vote is not carried out within an hour", async () => {
+  it("is announced as overdue once if an accepted vote is not carried out within an hour", async () => {
     const request = ledger().openVoteRequest({
       title: "Stuck",
       motion: "feature",
@@ -134,7 +134,7 @@ describe("the standing of a vote request", () => {
     expect(world().refusals).toEqual([]);
   });
 
-  it("says of a request that is gone that its outcome is unknown, everywhere and by its own name", async () => {
+  it("is ended with an unknown outcome everywhere if the request disappears, with its title kept", async () => {
     channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "vanishing" });
     await ask("/subscribe governance", { channel: channel.id, role });
     const request = ledger().openVoteRequest({

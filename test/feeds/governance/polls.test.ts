@@ -4,7 +4,7 @@ import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 let harness: Harness;
 afterEach(() => harness.close());
 
-it("reads up to the last open request, and all pages if their number changes or every ten minutes", async () => {
+it("reads pages up to the last open request, and all pages if the total changes or every ten minutes", async () => {
   harness = await startHarness({
     explorer: { size: { ...SMALL, voteRequests: 330 } },
     env: ({ channels }) => ({
@@ -16,7 +16,7 @@ it("reads up to the last open request, and all pages if their number changes or 
   const { ledger, requests } = harness.explorer;
   const pages = () =>
     requests.filter(({ path }) => path.endsWith("/vote-requests")).map(({ query }) => Number(query.page));
-  /** The pages that were read from one poll to the next one but so many. */
+  /** Returns the pages that are read during this number of polls. */
   const during = async (polls: number, act: () => void = () => {}): Promise<number[]> => {
     const before = pages().length;
     act();
@@ -37,7 +37,7 @@ it("reads up to the last open request, and all pages if their number changes or 
   expect(Math.max(...(await during(1)))).toBe(0);
   expect(await during(1, () => harness.pass(10 * 60_000))).toContain(3);
 
-  // One that is still open stands far behind: its votes are read there.
+  // An open request is on a later page, so the pages up to it are read for its votes.
   const [open] = ledger.voteRequests.splice(0, 1);
   if (open) ledger.voteRequests.splice(250, 0, open);
   await during(1);

@@ -25,7 +25,7 @@ const told = (title: string) =>
     .filter((message) => textOf(message).includes(`vote request: ${title}`)).length;
 const open = (title: string) => explorer.ledger.openVoteRequest({ title, lastsMs: 86_400_000 });
 
-it("sends what was committed while the stored deliveries were read again", async () => {
+it("sends a delivery that was committed while the stored deliveries were being reread", async () => {
   const stored = newState();
   let beforeCommit = async () => {};
   const state: State = {
@@ -40,7 +40,7 @@ it("sends what was committed while the stored deliveries were read again", async
   const { outbox, running, runner } = await runGovernance(explorer, discord, state);
   await runner.poll();
   beforeCommit = async () => {
-    // As after another feed's commit with an unknown result: all is read before this commit is written.
+    // Imitates another feed's commit with an unknown result: everything is reread before this commit is written.
     running.reread?.();
     outbox.reread();
     await outbox.waitingMs();
@@ -54,7 +54,7 @@ it("sends what was committed while the stored deliveries were read again", async
   await outbox.stop();
 });
 
-it("announces what the state has lost again, after everything was read again", async () => {
+it("records a request again after the state has lost it, without a duplicate message", async () => {
   const state = newState();
   const { outbox, running, runner } = await runGovernance(explorer, discord, state);
   await runner.poll();
@@ -62,7 +62,7 @@ it("announces what the state has lost again, after everything was read again", a
   open("Lost motion");
   await runner.poll();
   await discord.world.until(() => told("Lost motion") === 1, "the announcement");
-  // Redis may lose a confirmed write when it is killed, or fails over (Redis: appendfsync everysec).
+  // Redis may lose a confirmed write in a crash or a failover (appendfsync everysec).
   const requests = state.open(trackedVoteRequests);
   const lost = [...(await requests.list()).keys()].filter((key) => !known.has(key));
   expect(lost).toHaveLength(1);

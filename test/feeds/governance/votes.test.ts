@@ -5,7 +5,7 @@ import { type Harness, startHarness, textOf } from "../../harness.js";
 
 type Row = Record<string, unknown>;
 
-describe("the votes that channels are told of", () => {
+describe("votes in announcements", () => {
   let harness: Harness;
   let channel: Channel;
   const world = () => harness.discord.world;
@@ -41,7 +41,7 @@ describe("the votes that channels are told of", () => {
     world()
       .read(channel)
       .filter((message) => new RegExp(`(Vote|\\d+ votes) on ${title}`).test(textOf(message)));
-  /** Who is told to have voted, in the order of the messages: what one poll finds is one. */
+  /** Returns the announced voters in message order. Votes that are found by one poll share a message. */
   const votersTold = (title: string, sign: string) =>
     told(title).flatMap((message) =>
       [...textOf(message).matchAll(new RegExp(`\\*\\*([^*]+)\\*\\* ${sign}`, "g"))].map(([, name]) => name),
@@ -55,11 +55,11 @@ describe("the votes that channels are told of", () => {
     await world().until(() => sent(/vote-requests$/) > before + 1, "two polls");
   };
 
-  it("come from the contract itself, in one request, and each with a tally that counts it", async () => {
+  it("come from the contract in one request, with a tally that includes them", async () => {
     const request = await open("Exact");
     await polled();
     const lists = sent(/vote-requests\/votes$/);
-    // The list lags behind by one vote: it tells that something moved, and not all of it.
+    // The list lags behind by one vote. It shows that something has changed, but not everything.
     harness.explorer.mood = (answer, path) => {
       const { content } = answer as { content?: Row[] };
       if (path !== "/v1/governance/vote-requests" || !content) return answer;
@@ -83,7 +83,7 @@ describe("the votes that channels are told of", () => {
     expect(votersTold("Exact", "✅")).toHaveLength(2);
   });
 
-  it("come from the list of votes if the contract is missing, by any id and by name", async () => {
+  it("come from the list of votes if the contract is missing, matched by any id or name", async () => {
     let request: VoteRequest | undefined;
     harness.explorer.mood = (answer, path) => {
       if (path.endsWith("/details")) return { ...(answer as object), rawPayload: null };
@@ -110,7 +110,7 @@ describe("the votes that channels are told of", () => {
     for (const { name } of voters(request, 3)) expect(textOf(shown)).toContain(`❌ no · **${name}**`);
   });
 
-  it("wait for the contract's newest version: an older one lacks votes", async () => {
+  it("are announced only once the contract's newest version is available", async () => {
     const request = await open("Lagging");
     await polled();
     let lags = true;
@@ -127,7 +127,7 @@ describe("the votes that channels are told of", () => {
     await world().until(() => votersTold("Lagging", "✅").length === 2, "both votes");
   });
 
-  it("reveal changes of the action, at any depth, once two reads agree", async () => {
+  it("lead to a report of changed action details, at any depth, once two reads agree", async () => {
     const place = { user: harness.discord.people.owner, channel: harness.discord.channels.general };
     await harness.discord.driver.ask(place, "/subscribe edit", { channel: channel.id, changes: true });
     const config = (minted: string) => ({
@@ -164,7 +164,7 @@ describe("the votes that channels are told of", () => {
     expect(changed()).toHaveLength(1);
   });
 
-  it("count once in a list with two versions of a request: the newer is shown", async () => {
+  it("are counted once if a list has two versions of a request, and the newer one is shown", async () => {
     const request = await open("Twice");
     let older: Row | undefined;
     harness.explorer.mood = (answer, path) => {

@@ -5,11 +5,11 @@ it.each([
   ["nothing is new", "ABC", "ABC", ""],
   ["one is new", "XABC", "ABC", "X"],
   ["several are new", "XYABC", "ABC", "XY"],
-  ["one left, and an old one came into the list behind the others", "ABO", "ABC", ""],
+  ["one left, and an older one moved up into the list", "ABO", "ABC", ""],
   ["one left while another joined", "XABO", "ABC", "X"],
   ["a new one is between known ones", "AXB", "ABC", "X"],
   ["all are new", "XYZ", "ABC", "XYZ"],
   ["the list is empty", "", "ABC", ""],
-])("if %s", (_, listed, known, joined) => {
+])("finds the validators that joined if %s", (_, listed, known, joined) => {
   expect(joinedAmong([...listed], (each) => known.includes(each)).join("")).toBe(joined);
 });

@@ -52,7 +52,7 @@ describe("validators that join", () => {
     expect(told(channel)).toEqual([]);
   });
 
-  it("are announced once, with the role, one by one or together", async () => {
+  it("are announced once, with the role's ping, alone or together", async () => {
     joined("Delta Labs");
     const one = await untilTold(channel, /Validator joined: Delta Labs/);
     expect(one.content).toBe(`<@&${role}> 🆕 Validator joined: Delta Labs`);
@@ -66,7 +66,7 @@ describe("validators that join", () => {
     expect(harness.discord.world.refusals).toEqual([]);
   });
 
-  it("are published if the subscription wants it", async () => {
+  it("are crossposted if the subscription asks for it", async () => {
     const { world, guild } = harness.discord;
     const news = world.addChannel({ type: 5, guild_id: guild.id, name: "news" });
     await ask("/subscribe newcomers", { channel: news.id, publish: true });
@@ -76,7 +76,7 @@ describe("validators that join", () => {
     await ask("/subscribe remove", { channel: news.id });
   });
 
-  it("are found by a click, and by completion", async () => {
+  it("can be opened from the menu, and found by autocomplete", async () => {
     const { driver, people, channels } = harness.discord;
     const several = await untilTold(channel, /4 validators joined/);
     const ana = { user: people.ana, channel };
@@ -87,7 +87,7 @@ describe("validators that join", () => {
     expect(offered[0]?.name).toContain("Onyx Trust");
   });
 
-  it("are announced once over a kill, and never for an empty or failed reading", async () => {
+  it("are announced once even if the bot is killed, and never for an empty or failed reading", async () => {
     await harness.bot().stop("SIGKILL");
     joined("While Away");
     await harness.start();
@@ -100,12 +100,12 @@ describe("validators that join", () => {
     expect(told(channel)).toHaveLength(4);
   });
 
-  it("of earlier times are no news for later subscribers", async () => {
+  it("are not announced to channels that subscribe later", async () => {
     await ask("/subscribe remove", { channel: channel.id });
     const votes = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     const before = votes();
-    // By then it has been seen that nobody is subscribed.
+    // Wait until the feed has noticed that there are no subscribers.
     await harness.discord.world.until(() => votes() > before + 3, "some polls");
     joined("Unseen");
     await ask("/subscribe newcomers", { channel: later.id });
@@ -116,7 +116,7 @@ describe("validators that join", () => {
     expect(told(channel)).toHaveLength(4);
   });
 
-  it("are listed, tried and edited as every subscription is, with their own options alone", async () => {
+  it("have a subscription that can be listed, tested and edited, with only its own options", async () => {
     expect(textOf(await ask("/subscribe list"))).toMatch(/newcomers.*validators that join.*last read/);
     expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain("A drill is on its way");
     expect(textOf(await untilTold(later, /🧪 DRILL/))).toContain("Nothing has happened");

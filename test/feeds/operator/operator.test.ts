@@ -49,7 +49,7 @@ describe("the operator's channel", () => {
     expect(message.pings).toEqual([]);
     expect(textOf(message)).toContain("EXPLORER_API_KEY");
     harness.explorer.accept(harness.explorer.key);
-    // It is tried again by itself, and may come back for a while: ten minutes make the end of it.
+    // The bot retries by itself. The problem ends after ten minutes without it.
     const answered = () => harness.bot().output().includes("The explorer answers again");
     await world().until(answered, "an answer", 40_000);
     harness.pass(11 * MINUTE);
@@ -62,7 +62,7 @@ describe("the operator's channel", () => {
     expect(textOf(message)).not.toContain(harness.explorer.key);
   });
 
-  it("reports undocumented answers, and later ones", async () => {
+  it("reports undocumented answers, and adds later ones to the same message", async () => {
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x" } : answer;
     const message = await untilTold(/answers otherwise than documented/);
@@ -74,7 +74,7 @@ describe("the operator's channel", () => {
     expect(told()).toHaveLength(2);
   });
 
-  it("reports late announcements, but not its own", async () => {
+  it("reports late announcements", async () => {
     const { channels } = harness.discord;
     const path = new RegExp(`^/channels/${channels.governance.id}/messages$`);
     const error = new DiscordError(500, 0, "Internal Server Error");
@@ -99,14 +99,14 @@ describe("the operator's channel", () => {
     expect(told().map(textOf)).toEqual(before);
   });
 
-  it("is not offered to people, who cannot subscribe to it", async () => {
+  it("is not listed as a subscription", async () => {
     const { driver, people } = harness.discord;
     const answer = await driver.ask({ user: people.owner, channel }, "/subscribe list");
     expect(textOf(answer)).not.toContain("· operator");
   });
 
-  it("calls a monitor each minute while the work is running, without the key in it or in the log", async () => {
-    // Whoever else knew this port before may ask here too.
+  it("calls the monitor while the work is running, without the explorer's key, and does not log its URL", async () => {
+    // Another program that knows this port may send requests too.
     const beat = await world().until(() => beats.find(({ url }) => url === secret), "a beat", 90_000);
     expect(beat.key).toBeUndefined();
     expect(harness.bot().output()).not.toContain("0123-secret-4567");

@@ -26,32 +26,36 @@ const difference = {
 
 describe("problems of the bot", () => {
   it.each<[string, Partial<Signs>, [string, readonly string[] | undefined][]]>([
-    ["nothing, where all is well", {}, []],
-    ["a key that is refused, at once", { troubles: () => new Map([["refused", ELAPSED]]) }, [["key", []]]],
+    ["finds nothing if everything works", {}, []],
+    ["finds a refused key at once", { troubles: () => new Map([["refused", ELAPSED]]) }, [["key", []]]],
     [
-      "commands that are not registered",
+      "finds commands that are not registered",
       { commandsProblem: () => "Discord could not be asked." },
       [["commands", ["Discord could not be asked."]]],
     ],
-    ["nothing yet of an explorer away for 14 min", awayFor(14 * MINUTE), [["explorer", undefined]]],
-    ["an explorer away for 15 min", awayFor(15 * MINUTE), [["explorer", []]]],
     [
-      "nobody knows before the explorer was asked",
+      "is undecided about an explorer that has been down for 14 min",
+      awayFor(14 * MINUTE),
+      [["explorer", undefined]],
+    ],
+    ["finds an explorer that has been down for 15 min", awayFor(15 * MINUTE), [["explorer", []]]],
+    [
+      "is undecided before the first request to the explorer",
       { troubles: () => undefined },
       [
         ["key", undefined],
         ["explorer", undefined],
       ],
     ],
-    ["announcements of 5 min are not late", { waitingMs: 5 * MINUTE }, []],
-    ["older ones are", { waitingMs: 5 * MINUTE + 1 }, [["late", []]]],
+    ["ignores announcements that have waited for 5 min", { waitingMs: 5 * MINUTE }, []],
+    ["finds announcements that have waited longer", { waitingMs: 5 * MINUTE + 1 }, [["late", []]]],
     [
-      "documents that were set aside, counted",
+      "counts documents that were set aside",
       { unreadable: ["prices", "requests", "prices"] },
       [["unreadable", ["prices: 2", "requests: 1"]]],
     ],
     [
-      "answers that nobody foresaw",
+      "finds undocumented answers",
       { unforeseen: () => [difference] },
       [["unforeseen", ["price $.burned: new (integer)"]]],
     ],
@@ -85,50 +89,50 @@ describe("problems of the bot", () => {
 
   it.each<[string, ReturnType<typeof compare>, Partial<ReturnType<typeof compare>>]>([
     [
-      "begins once",
+      "begins when it is first found",
       compare([], [["key", []]]),
       { begun: [{ channelId: CHANNEL, kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }] },
     ],
     ["does not begin again while it is open", compare([open], [["key", []]], NOW - 1), {}],
-    ["comes and goes within ten minutes as one", compare([open], [], NOW + 8 * MINUTE), {}],
+    ["stays open until it has been gone for ten minutes", compare([open], [], NOW + 8 * MINUTE), {}],
     [
-      "is over once it was not found for ten minutes",
+      "ends after ten minutes without it",
       compare([open], [], NOW + 9 * MINUTE),
       { changed: [{ ...open, endedAt: NOW + 9 * MINUTE, revision: 1 }] },
     ],
-    ["is not over where nobody knows", compare([open], [["key", undefined]]), {}],
+    ["does not end while its state is unknown", compare([open], [["key", undefined]]), {}],
     [
-      "is seen again each minute, without an edit",
+      "updates the time at which it was last seen, without an edit",
       compare([open], [["key", []]], NOW),
       { changed: [{ ...open, seenAt: NOW }] },
     ],
     [
-      "gathers what is seen of it",
+      "collects its details",
       compare([unforeseen], [["unforeseen", ["b"]]]),
       { changed: [{ ...unforeseen, seenAt: NOW, details: ["a", "b"], revision: 1 }] },
     ],
     [
-      "of documents, shows how many there are now",
+      "shows the current number of unreadable documents",
       compare([{ ...open, kind: "unreadable", details: ["prices: 2"] }], [["unreadable", ["prices: 3"]]]),
       {
         changed: [{ ...open, kind: "unreadable", seenAt: NOW, details: ["prices: 3"], revision: 1 }],
       },
     ],
     [
-      "is told anew where another channel is told from now on",
+      "is reported again if the operator's channel changes",
       compare([{ ...open, channelId: "1002" }], [["key", []]]),
       {
         begun: [{ channelId: CHANNEL, kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }],
         forgotten: ["key"],
       },
     ],
-    ["of answers, lasts for a day after the last one", compare([unforeseen], [], NOW + DAY - HOUR), {}],
+    ["lasts for a day after the last undocumented answer", compare([unforeseen], [], NOW + DAY - HOUR), {}],
     [
-      "of answers, is over then",
+      "ends a day after the last undocumented answer",
       compare([unforeseen], [], NOW + DAY),
       { changed: [{ ...unforeseen, endedAt: NOW + DAY, revision: 1 }] },
     ],
-    ["begins anew after the last was over", compare([{ ...open, endedAt: NOW - MINUTE }], []), {}],
+    ["stays ended if it is not found again", compare([{ ...open, endedAt: NOW - MINUTE }], []), {}],
     [
       "is forgotten after 30 days",
       compare([{ ...open, endedAt: NOW - 31 * DAY }], []),
@@ -139,7 +143,7 @@ describe("problems of the bot", () => {
   });
 });
 
-describe("the vitals of the background work", () => {
+describe("vitals of the background work", () => {
   const clock = { ms: 0 };
   const vitals = createVitals(() => clock.ms);
   const feeds = [{ name: "governance", pollMs: MINUTE }];
@@ -149,12 +153,12 @@ describe("the vitals of the background work", () => {
     [6 * MINUTE, () => {}, []],
     [6 * MINUTE + 1, () => {}, ["governance was last read 5 min ago"]],
     [7 * MINUTE, () => vitals.read("governance"), []],
-  ])("after %i ms", (ms, happens, expected) => {
+  ])("report unread feeds after %i ms", (ms, happens, expected) => {
     clock.ms = ms;
     happens();
     expect(vitals.unread(feeds)).toEqual(expected);
   });
-  it("an outbox is stalled if deliveries wait and none is settled", () => {
+  it("report a stalled outbox if deliveries wait and none is settled", () => {
     clock.ms = HOUR;
     expect(vitals.stuck(5 * MINUTE)).toEqual([]);
     expect(vitals.stuck(6 * MINUTE)).toEqual(["announcements have waited for 6 min, and none was sent"]);

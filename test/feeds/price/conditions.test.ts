@@ -17,7 +17,7 @@ import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
-describe("what people type for a value", () => {
+describe("a typed value", () => {
   it.each([
     ["0.16", "0.16"],
     ["$0.16", "$0.16"],
@@ -33,12 +33,12 @@ describe("what people type for a value", () => {
     ["0", undefined],
     ["soon", undefined],
     ["1e9", undefined],
-  ])("%s is %s", (typed, value) => {
+  ])("%s is read as %s", (typed, value) => {
     expect(options.value.parse(typed)).toBe(value);
   });
 });
 
-it("names a condition by its settings, and reads them from its name", () => {
+it("encodes a condition's settings in its name, and reads them back", () => {
   for (const settings of [
     { when: "above", value: "0.16", over: "24h" },
     { when: "below", value: "0.1", over: "24h" },
@@ -64,7 +64,7 @@ it.each([
   expect(isBelievable(price, NOW - age, last, NOW)).toBe(expected);
 });
 
-it("does not believe a price that does not say when it is from", () => {
+it("rejects a price without a time", () => {
   expect(isBelievable("0.16", null, "0.15", NOW)).toBe(false);
 });
 
@@ -86,7 +86,7 @@ describe("a condition", () => {
     return told;
   };
 
-  it("fires when it starts to hold, and again after moving back by 1 % and an hour", () => {
+  it("fires when it becomes true, and again after a move back by 1% and at least an hour", () => {
     const readings = [
       [0, "0.15"],
       [5, "0.161"],
@@ -123,7 +123,7 @@ describe("a condition", () => {
     ).toEqual(["10: 0.17 → 0.1599"]);
   });
 
-  it("does not fire if it held when it was created", () => {
+  it("does not fire if it was already true when it was created", () => {
     const rising = [
       [0, "0.17"],
       [5, "0.18"],
@@ -148,7 +148,7 @@ describe("a condition", () => {
     ).toEqual(["5: 0.15 → 0.139"]);
   });
 
-  it("compares a move with the price at the start of its span, if that is known", () => {
+  it("measures a move from the price at the start of its span, if that is known", () => {
     const samples: PriceSample[] = [
       [NOW - DAY, "0.2"],
       [NOW - HOUR, "0.1"],
@@ -165,7 +165,7 @@ describe("a condition", () => {
     expect(run(hour, readings, [])).toEqual([]);
   });
 
-  it("compares a move with the oldest price within its span while that at its start is not known", () => {
+  it("measures a move from the oldest price within its span if the price at its start is unknown", () => {
     const day = { when: "moves", value: 5, over: "24h" } as const;
     const young: PriceSample[] = [
       [NOW - 3 * HOUR, "0.1"],
@@ -176,7 +176,7 @@ describe("a condition", () => {
       [1, "0.106"],
     ] as const;
     expect(run(day, readings, young)).toEqual(["1: 0.1 → 0.106"]);
-    // A gap: the last price before the span says nothing of it.
+    // After a gap, the last price before the span is not used.
     expect(run(day, readings, [[NOW - 2 * DAY, "0.2"], ...young])).toEqual(["1: 0.1 → 0.106"]);
     const judged = judge({ ...day, repeat: "every" }, { isArmed: true }, "0.106", young, undefined, NOW);
     expect(judged).toMatchObject({ from: "0.1", since: NOW - 3 * HOUR });
@@ -185,22 +185,19 @@ describe("a condition", () => {
   it.each([
     ["no price yet", [], "24h", NOW + DAY],
     ["prices of three hours", [3 * HOUR, HOUR], "24h", NOW + 21 * HOUR],
-    ["prices of three hours, for a move in one", [3 * HOUR, HOUR], "1h", undefined],
+    ["prices of three hours, for a move within one hour", [3 * HOUR, HOUR], "1h", undefined],
     ["prices of a day", [DAY, HOUR], "24h", undefined],
     ["prices of nearly a day", [DAY - 15 * MINUTE, HOUR], "24h", undefined],
-    ["prices of a little less", [DAY - 15 * MINUTE - 1, HOUR], "24h", NOW + 15 * MINUTE + 1],
+    ["prices of slightly less than that", [DAY - 15 * MINUTE - 1, HOUR], "24h", NOW + 15 * MINUTE + 1],
     ["a gap of a day", [3 * DAY, 2 * HOUR], "24h", NOW + 22 * HOUR],
-  ] as const)(
-    "measures a move over its whole span from the time when that is known: %s",
-    (_, ages, over, expected) => {
-      const samples = ages.map((age): PriceSample => [NOW - age, "0.15"]);
-      expect(wholeFrom({ when: "moves", over }, samples, NOW)).toBe(expected);
-      expect(wholeFrom({ when: "above", over }, samples, NOW)).toBeUndefined();
-    },
-  );
+  ] as const)("says from when a move is measured over its whole span: %s", (_, ages, over, expected) => {
+    const samples = ages.map((age): PriceSample => [NOW - age, "0.15"]);
+    expect(wholeFrom({ when: "moves", over }, samples, NOW)).toBe(expected);
+    expect(wholeFrom({ when: "above", over }, samples, NOW)).toBeUndefined();
+  });
 });
 
-describe("what must happen before an alert repeats", () => {
+describe("the condition for repeating an alert", () => {
   it.each([
     [{ when: "above", value: 0.16 }, "the price was at 0.1584 USD or below"],
     [{ when: "below", value: 0.1 }, "the price was at 0.101 USD or above"],
@@ -212,7 +209,7 @@ describe("what must happen before an alert repeats", () => {
   });
 });
 
-describe("the move of a drill", () => {
+describe("a drill's example move", () => {
   it.each([
     [{ when: "below", value: 0.1 }, "0.16", { from: "0.101", to: "0.099" }],
     [{ when: "above", value: 0.16 }, "0.15", { from: "0.1584", to: "0.1616" }],

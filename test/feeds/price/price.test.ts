@@ -35,7 +35,7 @@ describe("a channel with price alerts", () => {
   });
   afterAll(() => harness.close());
 
-  it("gets the old and new price with its role's ping, once while the price stays there", async () => {
+  it("gets one alert with the old and new price and its role's ping while the price stays there", async () => {
     harness.explorer.ledger.setPrice(0.165);
     const message = await until(1);
     expect(message.content).toMatch(/^<@&\d+> Canton Coin rose above 0\.16 USD: 0\.165\d* \(\+10%\)$/);
@@ -44,7 +44,7 @@ describe("a channel with price alerts", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("gets no alert for a price that is a hundred times off, zero, or older than a quarter of an hour", async () => {
+  it("gets no alert for a price that is off by a factor of 100, zero, or older than 15 minutes", async () => {
     harness.explorer.ledger.setPrice(0.15);
     await polls(2);
     harness.pass(2 * HOUR);
@@ -58,7 +58,7 @@ describe("a channel with price alerts", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("gets another alert after the price came back and an hour has passed, and can snooze it", async () => {
+  it("gets another alert after the price has moved back and an hour has passed, and can snooze it", async () => {
     harness.explorer.ledger.setPrice(0.15);
     await polls(2);
     harness.explorer.ledger.setPrice(0.17);
@@ -73,7 +73,7 @@ describe("a channel with price alerts", () => {
     expect(world().refusals).toEqual([]);
   });
 
-  it("says which price an alert waits for, and shows no time of a price from the future", async () => {
+  it("says which price rearms an alert, and shows no time for a price from the future", async () => {
     const { ledger } = harness.explorer;
     ledger.setPrice(0.16);
     const atLimit = await ask("/subscribe price", { when: "below", value: "0.2", channel: channel.id });

@@ -40,30 +40,42 @@ describe("a silence", () => {
   it.each([
     ["is unconfirmed at first", {}, { kind: "unconfirmed" }],
     [
-      "is called where the next reading has the same time",
+      "is confirmed if the next reading has the same report time",
       { unconfirmed: ago(50 * MINUTE) },
       { kind: "silent", level: 1 },
     ],
-    ["is not called where the time has moved", { unconfirmed: ago(60 * MINUTE) }, { kind: "unconfirmed" }],
-    ["is not called on hold", { unconfirmed: ago(50 * MINUTE), onHold: true }, { kind: "nothing" }],
-    ["goes on", { open: { since: ago(50 * MINUTE), level: 1 } }, { kind: "nothing" }],
     [
-      "is worse",
+      "is not confirmed if the report time has changed",
+      { unconfirmed: ago(60 * MINUTE) },
+      { kind: "unconfirmed" },
+    ],
+    [
+      "is not confirmed while alerts are on hold",
+      { unconfirmed: ago(50 * MINUTE), onHold: true },
+      { kind: "nothing" },
+    ],
+    ["continues without another alert", { open: { since: ago(50 * MINUTE), level: 1 } }, { kind: "nothing" }],
+    [
+      "escalates to the next level",
       { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 } },
       { kind: "worse", level: 2 },
     ],
     [
-      "is not worse on hold",
+      "does not escalate while alerts are on hold",
       { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 }, onHold: true },
       { kind: "nothing" },
     ],
     [
-      "is over with a newer time, however old that is",
+      "ends with a newer report, however old it is",
       { open: { since: ago(7 * HOUR), level: 2 } },
       { kind: "back" },
     ],
-    ["is over on hold too", { open: { since: ago(7 * HOUR), level: 2 }, onHold: true }, { kind: "back" }],
-    ["is none within the limit", { seenAt: ago(45 * MINUTE) }, { kind: "nothing" }],
+    [
+      "ends even while alerts are on hold",
+      { open: { since: ago(7 * HOUR), level: 2 }, onHold: true },
+      { kind: "back" },
+    ],
+    ["does not start within the limit", { seenAt: ago(45 * MINUTE) }, { kind: "nothing" }],
   ])("%s", (_, given, verdict) => {
     expect(of(given)).toEqual(verdict);
   });
@@ -74,11 +86,15 @@ describe("many silences", () => {
   const silent = (count: number, at = ago(50 * MINUTE)) =>
     Array.from({ length: count }, (_, index) => at - index * 1_000);
   it.each([
-    ["are one event from a tenth and five on", [...alive(45), ...silent(5)], { silent: 5, total: 50 }],
-    ["are not with four", [...alive(20), ...silent(4)], undefined],
-    ["are not with less than a tenth", [...alive(100), ...silent(8)], undefined],
     [
-      "count nobody who went silent an hour before",
+      "are one event if they are at least five and a tenth of all validators",
+      [...alive(45), ...silent(5)],
+      { silent: 5, total: 50 },
+    ],
+    ["are separate events if there are only four", [...alive(20), ...silent(4)], undefined],
+    ["are separate events if they are less than a tenth", [...alive(100), ...silent(8)], undefined],
+    [
+      "do not count validators that went silent an hour earlier",
       [...alive(45), ...silent(4), ...silent(9, ago(2 * HOUR))],
       undefined,
     ],
@@ -97,20 +113,20 @@ describe("a version", () => {
     surveyVersions(versions.map((version) => ({ active: true, version })));
   it.each([
     [
-      "is behind what 60 % run",
+      "is behind the version that 60% run",
       "0.4.15",
       running("0.4.16", "0.4.16", "0.4.16", "0.4.15", "0.4.15"),
       "0.4.16",
     ],
     [
-      "is behind nothing where fewer run the same",
+      "is not behind if no version has a majority",
       "0.4.15",
       running("0.4.16", "0.4.16", "0.4.15", "0.4.14"),
       undefined,
     ],
-    ["is not behind where it is newer", "0.4.17", running("0.4.16", "0.4.16", "0.4.16"), undefined],
-    ["is not known to be behind where it is none", "latest", running("0.4.16"), null],
-    ["is not known to be behind while nobody is known", "0.4.15", running(), null],
+    ["is not behind if it is newer", "0.4.17", running("0.4.16", "0.4.16", "0.4.16"), undefined],
+    ["is not judged if it is not a version", "latest", running("0.4.16"), null],
+    ["is not judged if no validators are known", "0.4.15", running(), null],
   ])("%s", (_, own, survey, target) => {
     expect(behindWhat(own, survey)).toBe(target);
   });
@@ -132,7 +148,7 @@ describe("a version", () => {
       [49, undefined],
       [50, "1.1"],
       [80, "1.1"],
-      // The network moves, and it stays.
+      // The network moves on to a newer version, and this validator does not.
       [81, "1.2"],
       [104, "1.2"],
       [105, "1.2"],
@@ -146,13 +162,13 @@ describe("traffic", () => {
   const left = (more: Partial<Parameters<typeof trafficLeft>[0]>) =>
     trafficLeft({ isSv: false, consumed: "85", limit: "100", purchased: "100", ...more });
   it.each([
-    ["left", {}, 15],
-    ["overdrawn", { consumed: "120" }, 0],
-    ["of a super validator", { isSv: true }, undefined],
-    ["of whom nobody knows what it is", { isSv: null }, undefined],
-    ["while a purchase is under way", { limit: "90" }, undefined],
-    ["that is not known", { consumed: null }, undefined],
-    ["never bought", { purchased: "0", limit: "0" }, undefined],
+    ["is the share that is left", {}, 15],
+    ["is zero if overdrawn", { consumed: "120" }, 0],
+    ["is unknown for a super validator", { isSv: true }, undefined],
+    ["is unknown if the validator's kind is unknown", { isSv: null }, undefined],
+    ["is unknown while a purchase is under way", { limit: "90" }, undefined],
+    ["is unknown if the consumption is unknown", { consumed: null }, undefined],
+    ["is unknown if none was bought", { purchased: "0", limit: "0" }, undefined],
   ])("%s", (_, given, share) => {
     expect(left(given)).toEqual(share === undefined ? undefined : expect.closeTo(share, 6));
   });

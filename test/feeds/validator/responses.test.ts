@@ -32,7 +32,7 @@ const subscription: Subscription = {
   publish: false,
 };
 
-it("keeps every answer that it confirms, however many people press at the same time", async () => {
+it("keeps every confirmed response if many people click at the same time", async () => {
   const state = newState();
   const subscriptions = createSubscriptions(state);
   const subject = silenceOf(VALIDATOR, SINCE);
@@ -56,7 +56,7 @@ it("keeps every answer that it confirms, however many people press at the same t
     state,
     subscriptions,
     renderer: createRenderer(links),
-    // No name is read from the explorer here.
+    // This test reads no names from the explorer.
     names: createNames({ directory, explorer: {} as Explorer, state, log: quiet }),
     directory,
     links,

@@ -15,7 +15,7 @@ describe("a validator that a channel watches", () => {
   const world = () => harness.discord.world;
   const nameOf = (validator: Validator) => validator.party.name ?? "";
 
-  /** Time passes; all that are not quiet report at its end. */
+  /** Advances the clock. All validators that are not in `quiet` report at the end. */
   const pass = (ms: number) => {
     harness.pass(ms);
     report();
@@ -58,7 +58,7 @@ describe("a validator that a channel watches", () => {
   });
   afterAll(() => harness.close());
 
-  it("is subscribed to by its id, and says how it stands", async () => {
+  it("can be subscribed to by its id, and the answer shows its status", async () => {
     const answer = await ask("/subscribe validator", {
       validator: watched.party.id,
       channel: channel.id,
@@ -89,7 +89,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toEqual([]);
   });
 
-  it("is silent after two readings, reported once, with the role's ping in the content", async () => {
+  it("is reported as silent once after two readings, with the role's ping in the content", async () => {
     quiet.add(watched);
     pass(50 * MINUTE);
     const card = await until(/no report for/);
@@ -100,7 +100,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("can be acknowledged by those who may, and everyone sees by whom", async () => {
+  it("can be acknowledged by people with permission, and everyone sees by whom", async () => {
     const { driver, people } = harness.discord;
     const [card] = told();
     if (!card) throw new Error("No card");
@@ -125,7 +125,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("is reported again after six hours, without a ping if it was acknowledged, and when it is back, silently", async () => {
+  it("is reported again after six hours, without a ping if acknowledged, and silently when it is back", async () => {
     pass(6 * HOUR);
     const worse = await until(/Still silent/);
     expect(worse.pings).toEqual([]);
@@ -141,7 +141,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(3);
   });
 
-  it("is not called silent while the explorer itself is behind: the channel hears of that once, and of its end", async () => {
+  it("is not reported as silent while the explorer is behind, and the channel gets one message about the hold", async () => {
     const before = told().length;
     harness.pass(50 * MINUTE);
     const hold = await until(/alerts are on hold/, before);
@@ -154,7 +154,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 1);
   });
 
-  it("is one of many that go silent together: one message, one ping", async () => {
+  it("shares one message and one ping with others that go silent at the same time", async () => {
     const before = told().length;
     const { validators } = harness.explorer.ledger;
     for (const each of [watched, ...validators.slice(-8)]) quiet.add(each);
@@ -166,7 +166,7 @@ describe("a validator that a channel watches", () => {
     const { driver, people } = harness.discord;
     await driver.click({ user: people.ben, channel }, many, "I'm on it");
     expect(textOf(many)).toContain(`<@${people.ben.id}> is on it`);
-    // Six hours later those that are silent still are told of together, and nobody is pinged again.
+    // Six hours later, one message lists the validators that are still silent, without another ping.
     pass(6 * HOUR);
     const still = await until(/Still silent: 1 of yours/, before);
     expect(textOf(still)).toContain(nameOf(watched));
@@ -177,7 +177,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 2);
   });
 
-  it("is not called silent by an error, a missing row or a stale answer", async () => {
+  it("is not reported as silent because of an error, a missing row or a stale answer", async () => {
     const before = told().length;
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /validators/, times: 4 });
     await polls(2);
@@ -198,10 +198,10 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("is not called silent because the bot itself was frozen while it read", async () => {
+  it("is not reported as silent because the bot was frozen while reading", async () => {
     const before = told().length;
     let hasPassed = false;
-    // The rows are made before the time passes, and arrive after it.
+    // The rows are created before the clock advances, and arrive afterwards.
     harness.explorer.mood = (answer, path) => {
       if (path === "/v1/validators" && !hasPassed) {
         hasPassed = true;
@@ -215,7 +215,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("is snoozed until a time, and reported after it", { timeout: 60_000 }, async () => {
+  it("is not reported while snoozed, and reported again afterwards", { timeout: 60_000 }, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -234,7 +234,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("is reported if its traffic is low, and a day after it fell behind, without a ping", {
+  it("is reported if its traffic is low, and a day after its version fell behind, without a ping", {
     timeout: 60_000,
   }, async () => {
     const before = told().length;
@@ -244,7 +244,7 @@ describe("a validator that a channel watches", () => {
     expect(textOf(traffic)).toMatch(/less than 20% \([\d.]+ MB of [\d.]+ MB\)/);
     for (const each of harness.explorer.ledger.validators)
       each.version = each === watched ? "0.4.1" : "0.9.9";
-    // What the others run is read at the start, and every half hour.
+    // The versions of the other validators are read at the start and every half hour.
     await harness.restart();
     await polls(3);
     pass(25 * HOUR);
@@ -255,19 +255,19 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 2);
   });
 
-  it("is shown for the last time when it is no longer watched, and again for a new watch", {
+  it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", {
     timeout: 60_000,
   }, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
     const card = await until(/no report for/, before);
-    // Another of the channel's keeps its messages.
+    // Another subscription of the channel keeps its messages.
     const other = harness.explorer.ledger.validators.find((each) => each !== watched && each.party.name);
     await ask("/subscribe validator", { validator: other?.party.id ?? "", channel: channel.id });
     await ask("/subscribe remove", { channel: channel.id, subject: watched.party.id });
     await world().until(() => card.content.includes("Closed: no longer watched"), "its last edit");
-    // Discord gives the earlier message for a nonce that is younger than some minutes.
+    // Discord returns the earlier message if its nonce is only a few minutes old.
     pass(6 * MINUTE);
     await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, role });
     await until(/no report for/, before + 1);
@@ -277,7 +277,9 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("is closed in words when the channel's only subscription is removed", { timeout: 60_000 }, async () => {
+  it("has its alert marked as closed when the channel's only subscription is removed", {
+    timeout: 60_000,
+  }, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -292,7 +294,7 @@ describe("a validator that a channel watches", () => {
     expect(card.content).toContain("Closed: no longer watched");
   });
 
-  it("sends a drill the way it would tell of a silence, and leaves the state as it was", async () => {
+  it("sends a drill that looks like a real alert, and does not change the state", async () => {
     const before = told().length;
     await ask("/subscribe test", { channel: channel.id });
     const drill = await until(/DRILL/, before);
