@@ -1,8 +1,8 @@
 import { Client, Events } from "discord.js";
 
 /**
- * The reference of the benchmarks: a bare discord.js bot that answers every command with one fixed message, given in its
- * environment, and does nothing else.
+ * Reference of the benchmarks: a bare discord.js bot that answers every command with a fixed message from its
+ * environment.
  */
 
 const payload = JSON.parse(process.env.BARE_PAYLOAD ?? "{}");

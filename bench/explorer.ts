@@ -9,8 +9,8 @@ import { createCache } from "../src/storage/cache.js";
 import { connectRedis } from "../src/storage/redis.js";
 
 /**
- * What a hit costs against JSON.parse of the same page, and how many requests a day of use sends upstream against one a
- * command. All numbers are ratios against the reference in this same run.
+ * Measures the cost of a cache hit compared with JSON.parse of the same page, and the number of upstream
+ * requests during a day of use compared with one per command. All numbers are ratios within the same run.
  */
 
 const log = { warn: () => {}, info: () => {} };
@@ -43,7 +43,7 @@ const asAna = memory.for({ person: "ana" });
 const hit = () => asAna.validators({ page: 0, size: 100 });
 row("hit in memory ÷ JSON.parse of the same page", ((await microseconds(20_000, hit)) / parse).toFixed(3));
 
-// Completion: Discord wants choices within 3 s, and searches share the event loop with everything else.
+// Autocompletion: Discord allows 3 s, and searches share the event loop with everything else.
 const directory = createDirectory();
 const names = Array.from({ length: 5_100 }, (_, at) => ({
   id: `party-${at}::1220${at.toString(16).padStart(64, "0")}`,
@@ -66,7 +66,7 @@ if (redisInstalled()) {
   await createExplorerService({ upstream, cache: keep, now: () => now })
     .for("background")
     .validators({ page: 0, size: 100 });
-  // A memory that holds nothing: every reading comes from Redis.
+  // Without a memory cache, every read comes from Redis.
   const shared = createExplorerService({
     upstream,
     cache: createCache({ memoryMb: 1 / 1024, redis, log }),
@@ -81,7 +81,10 @@ if (redisInstalled()) {
   await server.close();
 } else console.log("redis-server is not installed: its row is left out (apt-get install redis-server)");
 
-/** The nth of many, by Zipf: the first is wanted twice as often as the second, three times as often as the third. */
+/**
+ * Picks an index by Zipf's law: the first is twice as likely as the second, and three times as likely as the
+ * third.
+ */
 const random = createRandom(42);
 function zipf(count: number): number {
   const total = Math.log(count) + 0.577;
@@ -94,7 +97,7 @@ function zipf(count: number): number {
   return at - 1;
 }
 
-/** The mix: commands by how often people use them, the most used first; lists by page and things by rank, each by Zipf. */
+/** Mix of commands, most used first. Pages of lists and things within a command follow Zipf's law. */
 const { validators, parties } = sandbox.ledger;
 const mix: readonly ((explorer: Explorer) => Promise<unknown>)[] = [
   (each) => each.price({}),

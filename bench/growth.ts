@@ -18,8 +18,8 @@ import type { Write } from "../src/storage/store.js";
 import { cpuOf } from "./measure.js";
 
 /**
- * What a poll without news, an edit and a delivery cost as channels and history grow: CPU time of the whole bot, which polls
- * each second, on a state that is filled beforehand.
+ * Measures the CPU time of the whole bot for a poll without news, an edit and a delivery, with growing
+ * numbers of channels and past requests. The bot polls every second, on a state that was filled before.
  */
 
 const CHANNELS = [1, 100, 1_000, 5_000];
@@ -30,8 +30,8 @@ const WINDOW_MS = 8_000;
 const SIZE = { validators: 40, parties: 100, voteRequests: 3, updates: 20, tokens: 3 };
 
 /**
- * Works on the state of a bot that is not running: on a copy, since libsql holds a file that this process had open for as long
- * as the process lives.
+ * Changes the state of a stopped bot. Works on a copy, because libsql keeps a file open until this process
+ * exits.
  */
 export async function onState<T>(dataDir: string, work: (state: State) => Promise<T>): Promise<T> {
   const copy = newDataDir();
@@ -44,7 +44,7 @@ export async function onState<T>(dataDir: string, work: (state: State) => Promis
   return result;
 }
 
-/** Writes many documents, a batch at a time. */
+/** Writes many documents in batches. */
 export async function fill(state: State, writes: Iterable<Write>): Promise<void> {
   let batch: Write[] = [];
   for (const write of writes) {
@@ -56,7 +56,10 @@ export async function fill(state: State, writes: Iterable<Write>): Promise<void>
   await state.commit(batch);
 }
 
-/** Every channel subscribed as the first one is, and told of so many requests that have ended, as of one that did. */
+/**
+ * Yields a subscription for every channel, and the messages about many past requests, all copied from one
+ * example.
+ */
 function* grown(state: State, channels: readonly Channel[], past: number, like: Like): Generator<Write> {
   const { subscription, request, message } = like;
   for (const { id: channelId } of channels)
@@ -85,7 +88,7 @@ interface Like {
   readonly message: Announced;
 }
 
-/** One of each document, as the bot itself writes them for a request that opens and ends. */
+/** Returns one document of each kind, as written by the bot for a request that opens and ends. */
 async function sample(place: Stack): Promise<Like> {
   const { discord, explorer } = place;
   const { world, channels } = discord;
@@ -112,7 +115,7 @@ async function sample(place: Stack): Promise<Like> {
   });
 }
 
-/** CPU of the bot in ms over so many ms, and how many requests that fit it sent meanwhile. */
+/** Measures the bot's CPU time in ms, and the number of requests with a method, during a time span. */
 async function over(place: Stack, ms: number, method: string): Promise<{ cpuMs: number; sent: number }> {
   const requests = () => place.discord.requests.filter((each) => each.method === method).length;
   const [cpu, sent] = [cpuOf(place.bot()), requests()];
@@ -138,7 +141,7 @@ async function measure(channelCount: number, past: number) {
   const startedAt = performance.now();
   await place.start();
   const startMs = performance.now() - startedAt;
-  // What follows a start: names are read, and every message is looked at once.
+  // Wait for the work after a start: names are loaded, and every message is checked once.
   await new Promise((resolve) => setTimeout(resolve, 6_000 + (channelCount * past) / 100));
   const idle = await over(place, WINDOW_MS, "POST");
   discord.requests.length = 0;

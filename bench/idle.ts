@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makeStack } from "../sandbox/stack.js";
 
 /**
- * What the bot asks the explorer by itself in an hour in which nobody asks anything, with the default settings: a real hour,
- * since its timers cannot be hurried (or so many minutes as the first argument says).
+ * Counts the bot's own requests to the explorer in an hour without commands, with default settings. It takes
+ * a real hour, because timers can't be sped up. The first argument sets another number of minutes.
  */
 
 const minutes = Number(process.argv[2] ?? 60);

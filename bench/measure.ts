@@ -8,24 +8,24 @@ import { type SandboxDiscord, startSandboxDiscord } from "../sandbox/discord/ser
 import type { Message } from "../sandbox/discord/world.js";
 import { memoryOf as memoryOfProcess } from "../sandbox/process-memory.js";
 
-/** A bot and the sandbox's Discord that it is connected to. */
+/** A bot, and the sandbox's Discord to which it is connected. */
 export interface Subject {
   readonly discord: SandboxDiscord;
   readonly bot: BotProcess;
-  /** Where its commands are typed; each call by somebody else. */
+  /** Returns a place to type commands, with another person for each call. */
   somebody(): Place;
 }
 
 /** Linux counts CPU time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that a process has used. */
+/** Returns the CPU seconds that a process has used. */
 export function cpuOf({ child }: BotProcess): number {
   const columns = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(columns[11]) + Number(columns[12])) / TICKS_PER_SECOND;
 }
 
-/** Memory that a bot holds, in MB. */
+/** Returns the memory usage of a bot in MB. */
 export const memoryOf = ({ child }: BotProcess): number => memoryOfProcess(child.pid ?? 0);
 
 export const median = (values: readonly number[]): number =>
@@ -36,7 +36,7 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** People who type by turns, made once. */
+/** Creates people who type in turns. */
 export function crowd(discord: SandboxDiscord, size: number): () => Place {
   const users = Array.from({ length: size }, (_, at) => {
     const user = discord.world.addUser(`Person ${at}`);
@@ -50,7 +50,7 @@ export function crowd(discord: SandboxDiscord, size: number): () => Place {
   };
 }
 
-/** What the sandbox has kept of the past, which is not the bot's to carry. */
+/** Deletes the sandbox's history, so that it doesn't affect the measurements. */
 export function forgetPast({ discord }: Pick<Subject, "discord">): void {
   for (const messages of discord.world.messages.values()) messages.length = 0;
   discord.world.files.clear();
@@ -58,7 +58,7 @@ export function forgetPast({ discord }: Pick<Subject, "discord">): void {
   discord.requests.length = 0;
 }
 
-/** Types a command so many times, so many at once, and waits for each first answer. */
+/** Types a command repeatedly, with limited concurrency, and waits for each first answer. */
 export async function inTurns(
   { discord, somebody }: Subject,
   count: number,
@@ -77,7 +77,9 @@ export async function inTurns(
   return all;
 }
 
-/** Types so many commands a second for so many ms, whether they are answered or not; the times to the answers in ms. */
+/**
+ * Types commands at a fixed rate, without waiting for answers (open loop). Returns the response times in ms.
+ */
 export async function inOpenLoop(
   { discord, somebody }: Subject,
   perSecond: number,
@@ -106,16 +108,16 @@ export async function inOpenLoop(
 
 const BARE = fileURLToPath(new URL("../dist/bench/bare.js", import.meta.url));
 
-/** Builds the reference bot, so that it runs as plain JavaScript like the other. */
+/** Builds the reference bot, so that both bots run as plain JavaScript. */
 export async function buildBare(): Promise<void> {
   const entry = fileURLToPath(new URL("bare.ts", import.meta.url));
   await build({ entryPoints: [entry], outfile: BARE, format: "esm", target: "node20", logLevel: "error" });
 }
 
-/** What a message holds, to be sent again as it is. */
+/** Returns the contents of a message, to be sent unchanged. */
 export const contentsOf = ({ embeds, components }: Message) => ({ embeds, components });
 
-/** Starts the reference bot on a Discord of its own, if the same commands are registered. */
+/** Starts the reference bot on a separate Discord, with the same commands registered. */
 export async function startBare(payload: object, commands: object[]): Promise<Subject> {
   const discord = await startSandboxDiscord();
   discord.world.commands.set("", commands);
@@ -129,7 +131,7 @@ export async function startBare(payload: object, commands: object[]): Promise<Su
   return { discord, bot, somebody: crowd(discord, 200) };
 }
 
-/** A command with its options, typed. */
+/** Returns a function that types a command with its options. */
 export const typed =
   (discord: SandboxDiscord, command: string, given: Given = {}) =>
   (place: Place): Interaction =>

@@ -2,7 +2,7 @@ import type { Fault } from "../sandbox/explorer/faults.js";
 import { makeStack } from "../sandbox/stack.js";
 import { crowd, forgetPast, inOpenLoop, median, percentile, typed } from "./measure.js";
 
-/** Each way in which the sandbox's explorer can fail. */
+/** All faults of the sandbox's explorer. */
 const FAULTS: readonly Fault[] = [
   { kind: "slow", ms: 5_000 },
   { kind: "status", status: 500 },
@@ -22,8 +22,8 @@ const FAULTS: readonly Fault[] = [
 const nameOf = (fault: Fault) => ("status" in fault ? `status ${fault.status}` : fault.kind);
 
 /**
- * What commands about one network take while people ask another one, too, whose explorer fails: p99 of each way of failing, by
- * the p99 while both are well.
+ * Measures commands about one network while people also use another one, whose explorer fails. Reports the
+ * p99 for each fault, relative to the p99 without faults.
  */
 export async function networks(
   production: Readonly<Record<string, string>>,

@@ -22,8 +22,9 @@ import { networks } from "./networks.js";
 import { watches } from "./watches.js";
 
 /**
- * What the bot costs, as ratios against a bare discord.js bot in the same run (bench/bare.ts), and what it asks of the
- * explorer; a table in Markdown. `npm run bench -- cpu,time` runs some of it.
+ * Measures the bot's resources as ratios to a bare discord.js bot in the same run (bench/bare.ts), and its
+ * requests to the explorer. Prints a table in Markdown. `npm run bench -- cpu,time` runs some of the
+ * sections.
  */
 
 const SECTIONS = [
@@ -52,7 +53,7 @@ const row = (what: string, value: string, aim: string) => console.log(`| ${what}
 const ratio = (value: number) => value.toFixed(2);
 const log = (text: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 
-/** Our bot on a sandbox of its own, once it has read the lists it completes from. */
+/** Starts our bot on a separate sandbox, and waits until it has read the lists for autocompletion. */
 async function startOurs(more: Record<string, string> = {}): Promise<{ place: Stack; subject: Subject }> {
   const place = await makeStack({ explorer: { lively: false }, env: () => ({ ...production, ...more }) });
   await place.start();
@@ -134,7 +135,7 @@ async function startTimes(): Promise<void> {
   await place.close();
 }
 
-/** Commands over all screens but those with pictures, by how often people use them. */
+/** Mix of commands for all screens without pictures, weighted by how often people use them. */
 function mixOf({ explorer: { ledger } }: Stack): readonly (readonly [command: string, given: () => Given])[] {
   const random = createRandom(42);
   const rank = (count: number) => Math.min(count - 1, Math.floor(count ** random.next()) - 1);
@@ -195,7 +196,9 @@ async function memory(): Promise<void> {
   await place.close();
 }
 
-/** Memory once it is ready, on so many servers, and after as many people as that have used it. */
+/**
+ * Measures memory after the start, for different numbers of servers, and after many people have used the bot.
+ */
 async function servers(): Promise<void> {
   const measure = async (guilds: number, people: number, commands = 10_000) => {
     const place = await makeStack({
@@ -226,7 +229,8 @@ async function requests(): Promise<void> {
   const COMMANDS = 10_000;
   const place = await makeStack({
     explorer: { lively: false },
-    // The hour takes about a minute, but timers keep the real time: a poll a second is then one a minute.
+    // The hour takes about a minute, but timers use real time, so a poll per second corresponds to one per
+    // minute.
     env: () => ({ ...production, HTTP_PORT: "18081", GOVERNANCE_POLL_SECONDS: "1" }),
   });
   await place.start();
@@ -249,7 +253,8 @@ async function requests(): Promise<void> {
     if (at % 1_000 === 0) forgetPast(place);
   }
   const caused = (await sent()) - before;
-  // The background asks for no validator or party by its id here, and for no vote request: none is new.
+  // The background work sends no requests for single validators, parties or (as none is new) vote requests
+  // here.
   const single = place.explorer.requests.filter(({ path }) =>
     /validators\/.+::|parties\/.+::|details$/.test(decodeURIComponent(path)),
   );
@@ -322,7 +327,7 @@ async function pace(): Promise<void> {
   await place.close();
 }
 
-/** What everybody's commands take while one person types without an end into a field that completes. */
+/** Measures everyone's commands while one person types continuously into a field with autocompletion. */
 async function flood(): Promise<void> {
   const { place, subject } = await startOurs();
   const { discord } = place;
@@ -332,7 +337,7 @@ async function flood(): Promise<void> {
   const person = { user: discord.people.ben, channel: discord.channels.general };
   const texts = ["q".repeat(600), "quartz pavilion ".repeat(30), "1220", "e", "delta labs"];
   let at = 0;
-  // As fast as a hand can have it sent, and twice that.
+  // Twice as fast as a person can type.
   const typing = setInterval(() => {
     at += 1;
     const given = { party: texts[at % texts.length] ?? "" };

@@ -8,7 +8,7 @@ import { HOUR, MINUTE } from "../src/util/units.js";
 import { fill, onState } from "./growth.js";
 import { memoryOf } from "./measure.js";
 
-/** People with private alerts, and watches of each. */
+/** Number of people with private alerts, and of watches per person. */
 const CROWDS = [
   [100, 1],
   [1_000, 1],
@@ -16,10 +16,10 @@ const CROWDS = [
   [5_000, 1],
 ] as const;
 const VALIDATORS = 300;
-/** Validators that go silent together. */
+/** Number of validators that go silent together. */
 const SILENT = 100;
 
-/** Returns a port that is free now. */
+/** Returns a free port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -63,7 +63,7 @@ async function measure(people: number, watchesEach: number) {
   await place.bot().stop();
   // A report moves a validator to the front of the ledger's list.
   const validators = [...explorer.ledger.validators];
-  /** All validators report, except for the first ones. */
+  /** Makes all validators except for the first ones report. */
   const report = (silent: number) => {
     for (const each of validators.slice(silent)) explorer.ledger.setValidatorActive(each, true);
   };

@@ -31,7 +31,7 @@ export function withNetwork(
   const option = {
     type: ApplicationCommandOptionType.String,
     name: NETWORK_OPTION,
-    description: "Which network (the one set here)",
+    description: "Network (default: the one set for this channel or server)",
     choices: choicesOf(networks),
   } as const;
   const { choices, ...open } = option;

@@ -57,7 +57,7 @@ export function withOrder<Builder extends Optionable>(
   builder.addStringOption((option) =>
     option
       .setName("order")
-      .setDescription(`Which first (${latest.replace(" first", "")})`)
+      .setDescription(`Sort order (default: ${latest.replace(" first", "")})`)
       .addChoices({ name: latest, value: "DESC" }, { name: earliest, value: "ASC" }),
   );
   return builder;

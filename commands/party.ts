@@ -2,12 +2,12 @@ import type { ReadingCommand } from "../src/discord/command.js";
 import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 const ofParty = (name: string, description: string) =>
-  withPrivate(withId(subcommand(name, description), "party", "Its party id, or its name", true));
+  withPrivate(withId(subcommand(name, description), "party", "Party id or name", true));
 
 const list = subcommand("list", "All parties").addStringOption((option) =>
   option
     .setName("sort")
-    .setDescription("Sort by (last activity)")
+    .setDescription("Sort by (default: last activity)")
     .addChoices(
       { name: "last activity", value: "LAST_ACTIVITY_AT" },
       { name: "first seen", value: "FIRST_SEEN_AT" },
@@ -16,7 +16,7 @@ const list = subcommand("list", "All parties").addStringOption((option) =>
 
 export const party: ReadingCommand = {
   definition: readingCommand("party", "Parties on the ledger: balances and rewards")
-    .addSubcommand(withPrivate(withOrder(list, "latest first", "earliest first")))
+    .addSubcommand(withPrivate(withOrder(list, "newest first", "oldest first")))
     .addSubcommand(withPrivate(subcommand("top", "The largest balances")))
     .addSubcommand(ofParty("show", "One party: what it is and what it holds"))
     .addSubcommand(ofParty("rewards", "What a party has earned"))

@@ -6,7 +6,7 @@ export const price: ReadingCommand = {
     readingCommand("price", "The price of Canton Coin, with a chart").addStringOption((option) =>
       option
         .setName("over")
-        .setDescription("Time span of the chart (24 hours)")
+        .setDescription("Time span of the chart (default: 24 hours)")
         .addChoices(
           { name: "24 hours", value: "1d" },
           { name: "7 days", value: "7d" },

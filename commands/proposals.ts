@@ -5,13 +5,13 @@ import { rawData, rawDataButton, rulesButton, voteRules } from "../src/screens/v
 import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
 
 const ofProposal = (name: string, description: string) =>
-  withPrivate(withId(subcommand(name, description), "proposal", "Its title, or its vote request id", true));
+  withPrivate(withId(subcommand(name, description), "proposal", "Title or vote request id", true));
 
-const list = subcommand("list", "Vote requests, the open ones first, or by status or kind")
+const list = subcommand("list", "Vote requests, open ones first, or filtered by status or kind")
   .addStringOption((option) =>
     option
       .setName("status")
-      .setDescription("Status (open first, by deadline)")
+      .setDescription("Status (default: all, open ones first)")
       .addChoices(
         { name: "open", value: "open" },
         { name: "accepted", value: "accepted" },
@@ -23,7 +23,7 @@ const list = subcommand("list", "Vote requests, the open ones first, or by statu
   .addStringOption((option) =>
     option
       .setName("kind")
-      .setDescription("Kind of change (any)")
+      .setDescription("Kind of change (default: any)")
       .addChoices(
         { name: "featured applications", value: "apps" },
         { name: "super validators", value: "validators" },
@@ -37,7 +37,7 @@ export const proposals: ReadingCommand = {
   definition: readingCommand("proposals", "Governance: vote requests, votes and voters")
     .addSubcommand(withPrivate(list))
     .addSubcommand(ofProposal("show", "One vote request: what it changes, its votes and deadlines"))
-    .addSubcommand(ofProposal("votes", "Who voted how on a vote request"))
+    .addSubcommand(ofProposal("votes", "How each super validator voted on a vote request"))
     .addSubcommand(
       withPrivate(subcommand("voters", "How super validators vote, and how many votes they miss")),
     )

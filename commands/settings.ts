@@ -30,12 +30,12 @@ export function createSettings(
         .setName(NETWORK_OPTION)
         .setDescription("The default network")
         .setRequired(true)
-        .addChoices(...choicesOf(networks), { name: "none of its own", value: NO_NETWORK }),
+        .addChoices(...choicesOf(networks), { name: "no default", value: NO_NETWORK }),
     )
     .addChannelOption((option) =>
       option
         .setName(CHANNEL)
-        .setDescription("Only for this channel and its threads (whole server)")
+        .setDescription("Only for this channel and its threads (default: the whole server)")
         .addChannelTypes(
           ChannelType.GuildText,
           ChannelType.GuildAnnouncement,
@@ -56,11 +56,11 @@ export function createSettings(
       const chosenNetwork = served.find(({ id }) => id === wantedNetwork);
       await choices.set(channel === undefined ? { guild } : { guild, channel }, chosenNetwork?.id);
       const usualNetwork = chosenNetwork ?? (channel === undefined ? served[0] : undefined);
-      return say(served[0], md`Set`, [
+      return say(served[0], md`Default network changed`, [
         usualNetwork
-          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands that name no network are about **${usualNetwork.name}**.`
-          : md`${channelMention(channel ?? "")}: commands that name no network are about the server's network.`,
-        md`-# \`${NETWORK_OPTION}:\` names another in any command. Subscriptions stay what they are.`,
+          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands without \`network:\` use **${usualNetwork.name}**.`
+          : md`${channelMention(channel ?? "")}: commands without \`network:\` use the server's default network.`,
+        md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another. Existing subscriptions don't change.`,
       ]);
     },
   };

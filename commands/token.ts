@@ -8,7 +8,7 @@ export const token: ReadingCommand = {
         withId(
           subcommand("show", "One token: its standard, operators and requirements"),
           "contract",
-          "Its contract id, or the name of one seen before",
+          "Contract id, or the name of a token opened before",
           true,
         ),
       ),

@@ -5,12 +5,12 @@ const list = subcommand("list", "Validators that are down or outdated, or the fu
   (option) =>
     option
       .setName("status")
-      .setDescription("Which validators (all)")
+      .setDescription("Status (default: an overview)")
       .addChoices(
         { name: "all", value: "ALL" },
         { name: "active", value: "ACTIVE" },
         { name: "inactive", value: "INACTIVE" },
-        { name: "behind what most run", value: "BEHIND" },
+        { name: "outdated", value: "BEHIND" },
       ),
 );
 
@@ -24,7 +24,7 @@ export const validator: ReadingCommand = {
         withId(
           subcommand("show", "One validator: its last report, version and traffic"),
           "validator",
-          "Its name, or its party id",
+          "Name or party id",
           true,
         ),
       ),

@@ -9,24 +9,27 @@ import type { SandboxExplorer } from "./explorer/server.js";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 
-/** The built bot as a process of its own. */
+/** The built bot in a separate process. */
 export interface BotProcess {
   readonly child: ChildProcess;
-  /** What it has printed so far, on both channels. */
+  /** Returns its output so far, from stdout and stderr. */
   output(): string;
-  /** Resolves when it says that it is ready; fails when it ends before. */
+  /** Resolves when it reports that it is ready. Rejects if it ends before. */
   ready(ms?: number): Promise<void>;
-  /** Its exit code, or the signal that ended it. */
+  /** Its exit code or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
-  /** Sets its clock so many ms ahead of the real one. Resolves once it has been set, or the process has ended. */
+  /**
+   * Sets the offset of its clock from the real one, in ms. Resolves once it is set, or if the process has
+   * ended.
+   */
   setClock(offsetMs: number): Promise<void>;
 }
 
-/** A new empty folder for a bot's data. */
+/** Creates an empty folder for a bot's data. */
 export const newDataDir = (): string => mkdtempSync(join(tmpdir(), "crier-"));
 
-/** The environment that joins a bot to the two sandboxes. */
+/** Returns the environment that connects a bot to the two sandboxes. */
 export function botEnvironment(
   discord: SandboxDiscord,
   explorer: SandboxExplorer,
@@ -44,7 +47,7 @@ export function botEnvironment(
 
 const CLOCK = new URL("./clock.mjs", import.meta.url).href;
 
-/** Starts the built bot with an environment and nothing else of this process's, and with a clock that can be moved. */
+/** Starts the built bot with only this environment, and a clock that can be changed. */
 export function startBotProcess(
   env: Record<string, string>,
   clockOffsetMs = 0,
@@ -93,7 +96,7 @@ export function startBotProcess(
         look();
       }),
     setClock(offsetMs) {
-      // One that has ended is started with the time as it is then.
+      // If the process has ended, the next one starts with the current time.
       if (!child.connected) return Promise.resolve();
       const isSet = new Promise<void>((resolve) => {
         const look = (message: unknown) => {

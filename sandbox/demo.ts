@@ -6,8 +6,9 @@ import { makeStack } from "./stack.js";
 import { servePage } from "./web/server.js";
 
 /**
- * The sandbox as a page, until Ctrl-C. With --tour it plays a tour in the terminal instead and ends, with 0 only if all
- * was well; with --watch the bot is built and started again whenever its code changes; with --networks 2 it serves two.
+ * Serves the sandbox as a page until Ctrl-C. With --tour it plays a tour in the terminal instead. The tour's
+ * exit code is 0 only if every step succeeded. With --watch it rebuilds and restarts the bot when its code
+ * changes. With --networks 2 it serves two networks.
  */
 
 const USUAL_PORT = 4_310;
@@ -77,7 +78,7 @@ if (watching) {
         name: "renew",
         setup: (build) =>
           build.onEnd(({ errors }) => {
-            // The first one is of what runs already; one that fails writes nothing, and what runs goes on.
+            // The first build is already running. A failed build writes nothing, and the bot keeps running.
             if (!isFirst && errors.length === 0)
               renewing = renewing.then(renew).catch((error: unknown) => console.error(error));
             isFirst = false;

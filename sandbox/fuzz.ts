@@ -2,11 +2,12 @@ import { parseArgs } from "node:util";
 import { fuzz } from "./fuzz/fuzz.js";
 
 /**
- * `npm run fuzz -- --minutes 5 --seed 7`: every screen, feed and forged interaction against answers grown from the explorer's
- * own, in a process with a 256 MB heap. It ends with 0 only if the bot never ended, its event loop never stood still for
- * 200 ms, Discord refused nothing, and the state holds nothing large. `--main FILE` takes another build of the bot, `--only
- * PATTERN` spoils the answers of some endpoints alone, `--profile FOLDER` writes a CPU profile of the bot, `--hurry 20` runs
- * what runs every few minutes so many times as often, `--explain` shows what blocked the event loop.
+ * `npm run fuzz -- --minutes 5 --seed 7` tests every screen, feed and forged interaction against corrupted
+ * explorer answers, in a process with a 256 MB heap. The exit code is 0 only if the bot never ended, its
+ * event loop was never blocked for 200 ms, Discord refused nothing, and the state contains no large
+ * documents. `--main FILE` tests another build of the bot. `--only PATTERN` only corrupts the answers of some
+ * endpoints. `--profile FOLDER` writes a CPU profile of the bot. `--hurry 20` runs periodic jobs 20 times as
+ * often. `--explain` shows what blocked the event loop.
  */
 const { values } = parseArgs({
   options: {

@@ -18,7 +18,10 @@ const GOALS = {
 } as const;
 type Measured = keyof typeof GOALS;
 
-/** Measures messages on the sandbox's page at a phone's width, and writes docs/heights.md. The vote request is announced. */
+/**
+ * Measures messages on the sandbox's page at a phone's width, and writes docs/heights.md. The vote request
+ * must have been announced.
+ */
 export async function measureHeights(browser: Browser, url: string, { discord }: Stack): Promise<void> {
   const { world, driver, people, channels } = discord;
   const page = await browser.newPage({ viewport: { width: PHONE_WIDTH, height: 844 }, colorScheme: "dark" });
@@ -43,8 +46,8 @@ export async function measureHeights(browser: Browser, url: string, { discord }:
   };
 
   await go("general");
-  await ask("/validator list", {}, /what needs a look/);
-  await ask("/proposals show", { proposal: "time to vote" }, /Requested by/);
+  await ask("/validator list", {}, /overview/);
+  await ask("/proposals show", { proposal: "default voting" }, /Requested by/);
   await ask("/help", {}, /Look around/);
   const owner = { user: people.owner, channel: channels.general };
   await driver.ask(owner, "/subscribe digest", { every: "day" });

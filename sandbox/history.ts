@@ -10,10 +10,10 @@ const TOOL = fileURLToPath(new URL("../dist/src/state-tool.js", import.meta.url)
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** How long before the present the bot has its past, in ms. */
+/** Age of the bot's simulated past, in ms. */
 export const PAST_MS = 49 * HOUR;
 
-/** A month of prices that end at this one, a sample every five minutes, with a night in which nobody watched. */
+/** Returns a month of prices that end at this one, with a sample every five minutes and one night missing. */
 function inventPrices(price: number, now: number): [number, string][] {
   const samples: [number, string][] = [];
   for (let age = 30 * 24 * 60; age >= 5; age -= 5) {
@@ -26,7 +26,7 @@ function inventPrices(price: number, now: number): [number, string][] {
   return samples;
 }
 
-/** Runs the state's tool, as an operator does. */
+/** Runs the state tool, as an operator would. */
 function runTool(dataDir: string, ...given: string[]): void {
   const { status, stderr } = spawnSync(process.execPath, [TOOL, ...given], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir },
@@ -37,8 +37,8 @@ function runTool(dataDir: string, ...given: string[]): void {
 }
 
 /**
- * Gives a bot that does not run the prices it would have seen, had it run for a month.
- * @param prices the price now, by the name of the collection that holds a network's samples
+ * Adds a month of prices to the state of a stopped bot.
+ * @param prices the current price, by the name of the collection with a network's samples
  */
 export function givePrices(
   dataDir: string,
@@ -62,8 +62,8 @@ const WELCOME = `Welcome to the sandbox: the real bot, on a made-up ledger. Thre
 **3.** Be **Olga** (top right), type \`/subscribe validator\` with a validator that is 🟢 beside, take it down, and let an hour pass.`;
 
 /**
- * Lets the bot, which runs PAST_MS before the present, live through two days: a vote request that opens, is voted on and ends, a
- * question or two, and one more vote request. Then it is now.
+ * Runs the bot through two days, from PAST_MS ago until now: a vote request that opens, is voted on and ends,
+ * a few questions, and another vote request.
  */
 export async function livePast(place: Stack): Promise<void> {
   const { discord, explorer } = place;
@@ -78,7 +78,7 @@ export async function livePast(place: Stack): Promise<void> {
       20_000,
     );
   const { governance, general } = channels;
-  // What is there at the first reading is no news.
+  // The first read is the baseline and announces nothing.
   await world.until(() => reads() >= 3, "the first reading of the vote requests", 20_000);
   const first = ledger.openVoteRequest({ motion: "dsoConfig", lastsMs: 30 * HOUR, effectiveInMs: null });
   await told(governance, /New vote request/);

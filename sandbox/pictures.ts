@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import type { Message } from "./discord/world.js";
 import { makeStack, type Stack } from "./stack.js";
 
-/** Where the documents' pictures are. */
+/** Folder of the documentation's pictures. */
 export const PICTURES = fileURLToPath(new URL("../docs/pictures", import.meta.url));
 const FILE = join(PICTURES, "structure.json");
 
-/** What a message is made of, besides what changes from day to day. */
+/** Parts of a message that do not change from day to day. */
 interface Structure {
   readonly title: string;
   readonly fields: readonly string[];
@@ -23,7 +23,7 @@ interface Embed {
   readonly image?: object;
 }
 
-/** What a picture of a message shows, by which a test knows whether it still does. */
+/** Returns the structure of a message, with which a test checks if a picture is up to date. */
 export function structureOf({ embeds, components }: Message): Structure {
   const [embed = {}] = embeds as Embed[];
   const parts = components.flatMap((row) => row.components);
@@ -40,14 +40,14 @@ export function structureOf({ embeds, components }: Message): Structure {
 
 type Structures = Readonly<Record<string, Structure>>;
 
-/** Keeps what the pictures show, beside them. */
+/** Stores the structures of the pictures next to them. */
 export const keepStructures = (shown: Structures): void =>
   writeFileSync(FILE, `${JSON.stringify(shown, null, 2)}\n`);
 
-/** What the pictures showed when they were made. */
+/** Reads the stored structures of the pictures. */
 export const keptStructures = (): Structures => JSON.parse(readFileSync(FILE, "utf8")) as Structures;
 
-/** The place that the pictures are made in: nothing happens there by itself. */
+/** Creates the stack for the pictures, in which nothing happens automatically. */
 export const makePictureStack = (): Promise<Stack> =>
   makeStack({
     explorer: { lively: false },
@@ -59,10 +59,31 @@ export const makePictureStack = (): Promise<Stack> =>
     }),
   });
 
-/** Opens the vote request of the picture, has six votes cast on it, and waits until its announcement shows them. */
+/** Silences a validator that #ops watches, and waits until the alert is posted. */
+export async function alertOps({ explorer, discord, pass }: Stack): Promise<Message> {
+  const { world, driver, people, guild, channels } = discord;
+  const { validators } = explorer.ledger;
+  const watched = validators.find(({ party }) => party.name === "Birch Custody");
+  if (!watched) throw new Error("The ledger has no Birch Custody");
+  const ops = world.addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+  const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+  const olga = { user: people.owner, channel: channels.general };
+  await driver.ask(olga, "/subscribe validator", { validator: watched.party.id, channel: ops.id, role });
+  const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
+  for (const minutes of [0, 10, 10, 10, 45]) {
+    await pass(minutes * 60_000);
+    for (const each of validators)
+      if (minutes < 45 || each !== watched) explorer.ledger.setValidatorActive(each, true);
+    const before = reads();
+    await world.until(() => reads() > before + 1, "the validators' reports", 20_000);
+  }
+  return world.until(() => world.read(ops).at(-1), "the alert", 20_000);
+}
+
+/** Opens a vote request for the picture, casts six votes, and waits until the announcement shows them. */
 export async function announce({ explorer, discord, pass }: Stack): Promise<Message> {
   const { world, channels } = discord;
-  // The first read takes what is there as known.
+  // The first read is the baseline and announces nothing.
   const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
   await world.until(() => reads() >= 4, "the first read of the vote requests", 20_000);
   const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig", effectiveInMs: null });

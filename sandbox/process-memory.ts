@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Memory that a process holds, in MB. Linux only. */
+/** Returns the memory usage of a process in MB. Linux only. */
 export function memoryOf(pid: number): number {
   try {
     const [, kb = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

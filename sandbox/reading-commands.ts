@@ -2,10 +2,10 @@ import type { Given } from "./discord/driver.js";
 import type { Ledger } from "./explorer/ledger.js";
 import type { Random } from "./explorer/random.js";
 
-/** A command with what somebody may type for it. */
+/** A command with random options. */
 type ReadingCommand = readonly [command: string, given: () => Given];
 
-/** Every command that reads, with things of a ledger to ask for. */
+/** Returns every command that only reads, with options from a ledger. */
 export const readingCommands = (ledger: Ledger, random: Random): readonly ReadingCommand[] => [
   ["/price", () => ({ over: random.pick(["1d", "7d", "30d"]) })],
   ["/network", () => ({})],

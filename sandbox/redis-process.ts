@@ -6,16 +6,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 
-/** Whether a redis-server is installed here. */
+/** Returns true if redis-server is installed. */
 export const redisInstalled = (): boolean => spawnSync("redis-server", ["--version"]).status === 0;
 
-/** A redis-server of one's own, on a free port. */
+/** A separate redis-server on a free port. */
 export interface RedisProcess {
   readonly url: string;
   readonly port: number;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** Stops it without ending it: it holds its connections and answers nothing. */
+  /** Suspends it. It keeps its connections and answers nothing. */
   freeze(): void;
   thaw(): void;
   start(): Promise<void>;
@@ -38,7 +38,7 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** Prepares one, and starts it, unless `started` is false. Its data is kept while it is restarted. */
+/** Prepares a redis-server, and starts it unless `started` is false. Its data survives a restart. */
 export async function startRedis({ started = true } = {}): Promise<RedisProcess> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "crier-redis-"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startChromium } from "./chromium.js";
 import { measureHeights } from "./heights.js";
 import { givePrices } from "./history.js";
-import { announce, keepStructures, makePictureStack, PICTURES, structureOf } from "./pictures.js";
+import { alertOps, announce, keepStructures, makePictureStack, PICTURES, structureOf } from "./pictures.js";
 import { servePage } from "./web/server.js";
 import { typeCommand } from "./web/typist.js";
 
@@ -25,7 +25,7 @@ await page.locator(".say").waitFor();
 
 const last = () => page.locator("discord-message").last();
 
-/** Types a command with its options, and waits for what it shows. */
+/** Types a command with its options, and waits for the expected text. */
 async function ask(command: string, options: Readonly<Record<string, string>>, shows: string): Promise<void> {
   await typeCommand(page, command, options);
   await last().getByText(shows).first().waitFor();
@@ -40,15 +40,15 @@ const ofMessage = async (name: string, channel = channels.general) => {
   if (message) shown[name] = structureOf(message);
 };
 
-// A name is typed below: the bot knows it once it has read the lists, of which this is the last.
+// Autocompletion needs the lists of names. This one is read last.
 const hasNames = () => place.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
 await world.until(hasNames, "the names", 60_000);
 
 await ask("validator show", { validator: "quartz" }, "last report");
 await ofMessage("answer");
-// A long list, whole.
+// Make room for a long list.
 await page.setViewportSize({ width: 1_180, height: 1_400 });
-await ask("validator list", {}, "what needs a look");
+await ask("validator list", {}, "overview");
 await ofMessage("list");
 await page.setViewportSize({ width: 1_180, height: 1_020 });
 await ask("price", {}, "USD");
@@ -60,6 +60,11 @@ await announce(place);
 await last().getByText("yes").first().waitFor();
 await ofMessage("announcement", channels.governance);
 await page.screenshot({ path: join(PICTURES, "page.png") });
+
+const alert = await alertOps(place);
+await page.getByRole("navigation").getByRole("button", { name: "ops" }).first().click();
+await last().getByText("no report for").first().waitFor();
+await ofMessage("alert", world.channel(alert.channel_id));
 keepStructures(shown);
 await measureHeights(browser, served.url, place);
 

@@ -9,10 +9,10 @@ import { faultsOf } from "./soak/faults.js";
 import { makeStack } from "./stack.js";
 
 /**
- * Commands, clicks, polls and every fault of the sandbox, mixed at random from a printed seed: `npm run soak`, or
- * `npm run soak -- MINUTES SEED`. It ends with 0 only if nothing was refused by Discord, lost or doubled, nothing went
- * unanswered that could be answered, the bot never ended by itself, and its memory stayed flat: in the second half it is
- * not killed any more, so that one process shows it.
+ * Mixes commands, clicks, polls and every fault of the sandbox at random: `npm run soak`, or `npm run soak --
+ * MINUTES SEED`. It prints its seed. The exit code is 0 only if Discord refused nothing, no message was lost
+ * or duplicated, everything was answered if possible, the bot never ended by itself, and its memory stayed
+ * flat. In the second half the bot is not killed, so that the memory of one process can be measured.
  */
 
 const minutes = Number(process.argv[2] ?? 10);
@@ -53,13 +53,13 @@ const audited = [discord.channels.governance, withVotes, ...others, forum];
 const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
 await world.until(() => polls() > 8, "the baseline", 60_000);
 
-/** What the bot was sent while nothing kept it from answering; the rest is sent all the same. */
+/** Interactions sent while no fault kept the bot from answering. Others are sent too, but not checked. */
 const due: Interaction[] = [];
 let calm = true;
 let sent = 0;
 const problems: string[] = [];
 const memory: number[] = [];
-/** What the processes before this one have printed. */
+/** Output of earlier processes. */
 const outputs: string[] = [];
 const counts = new Map<string, number>();
 const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -70,7 +70,7 @@ const keep = (interaction: Interaction) => {
   if (calm) due.push(interaction);
   if (due.length > 2_000) due.splice(0, 1_000).filter(isUnanswered).forEach(complain);
 };
-/** Not answered, or still said to be thinking. */
+/** True if an interaction has no answer, or still shows "thinking". */
 const isUnanswered = ({ answered, thinking }: Interaction) => answered === undefined || thinking;
 const complain = ({ id, type }: Interaction) =>
   problems.push(`Interaction ${id} of type ${type} went unanswered`);
@@ -136,7 +136,7 @@ while (Date.now() < endsAt && problems.length === 0) {
   const restarts = name.startsWith("bot") || name.startsWith("gateway");
   if (restarts) {
     calm = false;
-    // What is on its way when the bot is killed, or cut off, is lost with it.
+    // Interactions in transit are lost when the bot is killed or disconnected.
     const settled = due.filter((each) => !isUnanswered(each));
     due.splice(0, due.length, ...settled);
   }
@@ -164,7 +164,7 @@ problems.push(...requests.wrong().slice(0, 20));
 due.filter(isUnanswered).forEach(complain);
 lookAtExit();
 if (limits.refused > 0) problems.push(`${limits.refused} requests were refused by Discord's limits`);
-// A 500 is the sandbox's own doing.
+// A 500 is an error of the sandbox.
 for (const refusal of world.refusals.filter(({ status }) => status < 500))
   problems.push(`Discord refused: ${JSON.stringify(refusal).slice(0, 300)}`);
 outputs.push(place.bot().output());

@@ -7,40 +7,40 @@ import {
   startSandboxExplorer,
 } from "./explorer/server.js";
 
-/** The built bot between the two sandboxes, with one clock for all three. */
+/** The built bot with both sandboxes, on one clock. */
 export interface Stack {
   readonly explorer: SandboxExplorer;
-  /** The explorer of a second network, if there is one. */
+  /** Explorer of a second network, if there is one. */
   readonly second: SandboxExplorer | undefined;
   readonly discord: SandboxDiscord;
-  /** The bot's process: the last one that was started. */
+  /** Returns the bot's process that was started last. */
   readonly bot: () => BotProcess;
-  /** Starts the bot, again on the same data, and waits until it is ready. */
+  /** Starts the bot on the existing data, and waits until it is ready. */
   start(more?: Record<string, string>): Promise<void>;
-  /** Ends the bot and starts it again. */
+  /** Stops the bot and starts it again. */
   restart(more?: Record<string, string>): Promise<void>;
-  /** The folder of the bot's state. */
+  /** Folder of the bot's state. */
   readonly dataDir: string;
-  /** The time for the bot, the ledger and Discord alike, epoch ms. */
+  /** Returns the time of the bot, the ledger and Discord, epoch ms. */
   now(): number;
-  /** Lets time pass for all three. Resolves once the bot's process knows. */
+  /** Advances the clock of all three. Resolves once the bot's clock is set. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface StackOptions {
   readonly explorer?: SandboxExplorerOptions;
-  /** Of a second network, whose validators are those of the first one. */
+  /** Options of a second network, which has the same validators. */
   readonly second?: SandboxExplorerOptions;
   readonly discord?: SandboxDiscordOptions;
-  /** How far in the past everything begins, in ms. */
+  /** Time in the past at which everything begins, in ms before now. */
   readonly agoMs?: number;
-  /** The time at which a clock begins that runs a thousand times slower than the real one, epoch ms. */
+  /** Start time of a clock that is a thousand times slower than the real one, epoch ms. */
   readonly clockAt?: number;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
-/** What tells the bot of a second network beside the one of its usual settings. */
+/** Returns the environment for a second network, in addition to the default one. */
 const networksOf = ({ url, key }: SandboxExplorer): Record<string, string> => ({
   NETWORKS: "main,test",
   NETWORK_NAME_MAIN: "MainNet",
@@ -50,7 +50,7 @@ const networksOf = ({ url, key }: SandboxExplorer): Record<string, string> => ({
   COIN_TEST: "TC",
 });
 
-/** Makes both sandboxes; the bot is started by `start`. */
+/** Creates both sandboxes. Call `start` to start the bot. */
 export async function makeStack({
   explorer: explorerOptions,
   second: secondOptions,

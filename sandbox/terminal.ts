@@ -1,6 +1,6 @@
 import type { Component, Message } from "./discord/world.js";
 
-/** Messages as text for a terminal, near to how Discord shows them. */
+/** Renders messages as text for a terminal, similar to Discord. */
 
 interface Embed {
   readonly title?: string;
@@ -12,7 +12,7 @@ interface Embed {
 
 const WIDTH = 84;
 
-/** Whether text is coloured: at a terminal alone, and not where NO_COLOR asks for none (no-color.org). */
+/** True if text is colored: only in a terminal, and unless NO_COLOR is set (no-color.org). */
 const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const painted = (code: string, text: string) => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
 const dim = (text: string) => painted("2", text);
@@ -21,7 +21,7 @@ const strong = (text: string) => painted("1", text);
 /** Names by id, for mentions. */
 export type Names = (id: string) => string | undefined;
 let nameOf: Names = () => undefined;
-/** Says what is mentioned by an id. */
+/** Sets the function that returns the name for a mentioned id. */
 export const nameBy = (names: Names): void => {
   nameOf = names;
 };
@@ -96,7 +96,7 @@ function component({ type, label, emoji, placeholder, options, disabled }: Compo
   return disabled ? dim(`( ${text} )`) : `[ ${text} ]`;
 }
 
-/** A message as lines. */
+/** Renders a message as lines. */
 export function draw(message: Message): string {
   const lines: string[] = [];
   if (message.visibleTo) lines.push(dim("only you can see this"));

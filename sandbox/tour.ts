@@ -8,7 +8,7 @@ const place = await makeStack({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
     WATCH_POLL_SECONDS: "2",
-    // The sandbox has no limit, and a tour should not wait for one.
+    // The sandbox has no rate limit, and the tour should not wait for one.
     EXPLORER_REQUESTS_PER_MINUTE: "1200",
   }),
 });
@@ -22,7 +22,7 @@ const terminal =
     : undefined;
 let isFirst = true;
 
-/** At a terminal, each step waits until it is wanted, and has a screen of its own. */
+/** Waits for Enter in a terminal, and clears the screen. */
 async function nextScreen(): Promise<void> {
   if (!terminal) return;
   if (!isFirst) await terminal.question("\nEnter goes on, Ctrl-C ends the tour. ");
@@ -30,7 +30,7 @@ async function nextScreen(): Promise<void> {
   console.clear();
 }
 
-/** Says what is done, shows what came of it, and fails unless it contains what it should. */
+/** Prints the title of a step, runs it and shows its message. Fails if the message does not match. */
 async function step(title: string, work: () => Promise<Message>, expected: RegExp): Promise<Message> {
   await nextScreen();
   console.log(rule(title));
@@ -71,14 +71,14 @@ async function tour(): Promise<void> {
   const transfers = await step("Ana types /transfers", () => driver.ask(here, "/transfers"), /Transfers/);
   await step("…and opens the first one", () => driver.choose(here, transfers, "CC"), /from .+ to/);
   await step("…and the event behind it", () => driver.click(here, transfers, "Ledger event"), /Event id/);
-  await step("…and the update it belongs to", () => driver.click(here, transfers, "Its update"), /Update id/);
+  await step("…and the update it belongs to", () => driver.click(here, transfers, "Update"), /Update id/);
   const choices = await driver.complete(here, "/lookup", "id", { id: "quarz" });
   console.log(rule('Ana types /lookup and "quarz": while she types she is offered'));
   console.log(choices.map((choice) => `  ${choice.name}`).join("\n"));
   const chosen = String(choices[0]?.value ?? "");
   await step("…and chooses the first", () => driver.ask(here, "/lookup", { id: chosen }), /That is a/);
   await step("Ana types /validator versions", () => driver.ask(here, "/validator versions"), /most common/);
-  await step("Ana types /help", () => driver.ask(here, "/help"), /What you can ask/);
+  await step("Ana types /help", () => driver.ask(here, "/help"), /What I can do/);
   const proposals = await step(
     "Ana types /proposals list",
     () => driver.ask(here, "/proposals list"),
@@ -100,7 +100,7 @@ async function tour(): Promise<void> {
     /Subscribed/,
   );
 
-  // The first read takes what is there as known.
+  // The first read is the baseline and announces nothing.
   const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
   await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
   const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
@@ -144,7 +144,7 @@ async function tour(): Promise<void> {
 
 /**
  * Plays a tour of the bot in the terminal.
- * @returns whether every step was as it should be
+ * @returns true if every step succeeded
  */
 export async function playTour(): Promise<boolean> {
   try {

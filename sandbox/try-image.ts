@@ -8,8 +8,9 @@ import { startSandboxDiscord } from "./discord/server.js";
 import { startSandboxExplorer } from "./explorer/server.js";
 
 /**
- * Does what the Dockerfile says, step by step, in clean folders and without Docker: each stage is a folder. Then it starts
- * the bot as the image would (its own user, nothing but the data folder writable), asks the health check, and stops it.
+ * Executes the Dockerfile step by step, without Docker: each stage is an empty folder. Then starts the bot as
+ * the image would (with its user, and only the data folder writable), runs the health check, and stops the
+ * bot.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -21,7 +22,7 @@ interface Instruction {
   readonly text: string;
 }
 
-/** The Dockerfile's instructions, continued lines joined. */
+/** Returns the Dockerfile's instructions, with continued lines joined. */
 function readDockerfile(): Instruction[] {
   return readFileSync(join(root, "Dockerfile"), "utf8")
     .replace(/\\\n/g, " ")
@@ -56,9 +57,9 @@ function copy(text: string): void {
 }
 
 function run(text: string): void {
-  // The folder that the image makes for its user is made below.
+  // The folder for the image's user is created below.
   if (text.startsWith("mkdir /data")) return;
-  // The machine's own npm cache is not the image's to clean.
+  // Keep this machine's npm cache.
   const own = text.replace(/\s*&& npm cache clean --force$/, "");
   execFileSync("sh", ["-c", own], {
     cwd: folder,

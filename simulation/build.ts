@@ -1,7 +1,10 @@
 import { build } from "esbuild";
 import { options } from "../build.js";
 
-/** Bundles the simulation into one file: loading its hundreds of files one by one takes as long as simulating half a day. */
+/**
+ * Bundles the simulation into one file, because loading hundreds of files takes as long as simulating half a
+ * day.
+ */
 await build({
   ...options,
   entryPoints: ["simulation/main.ts"],

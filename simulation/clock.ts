@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 
-/** A process of the bot, as far as time is concerned. */
+/** The clock-related state of a bot process. */
 export interface Owner {
-  /** How far ahead of the true time its wall clock is, in ms. */
+  /** Offset of its wall clock from the true time, in ms. */
   offset: number;
-  /** Its timers never fire again. */
+  /** True if its timers must not fire any more. */
   isDead: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Timer {
   isCleared: boolean;
 }
 
-/** A binary heap of timers, the earliest first. */
+/** A binary heap of timers, earliest first. */
 class Heap {
   readonly #items: Timer[] = [];
 
@@ -60,8 +60,8 @@ const isBefore = (a: Timer | undefined, b: Timer | undefined): boolean =>
   a !== undefined && b !== undefined && (a.at < b.at || (a.at === b.at && a.order < b.order));
 
 /**
- * Time that passes as fast as the work in it is done. It stands in for Node's timers, for Date and for performance.now(): nothing
- * else of a process may wait for anything real.
+ * A virtual clock that advances as soon as all work is done. It replaces Node's timers, Date and
+ * performance.now(), so a process must not wait for anything else.
  */
 export class VirtualClock {
   /** The true time, epoch ms. */
@@ -77,17 +77,17 @@ export class VirtualClock {
     this.#startedAt = startedAt;
   }
 
-  /** Runs something whose timers belong to a process. */
+  /** Runs a function whose timers belong to a process. */
   runAs<T>(owner: Owner, work: () => T): T {
     return this.#owners.run(owner, work);
   }
 
-  /** Runs something that belongs to the world, also if a process is at work. */
+  /** Runs a function outside of any process, even if one is running. */
   runOutside<T>(work: () => T): T {
     return this.#owners.run(undefined, work);
   }
 
-  /** The process that is at work; undefined in the world around it. */
+  /** Returns the running process, `undefined` outside of processes. */
   owner(): Owner | undefined {
     return this.#owners.getStore();
   }
@@ -109,10 +109,10 @@ export class VirtualClock {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Lets time pass until a moment, epoch ms. */
+  /** Advances the clock to a time, epoch ms. */
   async run(until: number): Promise<void> {
     for (;;) {
-      // Whatever follows without waiting from what was done before is done before time goes on.
+      // Run everything that does not wait for time before the clock advances.
       await new Promise((resolve) => this.#nextTurn(resolve));
       const next = this.#timers.pop();
       if (!next) break;
@@ -128,7 +128,7 @@ export class VirtualClock {
     this.now = until;
   }
 
-  /** Puts it in the place of this process's own time, for good. */
+  /** Permanently replaces this process's own time. */
   install(): void {
     const handle = (timer: Timer, again?: () => Timer) => ({
       timer,

@@ -10,71 +10,71 @@ import type { Write } from "../src/storage/store.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { History } from "./history/index.js";
 
-/** A validator that somebody watches. */
+/** A subscription to a validator. */
 export interface ValidatorWatch {
   readonly channelId: string;
-  /** By number. */
+  /** Number of the validator. */
   readonly validator: number;
-  /** The time that somebody chose, in ms; 0 for "automatic". */
+  /** The chosen time without a report, in ms. 0 for "automatic". */
   readonly afterMs: number;
-  /** Who is pinged; null if nobody is. */
+  /** Role to ping, null for none. */
   readonly roleId: string | null;
   readonly traffic: boolean;
 }
 
-/** A price that somebody waits for. */
+/** A price alert. */
 export interface PriceWatch {
   readonly channelId: string;
   readonly when: "above" | "below" | "moves";
-  /** USD, or percent in an hour. */
+  /** USD, or percent within an hour. */
   readonly value: number;
   readonly isOnce: boolean;
 }
 
-/** Who hears of vote requests. */
+/** A subscription to vote requests. */
 export interface GovernanceWatch {
   readonly channelId: string;
-  /** The one that they hear of, by its title, and since when; missing if it is all of them. */
+  /** Title of the only request that is watched, and the time since when. Missing if all requests are. */
   readonly only?: { readonly title: string; readonly since: number };
-  /** When they are reminded, before each deadline, in ms. */
+  /** Times of reminders before each deadline, in ms. */
   readonly before: readonly number[];
-  /** Whether each vote is told, and those who are missing are pinged. */
+  /** True if each vote is announced, and people with missing votes are pinged. */
   readonly votes: boolean;
 }
 
-/** A digest: when it is due, by the clock of Berlin. */
+/** A subscription to a digest. Times are in the time zone of Berlin. */
 export interface DigestWatch {
   readonly channelId: string;
   readonly every: "day" | "week";
-  /** As `HH:MM`, and 1 for Monday. */
+  /** As `HH:MM`. Weekday 1 is Monday. */
   readonly time: string;
   readonly weekday: number;
 }
 
-/** A server and a person, and what they are told of. */
+/** A server and a person with their subscriptions. */
 export interface Community {
   readonly ownerId: string;
   readonly personId: string;
-  /** The channel of the person's private messages. */
+  /** The person's direct message channel. */
   readonly directId: string;
   readonly validators: readonly ValidatorWatch[];
   readonly prices: readonly PriceWatch[];
   readonly governance: GovernanceWatch[];
   readonly digests: readonly DigestWatch[];
-  /** Who is pinged for which super validator, by their names. */
+  /** Roles or people to ping, by super validator name. */
   readonly mapped: ReadonlyMap<string, string>;
   readonly guildId: string;
-  /** The super validator whose missing votes the person is reminded of, by its name. */
+  /** Name of the super validator whose missing votes the person is reminded of. */
   readonly voterName: string;
-  /** Channels that hear of validators that join. */
+  /** Channels that are subscribed to new validators. */
   readonly newcomers: readonly string[];
-  /** Of the subscriptions that are there from the beginning. */
+  /** Writes of the initial subscriptions. */
   readonly writes: readonly Write[];
-  /** The person watches a vote request from now on. */
+  /** Returns the write that makes the person watch a vote request. */
   watchProposal(identity: string, title: string, now: number): Write;
 }
 
-/** When the person is reminded of a vote that is missing, before each deadline, in ms. */
+/** Times at which the person is reminded of a missing vote, in ms before each deadline. */
 export const VOTER_REMINDERS = [2 * DAY, DAY, 6 * HOUR];
 
 const PRICES = [
@@ -183,7 +183,7 @@ export function createCommunity(
     }),
   );
   const digests: readonly DigestWatch[] = [
-    // In the night in which the clocks change, this time is skipped, or comes twice.
+    // This time is skipped, or occurs twice, in the night in which clocks change.
     { channelId: third, every: "day", time: "02:30", weekday: 1 },
     { channelId: fifth, every: "week", time: "09:00", weekday: 1 },
   ];

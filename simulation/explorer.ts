@@ -11,7 +11,7 @@ import { isSuperValidator, trafficAt } from "./history/validators.js";
 import { stepAt, windowAt } from "./history/windows.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
-/** One network's explorer: the sandbox's, called directly, over a ledger that lives through a history. */
+/** A network's explorer: the sandbox's explorer, called directly, with a ledger that follows a history. */
 export class SimulatedExplorer {
   readonly ledger: Ledger;
   readonly #clock: VirtualClock;
@@ -19,7 +19,7 @@ export class SimulatedExplorer {
   readonly #surroundings: Surroundings;
   readonly #routes = findMyWay();
 
-  /** @param sibling another network's ledger, on which the same organizations are */
+  /** @param sibling another network's ledger with the same organizations */
   constructor(
     clock: VirtualClock,
     history: History,
@@ -37,7 +37,7 @@ export class SimulatedExplorer {
       size: {
         validators: history.validatorCount + SUPER_VALIDATORS,
         parties: 20 + Math.max(history.validatorCount + SUPER_VALIDATORS, 60),
-        // Those from before tell who the super validators are.
+        // Older requests show who the super validators are.
         voteRequests: 8,
         superValidators: SUPER_VALIDATORS,
         updates: 2,
@@ -49,7 +49,7 @@ export class SimulatedExplorer {
     const superValidators = all.filter(({ isSv }) => isSv).slice(0, Math.ceil(history.validatorCount / 5));
     const others = all.filter(({ isSv }) => !isSv).slice(0, history.validatorCount - superValidators.length);
     all.splice(0, all.length, ...superValidators, ...others);
-    // Numbered so that the super validators are if the history has them.
+    // Assign numbers so that the super validators match the history.
     const numbers = Array.from({ length: history.validatorCount }, (_, number) => number);
     const numberOf = (isSv: boolean) =>
       numbers.splice(
@@ -72,7 +72,7 @@ export class SimulatedExplorer {
       Object.assign(party, { id: idOf.get(party.name) ?? party.id });
   }
 
-  /** What each validator has done, as far as the explorer tells. */
+  /** Updates each validator to the state that the explorer shows now. */
   #bringUpToDate(): void {
     const { now } = this.#clock;
     const history = this.#history;
@@ -86,7 +86,7 @@ export class SimulatedExplorer {
         history.lastSeen(isJoined ? joinedAs : number, told),
       );
       validator.active = told - validator.lastActiveAt < 2 * HOUR;
-      // Who joins runs what most run.
+      // New validators run the most common version.
       validator.version = history.versionOf(isJoined ? newestOf(history, told) : number, told);
       const { percent = 60, isBuying = false } = trafficAt(history, number, now) ?? {};
       validator.trafficUsed = validator.trafficBought * (1 - percent / 100);
@@ -94,7 +94,7 @@ export class SimulatedExplorer {
     }
   }
 
-  /** The newest update and the round, as far as the explorer tells. */
+  /** Updates the newest update and the round in an answer to the explorer's time. */
   #datedNow(json: unknown): unknown {
     const told = windowAt(this.#history.lags, this.#clock.now)?.from ?? this.#clock.now;
     if (typeof json !== "object" || json === null) return json;
@@ -106,7 +106,7 @@ export class SimulatedExplorer {
     };
   }
 
-  /** What the price is, and what is wrong with it. */
+  /** Sets the current price in an answer, with its fault if there is one. */
   #priceNow(json: object): object {
     const { now } = this.#clock;
     const { priceFaults, prices } = this.#history;
@@ -116,7 +116,10 @@ export class SimulatedExplorer {
     return { ...json, price, updateTimestamp: now - (fault === "stale" ? HOUR : 20 * SECOND) };
   }
 
-  /** What the explorer answers. @throws {ExplorerError} */
+  /**
+   * Answers a request.
+   * @throws {ExplorerError}
+   */
   ask(process: SimulatedProcess, path: string, query: Readonly<Record<string, unknown>> = {}) {
     const fault = windowAt(this.#history.explorerFaults, this.#clock.now);
     const work = async () => {
@@ -156,7 +159,10 @@ export class SimulatedExplorer {
   }
 }
 
-/** What JSON makes of an answer, numbers over 2^53 as text: a copy, several times as fast as writing and reading it. */
+/**
+ * Copies an answer as JSON would convert it, with numbers over 2^53 as text. Several times as fast as
+ * stringifying and parsing.
+ */
 function toJson(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
@@ -166,13 +172,13 @@ function toJson(value: unknown): unknown {
   return copy;
 }
 
-/** A validator that has come to the newest version there is. */
+/** Returns a validator that runs the newest version. */
 const newestOf = ({ spreads }: History, at: number): number =>
   [...(spreads.findLast((spread) => spread.at <= at)?.upgrades ?? [])].toSorted(
     ([, a], [, b]) => a - b,
   )[0]?.[0] ?? 0;
 
-/** Returns an answer as HTTP would bring it. */
+/** Returns an answer as an HTTP body. */
 function bodyOf(json: unknown): Body {
   const text = JSON.stringify(json);
   return { json, text, bytes: text.length };

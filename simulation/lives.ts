@@ -7,7 +7,7 @@ import { type Front, LeaseKeeper, startProcess } from "./process.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
-/** Another process takes over only when the lease of one that was killed has run out, in ms. */
+/** Time until another process takes over the lease of a killed one, in ms. */
 const LEASE_MS = 10 * SECOND;
 
 interface LivesDeps {
@@ -24,18 +24,21 @@ interface Life {
   readonly fronts: readonly Front[];
 }
 
-/** The bot's processes through a history: one that is started again whenever it is killed, and at times a second. */
+/**
+ * The bot's processes during a history: one that is restarted whenever it is killed, and sometimes a second
+ * one.
+ */
 export interface Lives {
-  /** When no process was there. */
+  /** Times without a running process. */
   readonly down: readonly Window[];
-  /** How many were started. */
+  /** Number of processes that were started. */
   count(): number;
   /** Returns a running process's fronts by network, or `undefined` if no process runs. */
   fronts(): Life["fronts"] | undefined;
   end(): void;
 }
 
-/** Starts the first process now, and arranges for what happens to it and to those after it. */
+/** Starts the first process, and schedules kills and restarts. */
 export function startLives(deps: LivesDeps): Lives {
   const { clock, history } = deps;
   const down: Window[] = [];
@@ -49,7 +52,7 @@ export function startLives(deps: LivesDeps): Lives {
       isDead: false,
       doom: undefined,
       onDeath: () => {
-        // Of several things that it does at once, each may be the last.
+        // If it does several things at once, any of them may be the last.
         if (process.isDead) return;
         process.isDead = true;
         alive.splice(

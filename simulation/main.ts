@@ -3,10 +3,11 @@ import { VirtualClock } from "./clock.js";
 import { RHYTHMS } from "./history/reports.js";
 
 /**
- * `npm run simulate -- --days 30 --seed 7 --runs 1`: so many days of the bot's whole background on a virtual clock, as the seed
- * draws them, judged by an oracle that knows what happened and none of the bot's code. Several runs take the seeds that follow.
- * `--networks 2` has the bot serve two. `--rhythm hour` and `--validators 8` choose what the seed decides otherwise. With
- * `--calm` nothing goes wrong, and no alert may come. `--find TEXT` prints the messages that hold a text. It ends with 0 only if nothing was told wrongly.
+ * `npm run simulate -- --days 30 --seed 7 --runs 1` runs the bot's whole background for 30 days on a virtual
+ * clock, with the events drawn from a seed. An oracle that shares no code with the bot checks the messages.
+ * Further runs use the following seeds. `--networks 2` serves two networks. `--rhythm hour` and `--validators
+ * 8` override the seed. With `--calm` nothing goes wrong, and there must be no alerts. `--find TEXT` prints
+ * the messages that contain a text. The exit code is 0 only if all messages were correct.
  */
 const { values } = parseArgs({
   options: {
@@ -21,12 +22,12 @@ const { values } = parseArgs({
   },
 });
 const days = Number(values.days);
-// Where the clocks change: nothing may depend on if the process runs.
+// A time zone with daylight saving, on which nothing may depend.
 process.env.TZ = "Europe/Berlin";
 const real = { now: performance.now.bind(performance) };
 const clock = new VirtualClock(Date.UTC(2026, 2, 20));
 clock.install();
-// What it runs is loaded when nothing of this process's own time is left in it.
+// Load the bot only after this process's own time has been replaced.
 const { simulate } = await import("./simulate.js");
 let failed = 0;
 for (let run = 0; run < Number(values.runs); run += 1) {

@@ -14,9 +14,9 @@ import type { Answer, Ballot, CalendarPage, Case, Cast, Visit } from "./oracle/e
 import type { Front } from "./process.js";
 import type { MemoryStore } from "./store.js";
 
-/** How long after a vote request has opened the person watches it, in ms. */
+/** Time after which the person watches a new vote request, in ms. */
 const WATCHED_AFTER = 10 * MINUTE;
-/** How often somebody looks at the server's calendar, in ms. */
+/** Interval at which the server's calendar is checked, in ms. */
 const CALENDAR_MS = 90 * MINUTE;
 
 interface NetworkDeps {
@@ -26,15 +26,15 @@ interface NetworkDeps {
   readonly discord: World;
   readonly store: MemoryStore;
   readonly random: Random;
-  /** What stands before the names of the network's collections. */
+  /** Prefix of the network's collections. */
   readonly prefix: string;
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
-  /** Its buttons and screens, if a process is there to answer. */
+  /** Returns its buttons and screens, `undefined` if no process is running. */
   readonly front: () => Front | undefined;
 }
 
-/** One network's ledger and community through a history: arranges for all that happens, and keeps what a judge must know. */
+/** Plays a network's ledger and community through a history, and collects the evidence for the judges. */
 export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messages" | "down">> {
   const { clock, history, explorer, discord, store, random, prefix, label } = deps;
   const { ledger } = explorer;
@@ -98,7 +98,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
 
   const answers: Answer[] = [];
-  /** Somebody presses a button of an alert that is open, if a process is there to answer. */
+  /** Presses a button of an open alert, if a process is running. */
   const look = ({ says }: Look) => {
     const front = deps.front();
     const open = store
@@ -111,7 +111,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, says, isSure: false };
     answers.push(said);
     const userId = channelId === community.directId ? community.personId : community.ownerId;
-    // As much of a click as a button of an alert looks at.
+    // The parts of a click that an alert's button uses.
     const click = {
       channelId,
       user: { id: userId },
@@ -140,7 +140,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     });
 
   const visits: Visit[] = [];
-  /** A member opens screens, one after another, if a process is there to answer. */
+  /** Opens screens one after another as a member, if a process is running. */
   const visit = async () => {
     const front = deps.front();
     if (!front) return;
@@ -158,7 +158,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     ] as const;
     for (const { screen, title, to } of screens) {
       const from = clock.now;
-      // Without an answer, there is nothing to judge: the explorer fails at times.
+      // Skip if there is no answer, because the explorer sometimes fails.
       const text = await front.open(to).catch(() => undefined);
       if (text !== undefined) visits.push({ from, to: clock.now, screen, title, text });
     }

@@ -30,14 +30,14 @@ import type { Moment } from "./history/index.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
-/** Who holds the lease, and until when: what the bot keeps in Redis for it. */
+/** Simulates the bot's lease in Redis. */
 export class LeaseKeeper {
   #holder: string | undefined;
   #until = 0;
 
   constructor(readonly now: () => number) {}
 
-  /** What the bot's scripts do, told apart by what only one of them holds. */
+  /** Executes the bot's Lua scripts, which are recognized by unique parts of their text. */
   evaluate(script: string, token: string): number {
     const isHeld = this.#until > this.now();
     if (script.includes("if held then return 0 end")) {
@@ -54,19 +54,19 @@ export class LeaseKeeper {
   }
 }
 
-/** The networks, if there are two. The first one is the oldest, whose collections have no name before theirs. */
+/** The networks of a bot with two. The first one is the oldest, whose collections have no prefix. */
 export const NETWORKS = [
   { id: "main", label: undefined, prefix: "" },
   { id: "test", label: "TestNet", prefix: "test:" },
 ] as const;
 
-/** What feeds write together with what is to be told of it. */
+/** Collections that feeds write together with their events. */
 const NEWS: ReadonlySet<string> = new Set(["alerts", "requests", "validators", "price-watches"]);
 
 interface ProcessDeps {
   readonly clock: VirtualClock;
   readonly surroundings: Surroundings;
-  /** Of each network, the default one first. */
+  /** One per network, the default one first. */
   readonly explorers: readonly SimulatedExplorer[];
   readonly store: MemoryStore;
   readonly lease: LeaseKeeper;
@@ -75,7 +75,7 @@ interface ProcessDeps {
 
 /** The parts of one network that people use. */
 export interface Front {
-  /** Presses a button, by its name in custom ids. */
+  /** Presses a button by its name in custom ids. */
   press(wire: string, parameters: object, click: Click): Promise<unknown>;
   /** Opens a screen, and returns its embeds as JSON text. */
   open(to: ScreenAddress): Promise<string>;
@@ -85,7 +85,7 @@ const handlers = new Map(
   feeds.flatMap(({ buttons = [] }) => buttons.map((each) => [each.button.wire, each] as const)),
 );
 
-/** Starts a process of the bot on the virtual clock: all of its background work, and the front of each network. */
+/** Starts a bot process on the virtual clock, with all background work and the front of each network. */
 export function startProcess(
   { clock, surroundings, explorers, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
@@ -128,7 +128,7 @@ export function startProcess(
         cache: createCache({ memoryMb: 4, log }),
       });
       const directory = createDirectory();
-      // Nothing is drawn: a canvas takes real time.
+      // Charts are not drawn, because a canvas takes real time.
       const charts = { price: async () => undefined, bars: async () => undefined };
       const names = createNames({ directory, explorer: explorer.for("background"), state, log });
       const code = () => (id === undefined || known.oldest() === id ? undefined : codeOf(id));

@@ -11,29 +11,29 @@ import { NETWORKS } from "./process.js";
 import { MemoryStore } from "./store.js";
 import { Surroundings } from "./world.js";
 
-/** What came of a simulated time. */
+/** Result of a simulation. */
 export interface Simulated {
-  /** What was told wrongly, or went wrong, each in a line. */
+  /** Errors, one line each. */
   readonly wrong: readonly string[];
-  /** Of all messages: the same seed gives the same. */
+  /** Digest of all messages. The same seed always gives the same digest. */
   readonly digest: string;
   readonly messages: number;
   readonly requests: { readonly explorer: number; readonly discord: number };
   readonly commits: number;
-  /** Documents that are left, by collection. */
+  /** Number of remaining documents by collection. */
   readonly documents: Readonly<Record<string, number>>;
   readonly processes: number;
   readonly answers: number;
-  /** The messages that hold a text, each in a line. */
+  /** Returns the messages that contain a text, one line each. */
   find(text: string): readonly string[];
 }
 
 const isOfFinishedEvent = (body: object): boolean => "code" in body && body.code === 180_000;
 
-/** A second network's seed is so much higher; the same hour of the year begins both. */
+/** Offset of the second network's seed. Both histories start at the same time of the year. */
 const NEXT_SEED = 500_000;
 
-/** Each network's own history; what befalls the bot and Discord befalls them all. */
+/** Creates a history for each network. Faults of the bot and of Discord are shared. */
 function historiesOf(
   seed: number,
   days: number,
@@ -53,9 +53,9 @@ function historiesOf(
 }
 
 /**
- * Lets the whole background of the bot live through a history that a seed draws, and judges what was told.
- * @param networks how many the bot serves: one or two
- * @param choice what the seed does not decide
+ * Runs the bot's whole background through the history of a seed, and judges the messages.
+ * @param networks number of networks, one or two
+ * @param choice settings that override the seed
  */
 export async function simulate(
   clock: VirtualClock,
@@ -98,7 +98,7 @@ export async function simulate(
 
   const messages: ReadonlyMap<string, readonly Message[]> = discord.messages;
   for (const each of played) wrong.push(...judge({ ...each, messages, down }));
-  // A bot whose clock is behind cannot know that an event has ended by itself.
+  // A bot whose clock is behind cannot know that an event has already ended.
   const refused = discord.refusals.filter(({ status, body }) => status === 400 && !isOfFinishedEvent(body));
   wrong.push(...refused.slice(0, 5).map((each) => `Discord refused ${JSON.stringify(each).slice(0, 300)}`));
   const texts = [...messages].map(

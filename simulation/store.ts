@@ -1,9 +1,9 @@
 import { StateError, type Store, type Write } from "../src/storage/store.js";
 
-/** The state of all processes, in memory: it keeps what was committed, and nothing else. */
+/** In-memory store shared by all processes. It only keeps committed data. */
 export class MemoryStore implements Store {
   readonly #collections = new Map<string, Map<string, string>>();
-  /** Whether it takes no commits. */
+  /** True if commits fail. */
   isFull = false;
   commits = 0;
 
@@ -13,12 +13,12 @@ export class MemoryStore implements Store {
     return held;
   }
 
-  /** The documents of a collection, as somebody reads them who looks from outside. */
+  /** Returns the documents of a collection, for checks from outside. */
   read(collection: string): Record<string, unknown>[] {
     return [...this.#of(collection).values()].map((text) => JSON.parse(text) as Record<string, unknown>);
   }
 
-  /** Documents by collection. */
+  /** Returns the number of documents by collection. */
   sizes(): Record<string, number> {
     return Object.fromEntries([...this.#collections].map(([name, held]) => [name, held.size]));
   }

@@ -12,14 +12,16 @@ import { windowAt } from "./history/windows.js";
 
 const TOKEN = "simulated-token";
 
-/** A process of the bot, as the world around it deals with it. */
+/** A bot process, as seen by the world around it. */
 export interface SimulatedProcess extends Owner {
-  /** Set when it is to be killed. */
+  /** Set if the process is to be killed. */
   doom: Pick<Kill, "afterEffect" | "moment"> | undefined;
   readonly onDeath: () => void;
 }
 
-/** What surrounds the bot besides its explorers: the sandbox's Discord, called directly, and what goes wrong with it. */
+/**
+ * Everything around the bot except for its explorers: the sandbox's Discord, called directly, and its faults.
+ */
 export class Surroundings {
   readonly discord: World;
   readonly random: Random;
@@ -47,8 +49,8 @@ export class Surroundings {
   }
 
   /**
-   * Something that a process does to the world: takes a moment, and may be the last that it does.
-   * @returns a promise that a dead process never hears of again
+   * Performs an action of a process that affects the world. It takes a moment, and may be the process's last.
+   * @returns a promise that never settles if the process is dead
    */
   async touch<T>(
     process: SimulatedProcess,
@@ -72,7 +74,7 @@ export class Surroundings {
     return process.isDead ? never : result;
   }
 
-  /** Discord's REST API as a process sees it. */
+  /** Returns Discord's REST API for a process. */
   restFor(process: SimulatedProcess): REST {
     const makeRequest = (async (url: string, init: RequestInit) => {
       const fault = windowAt(this.#history.discordFaults, this.#clock.now);
@@ -120,7 +122,7 @@ export class Surroundings {
     };
   }
 
-  /** One request to the sandbox's Discord, without a socket. */
+  /** Sends a request to the sandbox's Discord without a socket. */
   #call(url: string, init: RequestInit) {
     type Answer = ReturnType<Surroundings["answerOf"]>;
     return new Promise<Answer>((resolve, reject) => {

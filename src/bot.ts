@@ -230,8 +230,8 @@ async function findUnready(
   const reasons: string[] = [];
   if (isStopping) reasons.push("it is stopping");
   if (all === 0 || ready < all) reasons.push(`${ready} of ${all || "?"} shards are connected`);
-  if (!isRegistered) reasons.push("the commands are not registered yet");
-  if (!(await canWrite())) reasons.push("the state cannot be written");
+  if (!isRegistered) reasons.push("the commands aren't registered yet");
+  if (!(await canWrite())) reasons.push("the state can't be written");
   return reasons;
 }
 
@@ -247,7 +247,7 @@ async function openHealth(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new ConfigError([
-      `HTTP_PORT ${port} cannot be opened on HTTP_HOST ${host} (${code}): they want a free port, and an address of this machine`,
+      `HTTP_PORT ${port} can't be opened on HTTP_HOST ${host} (${code}). Use a free port and an address of this machine`,
     ]);
   }
 }

@@ -176,7 +176,7 @@ export interface PollSettings {
 }
 
 const NO_FILE =
-  "There is no .env in this folder: copy .env.example to .env and fill it in, or set these in the environment";
+  "There's no .env in this folder. Copy .env.example to .env and fill it in, or set these in the environment";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -194,7 +194,7 @@ function createReader(env: Environment) {
     const result = schema.safeParse(name === undefined ? undefined : givenAs(name));
     if (!result.success)
       problems.push(
-        `${name ?? usual ?? names[0]} is ${name === undefined ? "missing" : "malformed"}: it wants ${wants}`,
+        `${name ?? usual ?? names[0]} is ${name === undefined ? "missing" : "malformed"}. Set it to ${wants}`,
       );
     // `check` throws before an invalid value can be used.
     return result.data as z.infer<Value[0]>;
@@ -320,14 +320,14 @@ export function parseConfig(env: Environment): Config {
   const oldestNetwork = named ? readAll({ GOVERNANCE_CHANNEL_ID }) : undefined;
   check();
   const [network, ...networks] = readNetworks.map(({ id, names, values: own }) => toNetwork(id, own, names));
-  if (!network) throw new ConfigError(["NETWORKS is malformed: it wants at least one name"]);
+  if (!network) throw new ConfigError(["NETWORKS is malformed. Set it to at least one name"]);
   const names = new Set([network, ...networks].map(({ name }) => name.toLowerCase()));
   if (names.size <= networks.length)
-    throw new ConfigError(["NETWORK_NAME is malformed: each network wants a name of its own"]);
+    throw new ConfigError(["NETWORK_NAME is malformed. Give each network its own name"]);
   const { DISCORD_SHARDS: part, REDIS_URL } = values;
   if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
     throw new ConfigError([
-      "REDIS_URL is missing: where DISCORD_SHARDS is a part of all shards, it wants the Redis that all processes share",
+      "REDIS_URL is missing. If DISCORD_SHARDS is only a part of all shards, set it to the Redis that all processes share",
     ]);
   }
   return {

@@ -84,7 +84,7 @@ describe("the environment", () => {
   ])("accepts %s as a link to the web explorer: %s", (EXPLORER_LINK_UPDATE, isOne) => {
     const problems = problemsOf({ ...NEEDED, EXPLORER_LINK_UPDATE });
     expect(problems.length === 0).toBe(isOne);
-    if (!isOne) expect(problems[0]).toMatch(/^EXPLORER_LINK_UPDATE is malformed: it wants .*\{id\}/);
+    if (!isOne) expect(problems[0]).toMatch(/^EXPLORER_LINK_UPDATE is malformed\. Set it to .*\{id\}/);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe("the environment", () => {
   ])("accepts %s as a Redis URL: %s", (REDIS_URL, isOne) => {
     const problems = problemsOf({ ...NEEDED, REDIS_URL });
     expect(problems.length === 0).toBe(isOne);
-    if (!isOne) expect(problems[0]).toMatch(/^REDIS_URL is malformed: .*%25/);
+    if (!isOne) expect(problems[0]).toMatch(/^REDIS_URL is malformed\. .*%25/);
     expect(problems.join()).not.toMatch(/:word|100%@/);
   });
 
@@ -104,7 +104,7 @@ describe("the environment", () => {
     const shardsOf = (DISCORD_SHARDS: string) =>
       parseConfig({ ...NEEDED, DISCORD_SHARDS, REDIS_URL }).discord.shards;
     expect(problemsOf({ ...NEEDED, DISCORD_SHARDS: "0-3/16" })).toEqual([
-      expect.stringMatching(/^REDIS_URL is missing: .*DISCORD_SHARDS/),
+      expect.stringMatching(/^REDIS_URL is missing. .*DISCORD_SHARDS/),
     ]);
     expect(problemsOf({ ...NEEDED, DISCORD_SHARDS: "0-15/16" })).toEqual([]);
     expect(shardsOf("")).toBe("auto");
@@ -113,7 +113,7 @@ describe("the environment", () => {
     expect(shardsOf("15/16")).toEqual({ ids: [15], count: 16 });
     for (const DISCORD_SHARDS of ["0-3", "16/16", "3-1/16", "0/0", "[0,1]", "all"])
       expect(problemsOf({ ...NEEDED, DISCORD_SHARDS })[0]).toContain(
-        "DISCORD_SHARDS is malformed: it wants auto",
+        "DISCORD_SHARDS is malformed. Set it to auto",
       );
   });
 
@@ -175,7 +175,7 @@ describe("the environment", () => {
       ["an address without its key", { EXPLORER_API_URL_MAIN: "https://m.example" }, "EXPLORER_API_KEY_MAIN"],
       ["a key without its address", { EXPLORER_API_KEY_MAIN: "mk" }, "EXPLORER_API_URL_MAIN"],
     ])("does not send one network's key to another network's explorer: %s", (_, own, missing) => {
-      expect(problemsOf({ ...TWO, ...own })).toEqual([expect.stringMatching(`^${missing} is missing:`)]);
+      expect(problemsOf({ ...TWO, ...own })).toEqual([expect.stringMatching(`^${missing} is missing.`)]);
     });
 
     it("does not mix an explorer's own variables with those for all networks", () => {
@@ -196,13 +196,13 @@ describe("the environment", () => {
           EXPLORER_API_URL: "https://x.example",
           EXPLORER_API_KEY_TEST: "k",
           EXPLORER_CONCURRENCY_DEV: "0",
-        }).map((line) => line.split(" it wants")[0]),
+        }).map((line) => line.split(" Set it to")[0]),
       ).toEqual([
-        "EXPLORER_API_KEY is missing:",
-        "EXPLORER_API_URL_TEST is missing:",
-        "EXPLORER_API_URL_DEV is missing:",
-        "EXPLORER_API_KEY_DEV is missing:",
-        "EXPLORER_CONCURRENCY_DEV is malformed:",
+        "EXPLORER_API_KEY is missing.",
+        "EXPLORER_API_URL_TEST is missing.",
+        "EXPLORER_API_URL_DEV is missing.",
+        "EXPLORER_API_KEY_DEV is missing.",
+        "EXPLORER_CONCURRENCY_DEV is malformed.",
       ]);
     });
 
@@ -225,7 +225,7 @@ describe("the environment", () => {
       "rejects %s as the list of networks",
       (NETWORKS) => {
         expect(problemsOf({ ...TWO, NETWORKS })).toEqual([
-          expect.stringMatching(/^NETWORKS is malformed: it wants/),
+          expect.stringMatching(/^NETWORKS is malformed\. Set it to/),
         ]);
       },
     );

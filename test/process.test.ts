@@ -20,7 +20,7 @@ describe("the bot as a process", () => {
     const bot = startBotProcess({ DATA_DIR: newDataDir(), HTTP_PORT: "99999" });
     expect(await bot.exited).toBe(1);
     const lines = bot.output().trim().split("\n");
-    expect(lines.at(-1)).toContain("copy .env.example to .env");
+    expect(lines.at(-1)).toContain("Copy .env.example to .env");
     expect(lines.slice(0, -1).map((line) => line.split(" ")[0])).toEqual([
       "DISCORD_TOKEN",
       "EXPLORER_API_URL",
@@ -32,7 +32,7 @@ describe("the bot as a process", () => {
   it("exits with 1 if Discord refuses the token", async () => {
     const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
     expect(await bot.exited).toBe(1);
-    expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused/m);
+    expect(bot.output()).toMatch(/^Discord rejects DISCORD_TOKEN/m);
     expect(bot.output()).not.toContain("not.the.token");
   });
 
@@ -41,7 +41,7 @@ describe("the bot as a process", () => {
     await bot.ready();
     discord.gateway.end(4_004);
     expect(await bot.exited).toBe(1);
-    expect(bot.output()).toMatch(/^DISCORD_TOKEN is refused by Discord's gateway/m);
+    expect(bot.output()).toMatch(/^Discord's gateway rejects DISCORD_TOKEN/m);
   });
 
   it("waits before it identifies again if Discord rejects its shards", async () => {

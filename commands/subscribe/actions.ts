@@ -21,7 +21,7 @@ export async function endSubscription(
 ): Promise<void> {
   // The channel may have been deleted, so check the server of the subscription instead.
   if (subscription.guildId !== null && subscription.guildId !== guildId)
-    throw new PersonError(`<#${subscription.channelId}> is not subscribed.`);
+    throw new PersonError(`That subscription isn't in this server: <#${subscription.channelId}>.`);
   if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
   await of.janitor.removeSubscription(subscription);
 }
@@ -82,6 +82,6 @@ export async function testSubscription(
 ): Promise<void> {
   const network = servedOf(found);
   await check(person, network, place, found.feed, found.subscription);
-  const paused = `<#${place.channel.id}> is paused: \`/subscribe resume\` resumes it.`;
+  const paused = `<#${place.channel.id}> is paused. Resume it with \`/subscribe resume\`, then try again.`;
   await drillSubscription(person, found, network, paused);
 }

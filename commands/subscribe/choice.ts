@@ -43,8 +43,7 @@ export function checkOptions(
   const foreignOptions = feeds.flatMap(ownOptionsOf).filter((name) => !ownOptions.includes(name));
   const givenOptions = options.data.flatMap((option) => option.options ?? [option]);
   const foreign = givenOptions.find(({ name }) => foreignOptions.includes(name));
-  if (foreign)
-    throw new PersonError(`A subscription to ${feed.name} has no \`${foreign.name}\`. Leave it out.`);
+  if (foreign) throw new PersonError(`\`${foreign.name}\` doesn't apply to ${feed.name}. Leave it out.`);
 }
 
 /** Returns a subscription's settings, updated with the given options. @throws {PersonError} if an option cannot be parsed */

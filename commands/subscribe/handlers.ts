@@ -48,11 +48,11 @@ async function checkRoom(
   const alike = serverSubscriptions.filter((each) => each.channelId === channelId && each.feed === feed.name);
   if (alike.length >= MAX_PER_CHANNEL)
     throw new PersonError(
-      `<#${channelId}> has ${alike.length} subscriptions to ${feed.name}, as many as a channel may have. \`/subscribe remove\` ends one that is no longer needed.`,
+      `<#${channelId}> already has ${alike.length} subscriptions to ${feed.name}, which is the maximum per channel. Remove one with \`/subscribe remove\` first.`,
     );
   if (serverSubscriptions.length >= maxSubscriptions)
     throw new PersonError(
-      `This server has ${serverSubscriptions.length} subscriptions, as many as it may have. \`/subscribe remove\` ends one that is no longer needed.`,
+      `This server already has ${serverSubscriptions.length} subscriptions, which is the maximum. Remove one with \`/subscribe remove\` first.`,
     );
 }
 
@@ -74,7 +74,7 @@ async function save(
   const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
     throw new PersonError(
-      `<#${channel.id}> is not an announcement channel: only there can messages be published. Leave \`publish\` out.`,
+      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
     );
   }
   await check(interaction, services, place, feed, settings);
@@ -98,7 +98,7 @@ async function save(
     async checkRoom() {
       const other = before && subject !== before.subject && (await subscriptions.get(subscription));
       if (other)
-        throw new PersonError(`<#${channel.id}> is subscribed to that already: edit or remove that one.`);
+        throw new PersonError(`<#${channel.id}> already has that subscription. Edit or remove it instead.`);
       if (!existing && !(await subscriptions.get(subscription)))
         await checkRoom(services, place.guild.id, channel.id, feed);
     },
@@ -106,7 +106,7 @@ async function save(
   const title = !existing
     ? md`Subscribed`
     : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
-      ? md`No change: these are the settings already`
+      ? md`Nothing changed: it already has these settings`
       : md`Subscription changed`;
   const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
   return say(services, title, [
@@ -169,7 +169,7 @@ async function chosenIn(
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     throw new PersonError(
-      `<#${channelId}> is not subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\` subscribes it.`,
+      `<#${channelId}> isn't subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\` sets it up.`,
     );
   }
   if (others.length > 0) throw new SeveralMatch([only, ...others].toSorted(byAge));
@@ -197,7 +197,7 @@ export async function remove(
   await endSubscription(found, serverOf(interaction));
   const { subscription, feed, of, network = services.networks.served[0] } = found;
   const label = found.network ? undefined : of.name;
-  return say(network, md`Subscription ended`, [await headline(subscription, feed, network, label)]);
+  return say(network, md`Subscription removed`, [await headline(subscription, feed, network, label)]);
 }
 
 /** Handles `/subscribe resume`. */
@@ -208,7 +208,7 @@ export async function resume(
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
   const { wasPaused, tagLines } = await resumeSubscription(interaction, found, place, services);
-  return say(servedOf(found), wasPaused ? md`Resumed` : md`It was not paused`, [
+  return say(servedOf(found), wasPaused ? md`Resumed` : md`It wasn't paused`, [
     channelMention(place.channel.id),
     ...described(found.subscription, found.feed),
     ...tagLines,
@@ -223,8 +223,8 @@ export async function test(
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
   await testSubscription(interaction, found, place);
-  return say(servedOf(found), md`A drill is on its way`, [
+  return say(servedOf(found), md`A test announcement is on its way`, [
     channelMention(place.channel.id),
-    md`It pings the same role as an announcement. \`/subscribe list\` says so if it cannot be posted.`,
+    md`It pings the same role as a real announcement. If it can't be posted, \`/subscribe list\` shows why.`,
   ]);
 }

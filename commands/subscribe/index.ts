@@ -44,7 +44,7 @@ const withChannel = (builder: SlashCommandSubcommandBuilder) =>
   builder.addChannelOption((option) =>
     option
       .setName("channel")
-      .setDescription("Which channel (this one)")
+      .setDescription("Channel (default: this one)")
       .addChannelTypes(...CHANNELS),
   );
 
@@ -63,7 +63,9 @@ function withSettings(
   addSettings(builder, feeds, isNew);
   for (const [name, description] of Object.entries(DELIVERY_FLAGS))
     if (name !== "thread" || feeds.some(({ threads }) => threads))
-      builder.addBooleanOption((option) => option.setName(name).setDescription(`${description} (off)`));
+      builder.addBooleanOption((option) =>
+        option.setName(name).setDescription(`${description} (default: off)`),
+      );
   return builder;
 }
 
@@ -81,14 +83,14 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
     builder.addStringOption((option) =>
       option
         .setName(FEED_OPTION)
-        .setDescription("The feed, if the channel has several subscriptions")
+        .setDescription("Which feed, if the channel has several subscriptions")
         .addChoices(...feeds.map(({ name }) => ({ name, value: name }))),
     );
   if (feeds.some(({ subject }) => subject))
     builder.addStringOption((option) =>
       option
         .setName(SUBJECT_OPTION)
-        .setDescription("The subject, if the channel has several subscriptions to a feed")
+        .setDescription("Which validator or price alert, if the channel has several")
         .setAutocomplete(true),
     );
   return builder;
@@ -142,7 +144,7 @@ export const suggestionsOf = (
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<Network> {
   const builder = new SlashCommandBuilder()
     .setName("subscribe")
-    .setDescription(`Announce in a channel: ${feeds.map(({ name }) => name).join(", ")}`)
+    .setDescription(`Set up announcements in a channel: ${feeds.map(({ name }) => name).join(", ")}`)
     .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
     .setContexts(InteractionContextType.Guild)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
@@ -160,7 +162,7 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
         .setName("list")
         .setDescription("This server's subscriptions and their status")
         .addIntegerOption((option) =>
-          option.setName(PAGE_OPTION).setDescription("Page of the list (1)").setMinValue(1),
+          option.setName(PAGE_OPTION).setDescription("Page (default: 1)").setMinValue(1),
         ),
     )
     .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))

@@ -19,9 +19,9 @@ export const PAGE_OPTION = "page";
 
 function healthLines({ deliveredAt, error, erroredAt, paused }: Health, isPaused = false): Markdown[] {
   return [
-    paused || isPaused ? md`⏸️ **paused**: \`/subscribe resume\` resumes it` : md`▶️ active`,
+    paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : md`▶️ active`,
     md`Last delivery: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
-    ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : ""}: ${error}`] : []),
+    ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : md``}: ${error}`] : []),
   ];
 }
 
@@ -45,7 +45,7 @@ async function entryOf(
     ...(network
       ? healthLines(await of.subscriptions.health(subscription.channelId), subscription.isPaused)
       : [
-          md`💤 **resting**: I do not serve ${of.name} any more. It goes on when my operator brings it back.`,
+          md`💤 **on hold**: I no longer cover ${of.name}. It continues if the bot's operator adds that network again.`,
         ]),
     md``,
   ];
@@ -92,12 +92,7 @@ export async function listSubscriptions(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),
       ", ",
     );
-    return say(
-      shownBy,
-      md`No subscriptions`,
-      [md`${commands} subscribes a channel.`, ...readTimes],
-      "neutral",
-    );
+    return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
   }
   const pages = Math.ceil(ownSubscriptions.length / PER_PAGE);
   const page = Math.min(interaction.options.getInteger(PAGE_OPTION) ?? 1, pages);
@@ -106,7 +101,7 @@ export async function listSubscriptions(
   const extent =
     pages > 1
       ? [
-          md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}: \`page\` shows another`,
+          md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}: use \`page\` to see another`,
         ]
       : [];
   return shownBy.renderer.message({

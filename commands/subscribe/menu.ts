@@ -88,7 +88,7 @@ export const whichSubscription = async (
   shownBy.renderer.message({
     title: md`Which subscription?`,
     tone: "neutral",
-    menus: [await subscriptionMenu(all, shownBy, "Choose one…")],
+    menus: [await subscriptionMenu(all, shownBy, "Pick one…")],
     readings: [],
   });
 
@@ -118,7 +118,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
       ...described(subscription, feed),
       ...(isPaused ? [md`⏸️ Paused: nothing is posted until you resume it.`] : []),
       ...(isFixed ? [md`${OPERATORS_OWN}`] : []),
-      md`-# \`/subscribe edit\` changes its settings.`,
+      md`-# Change its settings with \`/subscribe edit\`.`,
     ],
     links,
     readings: [],
@@ -133,14 +133,15 @@ export function createSubscriptionButtons(
   /** @throws {PersonError} if it is not there any more, or the person may not change it */
   const find = async (wanted: Place, { guildId, memberPermissions }: Click, shownBy: Network) => {
     if (!guildId || !memberPermissions?.has(PermissionFlagsBits.ManageGuild))
-      throw new PersonError("Only those who may manage the server can change its subscriptions.");
+      throw new PersonError("Only people who can manage the server can change its subscriptions.");
     const { c, feed, id = null, network = shownBy.id } = wanted;
     const inChannel = await subscriptionsIn(c, guildId, { networks: shownBy.networks, feeds });
     const found = inChannel.find(
       ({ subscription, of }) =>
         of.id === network && subscription.feed === feed && subscription.subject === id,
     );
-    if (!found) throw new PersonError("That subscription is gone. `/subscribe list` shows what is left.");
+    if (!found)
+      throw new PersonError("That subscription no longer exists. `/subscribe list` shows the current ones.");
     return { found, guildId };
   };
 
@@ -163,12 +164,12 @@ export function createSubscriptionButtons(
         switch (to) {
           case "remove":
             await endSubscription(found, guildId);
-            return say(services, md`Subscription ended`, [
+            return say(services, md`Subscription removed`, [
               await headline(subscription, feed, network ?? services),
             ]);
           case "test":
             await testSubscription(click, found, await readChannel());
-            return shown(md`🧪 A drill is on its way.`);
+            return shown(md`🧪 A test announcement is on its way.`);
           case "resume":
             await resumeSubscription(click, found, await readChannel(), {
               networks: services.networks,

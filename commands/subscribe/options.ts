@@ -10,9 +10,12 @@ function addOption(
   name: string,
   { description, maxLength, choices }: FeedOption,
   isRequired: boolean,
+  isNew = true,
 ): void {
   builder.addStringOption((option) => {
-    option.setName(name).setDescription(description).setRequired(isRequired);
+    // An option that is left out of an edit keeps its value.
+    option.setName(name).setDescription(isNew ? description : description.replace(/ \(default: .*\)$/, ""));
+    option.setRequired(isRequired);
     return choices
       ? option.addChoices(...Object.entries(choices).map(([value, words]) => ({ name: words, value })))
       : option.setMaxLength(maxLength);
@@ -51,11 +54,13 @@ export function addSettings(
   const topics = Object.assign({}, ...feeds.map(switchesOf)) as FeedDefinition["topics"];
   for (const [name, { description, byDefault }] of Object.entries(topics))
     builder.addBooleanOption((option) =>
-      option.setName(name).setDescription(`${description} (${byDefault ? "on" : "off"})`),
+      option
+        .setName(name)
+        .setDescription(isNew ? `${description} (default: ${byDefault ? "on" : "off"})` : description),
     );
   const offered = isNew ? feeds : feeds.filter(({ isChangedAnew }) => !isChangedAnew);
   const options = Object.assign({}, ...offered.map((feed) => feed.options)) as FeedDefinition["options"];
   for (const [name, option] of Object.entries(options))
-    if (!isNew || !option.isRequired) addOption(builder, name, option, false);
+    if (!isNew || !option.isRequired) addOption(builder, name, option, false, isNew);
   return builder;
 }

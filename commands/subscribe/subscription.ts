@@ -20,8 +20,7 @@ export interface Actor {
 }
 
 /** Said of a subscription that the environment makes. */
-export const OPERATORS_OWN =
-  "Set up by the bot's operator in its environment (GOVERNANCE_CHANNEL_ID). Only they can remove it.";
+export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove it.";
 
 const REQUIRE_TAG = 1 << 4;
 
@@ -34,7 +33,7 @@ export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string 
   const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
   if (!tag)
     throw new PersonError(
-      `<#${channel.id}> demands a tag on each post and has none. Add a tag to it, and try again.`,
+      `<#${channel.id}> requires a tag on each post but has no tags. Add one in the channel settings, and try again.`,
     );
   return tag.id;
 }
@@ -60,7 +59,7 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
     md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
     ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),
     ...(forum ? [md`A post for each ${feed.thing}`] : thread ? [md`A thread under each announcement`] : []),
-    ...(publish ? [md`Published to following channels`] : []),
+    ...(publish ? [md`Published to channels that follow this one`] : []),
   ];
 }
 
@@ -98,7 +97,7 @@ export async function subscriptionsIn(
 export function servedOf({ network, of }: OwnedSubscription): Network {
   if (!network)
     throw new PersonError(
-      `I do not serve ${of.name} any more, so this subscription rests. \`/subscribe remove\` ends it.`,
+      `I no longer cover ${of.name}, so this subscription is on hold. You can remove it with \`/subscribe remove\`.`,
     );
   return network;
 }

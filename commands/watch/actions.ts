@@ -42,7 +42,8 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
 
   const findWatchable = ({ feed, id }: Pick<Offer, "feed" | "id">): Watchable => {
     const foundWatchable = watchableOf(allWatchables, { feed, subject: id });
-    if (!foundWatchable) throw new PersonError("That can no longer be watched.");
+    if (!foundWatchable)
+      throw new PersonError("You can't watch that any more. Use `/watch` to start another.");
     return foundWatchable;
   };
 
@@ -56,7 +57,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const typedValue = watch.offered && set !== "" && !watch.subject.of ? option?.parse(set) : undefined;
     const impliedSettings = watch.subject.settings?.(id);
     if (watch.subject.of && (!impliedSettings || watch.subject.of(impliedSettings) !== id))
-      throw new PersonError("That can no longer be watched.");
+      throw new PersonError("You can't watch that any more. Use `/watch` to start another.");
     return {
       ...settingsFor(watchable),
       ...existing,
@@ -117,8 +118,8 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       tone: "neutral",
       body: [
         md`**${await titleOf(draft, services)}**`,
-        md`You would be told, in a direct message, of: ${toldOf(draft)}`,
-        ...(existing ? [md`-# You watch it already; this changes what you are told.`] : []),
+        md`You'll get a DM for: ${toldOf(draft)}`,
+        ...(existing ? [md`-# You already watch it. This changes your alerts.`] : []),
       ],
       menus: menuOf(watchable, offer),
       links: [{ label: "Watch", emoji: "🔔", to: buttonAddress(startWatchButton, offer) }],
@@ -137,8 +138,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const { subscriptions, rest } = services;
     const { user } = click;
     const foundWatch = await findOwn(services, user.id, feed, id, network);
-    if (!foundWatch)
-      return watchList(user.id, services, allWatchables, { note: md`That is removed already.` });
+    if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
     const { subscription, of } = foundWatch;
     const title = await titleOfWatch(foundWatch, services);
     if (to === "remove") {
@@ -148,7 +148,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     if (to === "pause") await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
     else {
       // Discord may have refused the last message, so check with a new message before resuming.
-      const againMessage = say(services, md`🔔 You hear of this again`, [md`${title}`], "neutral");
+      const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
       await of.subscriptions.change(subscription, ({ isPaused: _, ...others }) => others);
       await subscriptions.setHealth(subscription.channelId, {});

@@ -66,7 +66,10 @@ export function createWatch(
         .setName("test")
         .setDescription("Send yourself a test alert")
         .addStringOption((option) =>
-          option.setName(WATCH_OPTION).setDescription("Which watch (the newest)").setAutocomplete(true),
+          option
+            .setName(WATCH_OPTION)
+            .setDescription("Which watch (default: the newest)")
+            .setAutocomplete(true),
         ),
     )
     .addSubcommand((sub) =>
@@ -116,17 +119,17 @@ export function createWatch(
     if (!chosenWatch)
       throw new PersonError(
         ownWatches.length === 0
-          ? "You watch nothing yet. Start with `/watch validator`, `/watch price`, `/watch proposal` or `/watch voter`."
-          : "You watch nothing like that. `/watch list` shows what you watch.",
+          ? "You aren't watching anything yet. Start with `/watch validator`, `/watch price`, `/watch proposal` or `/watch voter`."
+          : "Can't find that watch. `/watch list` shows yours.",
       );
     const { network = services } = chosenWatch;
     await drillSubscription(
       interaction,
       chosenWatch,
       network,
-      "What you watch is paused: resume it in `/watch list`.",
+      "This watch is paused. Resume it in `/watch list`, then try again.",
     );
-    return say(network, md`A drill is on its way`, [md`${await titleOfWatch(chosenWatch, services)}`]);
+    return say(network, md`A test alert is on its way`, [md`${await titleOfWatch(chosenWatch, services)}`]);
   };
 
   const complete = async (
@@ -158,8 +161,8 @@ export function createWatch(
       if (name === "test") return test(interaction, services);
       if (name !== "forget") throw new PersonError(OTHER_VERSION);
       const count = await forget(interaction.user.id, services.networks, choices);
-      return say(services.networks.served[0], md`Forgotten`, [
-        md`${countedWords(count, "watch", "watches")} ended. I keep nothing of you any more.`,
+      return say(services.networks.served[0], md`Your data is deleted`, [
+        md`${countedWords(count, "watch", "watches")} removed. I no longer keep any data about you.`,
       ]);
     },
   };

@@ -40,7 +40,7 @@ async function linesOf(each: Watch, services: Network, said: string | undefined)
   const currentState = network && (await feed.nowOf?.(of.state, subscription));
   const { snoozedUntil = 0 } = subscription;
   return [
-    md`**${labelled(await titleOfWatch(each, services), each, said)}**${!network ? md` · 💤 resting: I do not serve this network any more` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
+    md`**${labelled(await titleOfWatch(each, services), each, said)}**${!network ? md` · 💤 on hold: I no longer cover this network` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
@@ -92,18 +92,18 @@ export async function watchList(
     body: [
       ...(note ? [note, md``] : []),
       ...refusedNetworks.flatMap(({ label }) => [
-        md`⏸️ **All of it${label ? md` on ${label}` : md``} is paused**: Discord did not let me write to you. Allow direct messages from a server that we share, and resume one of them.`,
+        md`⏸️ **Everything${label ? md` on ${label}` : md``} is paused**: Discord didn't let me message you. Allow direct messages from a server we share, then resume one of your watches.`,
         md``,
       ]),
       ...watchLines.flat(),
       ...(ownWatches.length === 0
         ? [
-            md`Nothing yet. Start with \`/watch validator\`, \`/watch price\`, \`/watch proposal\` or \`/watch voter\`.`,
+            md`You aren't watching anything yet. Start with \`/watch validator\`, \`/watch price\`, \`/watch proposal\` or \`/watch voter\`.`,
           ]
         : []),
-      ...(chosenWatch
+      ...(chosenWatch?.watch.offered
         ? [
-            md`-# \`/watch ${chosenWatch.watch.name}\` with the same ${chosenWatch.watch.name} changes what is told.`,
+            md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,
           ]
         : []),
     ],

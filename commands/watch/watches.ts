@@ -114,7 +114,7 @@ export async function startWatch(
     );
     if (isNew && own.length >= MAX_WATCHES)
       throw new PersonError(
-        `You watch ${own.length} things, as many as one person may. \`/watch list\` removes what you no longer need.`,
+        `You already watch ${own.length} things, which is the maximum. Remove one in \`/watch list\` first.`,
       );
   };
   await checkRoom();
@@ -136,11 +136,11 @@ export async function startWatch(
   const madeWatch = { ...watchable, subscription };
   const messageLines = [
     md`**${await titleOf(madeWatch, services)}**`,
-    md`You are told of: ${toldOf(madeWatch)}`,
+    md`You'll get alerts for: ${toldOf(madeWatch)}`,
     ...(await feed.standing(deps, subscription)),
-    md`-# \`/watch list\` shows, pauses and removes what you watch.`,
+    md`-# Pause or remove your watches in \`/watch list\`.`,
   ];
-  const firstMessage = say(services, md`🔔 You will hear of this here`, messageLines, "neutral");
+  const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
   await writeDirectly(rest, channelId, firstMessage, person.id);
   await saveSubscription(services, subscription, {
     more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
@@ -149,13 +149,13 @@ export async function startWatch(
   return renderer.message({
     title: existingSubscription ? md`Watch changed` : md`Watching`,
     tone: "good",
-    body: [...messageLines, md`I have written to you: that is where you will hear of it.`],
+    body: [...messageLines, md`I've sent you a DM. Alerts will arrive there.`],
     readings: [],
   });
 }
 
 const REFUSED =
-  "Discord did not let me write to you, so what you watch is paused. Allow direct messages from a server that we share, and resume it in `/watch list`.";
+  "Discord didn't let me message you, so your watches are paused. Allow direct messages from a server we share, then resume them in `/watch list`.";
 
 /** Tells a person that Discord refused a message to them. Each refusal is reported once. */
 export async function tellRefusal(

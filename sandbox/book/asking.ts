@@ -1,6 +1,9 @@
 import { type Book, ordinaryValidator } from "./book.js";
 
-/** What a member asks, in the order of docs/commands.md, and the screens that its buttons open. */
+/**
+ * Writes the chapter with a member's commands, in the order of docs/commands.md, and the screens that their
+ * buttons open.
+ */
 export async function asking(book: Book): Promise<void> {
   const { place, ask, page } = book;
   const { ledger } = place.explorer;

@@ -5,44 +5,46 @@ import type { Validator } from "../explorer/model.js";
 import { makeStack, type Stack } from "../stack.js";
 import { pageOf, type Reader } from "./plain.js";
 
-/** A Monday noon, at which the book begins. */
+/** Time at which the book begins, a Monday at noon. */
 const BEGINS_AT = Date.UTC(2026, 9, 5, 12);
 
-/** The book while it is written: what the bot says, as text, and the sandbox it says it in. */
+/** The book while it is being written: the bot's messages as text, and the sandbox. */
 export interface Book {
   readonly place: Stack;
-  /** Begins a chapter, with a sentence about it. */
+  /** Begins a chapter with a sentence about it. */
   chapter(title: string, about: string): void;
-  /** Adds a message as it reads now. */
+  /** Adds the current content of a message. */
   page(title: string, message: Message): Message;
-  /** Adds lines that are no message. */
+  /** Adds lines that are not from a message. */
   lines(title: string, lines: readonly string[]): void;
-  /** A member. Each is called Ana, so that none asks more often than a person may (REQUESTS_PER_PERSON). */
+  /**
+   * Returns a new member named Ana, so that no one exceeds the rate limit per person (REQUESTS_PER_PERSON).
+   */
   member(): User;
-  /** Types a command, and adds its answer. A member asks in #general unless somebody else is given. */
+  /** Types a command, and adds its answer. By default, a member types it in #general. */
   ask(command: string, given?: Given, as?: Person, title?: string): Promise<Message>;
   /** Waits for a message of this chapter in a channel, and adds it. */
   hear(title: string, channel: Channel, pattern: RegExp): Promise<Message>;
-  /** Waits until the vote requests, and the validators if anybody watches one, have been polled twice. */
+  /** Waits until the vote requests, and the validators if any are watched, have been polled twice. */
   polled(): Promise<void>;
-  /** Lets time pass, in which all validators but these go on reporting. */
+  /** Advances the clock. All validators except for these keep reporting. */
   pass(ms: number, silent?: readonly string[]): Promise<void>;
 }
 
-/** Time before each command, in ms: nobody asks faster, and Discord's limits pass. */
+/** Time before each command in ms, so that rate limits are not exceeded. */
 const ASK_MS = 4_000;
 
-/** Who does something, and where; by default, a member in #general. */
+/** A person and a place, by default a member in #general. */
 export interface Person {
   readonly user?: User;
   readonly channel?: Channel;
 }
 
-/** Returns the text of a message with everything that it shows. */
+/** Returns everything that a message shows, as text. */
 export const textOf = ({ content, embeds, components }: Message): string =>
   JSON.stringify([content, embeds, components]);
 
-/** Returns the validator that the chapters ask for, which is always the same. */
+/** Returns the validator for the chapters, which is always the same. */
 export function ordinaryValidator({ validators }: Ledger): Validator {
   const [first] = validators
     .filter(({ isSv, party }) => !isSv && party.name)
@@ -55,8 +57,8 @@ const shownOption = ([name, value]: readonly [string, string | number | boolean]
   `${name}:${reader.nameOf(String(value)) ?? (String(value).length > 40 ? `${String(value).slice(0, 12)}…` : value)}`;
 
 /**
- * Writes a part of the book: starts the bot on the sandbox with a clock that hardly moves, lets the chapters play, and returns
- * their text. The same code gives the same text.
+ * Writes a part of the book: starts the bot on the sandbox with an almost stopped clock, runs the chapters,
+ * and returns their text. The same code gives the same text.
  * @param hasSecond true for a bot with two networks
  */
 export async function writeBook(
@@ -87,10 +89,10 @@ export async function writeBook(
   });
   const { discord, explorer } = place;
   const { world, driver, channels, guild } = discord;
-  // The clock hardly moves, so that a limit that was reached would not be lifted.
+  // With an almost stopped clock, a rate limit would never reset.
   discord.limits.enforced = false;
   const parts: string[] = [];
-  /** The validators are polled only once somebody has subscribed to one. */
+  /** Validators are only polled once there is a subscription to one. */
   let isWatching = false;
   /** Messages of earlier chapters. */
   const olderMessages = new Set<string>();
@@ -168,7 +170,7 @@ export async function writeBook(
   try {
     for (const each of explorer.ledger.validators) explorer.ledger.setValidatorActive(each, true);
     await place.start();
-    // A name is completed once the lists have been read, of which this is the last.
+    // Autocompletion needs the lists of names. This one is read last.
     await world.until(() => readsOf("/parties/top") > 0, "the names", 60_000);
     await book.polled();
     for (const play of chapters) await play(book);

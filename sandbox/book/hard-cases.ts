@@ -1,6 +1,8 @@
 import { type Book, ordinaryValidator } from "./book.js";
 
-/** The same messages where they differ: on a bot with two networks, with long and hostile text, and with nothing known. */
+/**
+ * Writes the chapters with messages in special cases: two networks, long and hostile text, and missing data.
+ */
 export async function hardCases(book: Book): Promise<void> {
   const { place, chapter, ask, hear, polled } = book;
   const { ledger } = place.explorer;
@@ -49,7 +51,7 @@ export async function hardCases(book: Book): Promise<void> {
   place.explorer.mood = undefined;
 }
 
-/** Returns the same answer with `null` for each value; lists keep one row. */
+/** Returns an answer with `null` for each value. Lists keep one row. */
 function emptied(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.slice(0, 1).map(emptied);
   if (typeof answer !== "object" || answer === null) return null;

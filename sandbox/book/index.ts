@@ -11,7 +11,7 @@ Every kind of message, written by \`npm run messages\` from the real bot on the 
 brackets, the choices of a menu follow ▾, and times are in UTC on a Monday in October.
 `;
 
-/** Returns the text of docs/messages.md. Its parts are played at the same time, each on a sandbox of its own. */
+/** Returns the text of docs/messages.md. Its parts run concurrently, each on a separate sandbox. */
 export async function messagesBook(): Promise<string> {
   const parts = await Promise.all([
     writeBook([asking, settingUp, telling]),

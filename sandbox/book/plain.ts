@@ -1,6 +1,6 @@
 import type { Component, Message } from "../discord/world.js";
 
-/** What a message's ids and times are shown as. */
+/** Converts ids and times in messages to text. */
 export interface Reader {
   /** Returns the name of a person, role or channel. */
   nameOf(id: string): string | undefined;
@@ -23,10 +23,12 @@ const UNITS = [
   ["second", 1],
 ] as const;
 
-/** A time as Discord shows it in the style R, such as "3 hours ago". */
+/** Formats a time like Discord's style R, such as "3 hours ago". */
 function relative(seconds: number): string {
+  // Discord shows "now" or a few seconds, depending on the reader's clock.
+  if (Math.abs(seconds) < 2) return "now";
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? UNITS[3];
-  return new Intl.RelativeTimeFormat("en").format(Math.trunc(seconds / size), unit);
+  return new Intl.RelativeTimeFormat("en").format(Math.round(seconds / size), unit);
 }
 
 const dateTime = (seconds: number): string =>
@@ -36,13 +38,18 @@ const dateTime = (seconds: number): string =>
     timeZone: "UTC",
   });
 
-/** Returns text without Markdown, as a person reads it in UTC. */
+/** Start of a private Unicode area, to which escaped characters are moved while Markdown is removed. */
+const ESCAPED = 0xe000;
+
+/** Returns text without Markdown, as people see it in UTC. */
 function plain(text: string, { nameOf, now }: Reader): string {
   const seconds = Math.floor(now() / 1_000);
   return (
     text
-      // When the bot last read depends on the machine's speed.
-      .replace(/((?:Explorer data from|last read completely|Last delivery:) )<t:\d+:R>/g, "$1a moment ago")
+      // Escaped characters are not Markdown.
+      .replace(/\\([^a-zA-Z0-9\s])/g, (_, each: string) => String.fromCodePoint(ESCAPED + each.charCodeAt(0)))
+      // The time of the last read depends on the machine's speed.
+      .replace(/((?:Explorer data from|last checked|Last delivery:) )<t:\d+:R>/g, "$1a moment ago")
       .replace(/<t:(\d+):R>/g, (_, at) => relative(Number(at) - seconds))
       .replace(/<t:(\d+):\w>/g, (_, at) => dateTime(Number(at)))
       .replace(/<#(\d+)>/g, (_, id) => `#${nameOf(id) ?? "deleted"}`)
@@ -53,11 +60,11 @@ function plain(text: string, { nameOf, now }: Reader): string {
       .replace(/\[([^\]]+)\]\((\S+?)\)/g, "$1 <$2>")
       .replace(/`([^`\n]+)`/g, "$1")
       .replace(/^-# /gm, "")
-      .replace(/\\([^a-zA-Z0-9\s])/g, "$1")
       .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://explorer.example")
       .replace(/127\.0\.0\.1:\d+/g, "explorer.example")
-      // The id of an error is another each time.
+      // Error ids are random.
       .replace(/\b[0-9a-f]{8}\b(?=[^0-9a-f-]*$)/g, (id) => (/error/i.test(text) ? "0a1b2c3d" : id))
+      .replace(/[\u{e000}-\u{e07f}]/gu, (each) => String.fromCharCode((each.codePointAt(0) ?? 0) - ESCAPED))
   );
 }
 
@@ -71,7 +78,7 @@ export function pageOf(message: Message, reader: Reader): string[] {
   const read = (text: string) => plain(text, reader);
   const lines: string[] = [];
   if (message.content) lines.push(`Notification: ${read(message.content)}`);
-  // Discord's type Embed is not exported by the sandbox, which keeps embeds as they were sent.
+  // The sandbox stores embeds as they were sent, without a type.
   for (const embed of message.embeds as Embed[]) {
     if (embed.title) lines.push(`# ${read(embed.title)}`);
     if (embed.description) lines.push(...read(embed.description).split("\n"));

@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Messages that most servers see seldom, on a sandbox of their own. */
+/** Writes the chapters with rare messages, on a separate sandbox. */
 export async function rarely(book: Book): Promise<void> {
   const ops = await setUp(book);
   await rareAlerts(book, ops);
@@ -14,7 +14,7 @@ export async function rarely(book: Book): Promise<void> {
   await operating(book, ops);
 }
 
-/** Subscribes #ops and Ana, without pages. */
+/** Subscribes #ops and Ana without adding their messages to the book. */
 async function setUp({ place, polled }: Book): Promise<Channel> {
   const { driver, world, guild, people, channels } = place.discord;
   const { ledger } = place.explorer;
@@ -86,7 +86,7 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
 
   chapter("Rarer votes", "What #governance is told when a vote takes an unusual course.");
   const short = open("Emergency fee change", 4 * HOUR, null);
-  // It is not carried out at once, so that the votes can change.
+  // Keep the request open, so that the votes can change.
   short.isStuck = true;
   const announced = await hear("A vote of four hours", governance, /New vote request: Emergency/);
   await pass(2 * HOUR + MINUTE);
@@ -115,8 +115,7 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
   await pass(5 * HOUR);
   await hear("It is not carried out", governance, /Overdue: Feature Onyx Bank/);
   await place.bot().stop();
-  const missed = open("Feature Iris Bank", HOUR, null);
-  ledger.closeVoteRequest(missed, "Rejected");
+  ledger.decideVoteRequest(open("Feature Iris Bank", HOUR, null), "Rejected");
   await place.start();
   await pass(MINUTE);
   await hear("It opened and ended while the bot was offline", governance, /Rejected: Feature Iris Bank/);
@@ -154,7 +153,7 @@ async function privately({ place, chapter, hear, pass, polled, page }: Book): Pr
     lastsMs: 3 * DAY,
     effectiveInMs: 5 * DAY,
   });
-  // Its requester has voted.
+  // Remove the requester's own vote.
   request.ballots = request.ballots.filter(({ voter }) => voter !== represented);
   await polled();
   await pass(DAY + MINUTE);
@@ -166,11 +165,11 @@ async function operating({ place, chapter, hear, page }: Book, ops: Channel): Pr
   chapter("For the operator", "What the channel in OPERATOR_CHANNEL_ID is told.");
   await place.restart({ OPERATOR_CHANNEL_ID: ops.id });
   place.explorer.accept("another-key");
-  const refused = await hear("The explorer refuses the key", ops, /refuses the key/);
+  const refused = await hear("The explorer rejects the API key", ops, /rejects the API key/);
   const ana = { user: people.ana, channel: channels.general };
   page("…and what people get, if nothing is cached", await driver.ask(ana, "/event list", { order: "ASC" }));
   place.explorer.accept(place.explorer.key);
-  // The circuit breaker asks again after a while, and ten minutes without trouble are the end of it.
+  // The circuit breaker retries after a while. The problem is over after ten minutes without errors.
   await place.pass(5 * MINUTE);
   await world.until(() => place.bot().output().includes("The explorer answers again"), "an answer", 60_000);
   await place.pass(11 * MINUTE);

@@ -1,7 +1,7 @@
 import { PERMISSION } from "../discord/permissions.js";
 import { type Book, ordinaryValidator } from "./book.js";
 
-/** What a person who manages the server types, and what a member sets up in private. */
+/** Writes the chapter with the commands for people who manage the server, and a member's private watches. */
 export async function settingUp(book: Book): Promise<void> {
   const { place, ask, page } = book;
   const { ledger } = place.explorer;

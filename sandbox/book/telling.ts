@@ -4,9 +4,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What subscribed channels are told, feed by feed. Setting up has subscribed them. */
+/**
+ * Writes the chapter with announcements in subscribed channels, feed by feed. The chapter on setting up has
+ * subscribed them.
+ */
 export async function telling(book: Book): Promise<void> {
-  // First, since the bot has to learn again how often validators report once days have passed.
+  // Validators come first, because the bot must learn their rhythm again after days have passed.
   await validators(book);
   await votes(book);
   await others(book);
@@ -27,13 +30,13 @@ async function votes({ place, chapter, hear, page, polled, pass }: Book): Promis
   const announcement = await hear("A vote request opens", governance, /New vote request: Feature Delta Labs/);
   await polled();
   const config = ledger.openVoteRequest({ motion: "dsoConfig", lastsMs: 4 * DAY, effectiveInMs: 8 * DAY });
-  await hear("…another, which changes the configuration", governance, /New vote request: Time to vote/);
+  await hear("…another, which changes the configuration", governance, /New vote request: Default voting/);
   await polled();
   ledger.castVote(feature, true);
   await hear("A super validator votes", governance, /(Vote|\d+ votes) on/);
   feature.voteBefore += DAY;
   await hear("Its deadline is moved", governance, /[Cc]hanged/);
-  // Earlier requests end in between. None does so while a digest is due, which would tell of some of them only.
+  // Earlier requests end meanwhile, but not while a digest is due, which would only report some of them.
   for (const hours of [59.7, 19.4, 4.6, 19.5, 4.6, 6.35]) await pass(hours * HOUR);
   await hear("A reminder", governance, /left to vote: Feature Delta Labs/);
   for (const voter of ledger.superValidators.slice(0, 10)) ledger.castVote(feature, true, voter);
@@ -42,8 +45,8 @@ async function votes({ place, chapter, hear, page, polled, pass }: Book): Promis
   await hear("It is accepted", governance, /Accepted: Feature Delta Labs/);
   await place.discord.world.until(() => textOf(announcement).includes("Accepted"), "the edit");
   page("…and its announcement, edited", announcement);
-  ledger.closeVoteRequest(config, "Rejected");
-  await hear("Another is rejected", governance, /Rejected: Time to vote/);
+  ledger.decideVoteRequest(config, "Rejected");
+  await hear("Another is rejected", governance, /Rejected: Default voting/);
   for (const motion of ["weight", "activity", "feature", "offboard"])
     ledger.openVoteRequest({ motion, lastsMs: 6 * DAY });
   await hear("Several open at once", governance, /new vote requests/);
@@ -81,7 +84,7 @@ async function validators({ place, chapter, hear, page, pass }: Book): Promise<v
   await pass(31 * MINUTE);
   await hear("Little traffic is left", ops, /traffic/i);
   for (const each of ledger.validators) each.version = each === watched ? "0.4.1" : "0.9.9";
-  // What the others run is read at the start, and every half hour of real time.
+  // Versions are read at the start, and every half hour of real time.
   const reads = () => place.explorer.requests.filter(({ path }) => path.endsWith("/parties/top")).length;
   const before = reads();
   await place.restart();

@@ -3,7 +3,7 @@ import type { Dialog, Interaction } from "./interactions.js";
 import { permissionsIn } from "./permissions.js";
 import type { Channel, Component, Message, User, World } from "./world.js";
 
-/** A registered command's option, as Discord has it. */
+/** An option of a registered command, in Discord's format. */
 export interface Option {
   readonly name: string;
   readonly description?: string;
@@ -21,16 +21,16 @@ export interface Registered extends Option {
   readonly integration_types?: readonly number[] | null;
 }
 
-/** A value that a person gives for an option: text, a number, a boolean, or a channel's or role's id. */
+/** Values for a command's options: text, numbers, booleans, or ids of channels and roles. */
 export type Given = Readonly<Record<string, string | number | boolean>>;
 
-/** A dialog, and the message whose button opened it. */
+/** A dialog and the message whose button opened it. */
 export interface OpenedDialog {
   readonly dialog: Dialog;
   readonly source: Message;
 }
 
-/** Somebody somewhere. */
+/** A person in a channel. */
 export interface Place {
   readonly user: User;
   readonly channel: Channel;
@@ -38,7 +38,7 @@ export interface Place {
 
 const SUBCOMMAND = 1;
 
-/** Types commands, presses buttons, chooses from menus and fills in dialogs, as a person does. */
+/** Simulates a person who types commands, presses buttons, selects from menus and fills in dialogs. */
 export class Driver {
   readonly #world: World;
   readonly #gateway: Gateway;
@@ -50,13 +50,13 @@ export class Driver {
     this.#interactions = interactions;
   }
 
-  /** The commands that can be typed in a channel, as registered. */
+  /** Returns the commands registered for a channel. */
   commandsIn(channel: Channel): readonly Registered[] {
     const inGuild = channel.guild_id ? (this.#world.commands.get(channel.guild_id) ?? []) : [];
     return [...inGuild, ...(this.#world.commands.get("") ?? [])] as Registered[];
   }
 
-  /** Those of them that Discord would offer this person there: by permission, and by where each may be used. */
+  /** Returns the commands that Discord offers a person in a channel, by permissions and contexts. */
   commandsFor({ user, channel }: Place): readonly Registered[] {
     const held = permissionsIn(this.#world, channel, user);
     const context = channel.guild_id ? 0 : 1;
@@ -66,20 +66,20 @@ export class Driver {
     });
   }
 
-  /** Forgets the interactions before a moment, or all so far: for those who send a hundred thousand. */
+  /** Deletes the interactions before a time, or all. For callers that send a hundred thousand. */
   forget(before = Number.POSITIVE_INFINITY): void {
     for (const [token, { createdAt }] of this.#interactions)
       if (createdAt < before) this.#interactions.delete(token);
   }
 
-  /** Whom the bot keeps waiting in a channel, as this person sees it. */
+  /** Returns the interactions in a channel that show "thinking" to this person. */
   thinking({ user, channel }: Place): readonly Interaction[] {
     return [...this.#interactions.values()].filter(
       (each) => each.thinking && each.channel === channel && (!each.ephemeral || each.user === user),
     );
   }
 
-  /** Types a command such as "/validator list"; the answer comes later. */
+  /** Types a command such as "/validator list", without waiting for its answer. */
   type(place: Place, command: string, given: Given = {}): Interaction {
     return this.#send(place, 2, this.#commandData(place, command, given));
   }
@@ -89,7 +89,7 @@ export class Driver {
     return this.answered(this.type(place, command, given));
   }
 
-  /** What is offered while somebody types a value. */
+  /** Returns the autocompletion choices for a typed value. */
   async complete(
     place: Place,
     command: string,
@@ -107,17 +107,19 @@ export class Driver {
     return this.#send(place, 3, { custom_id: button.custom_id, component_type: 2 }, message);
   }
 
-  /** Chooses a menu's option by its value. */
+  /** Selects a menu's option by its value. */
   pick(place: Place, message: Message, customId: string, value: string): Interaction {
     return this.#send(place, 3, { custom_id: customId, component_type: 3, values: [value] }, message);
   }
 
-  /** Presses a button and waits for what it does to the message, or for a new one. */
+  /** Presses a button, and waits until the message has changed or a new one was sent. */
   async click(place: Place, message: Message, which: string): Promise<Message> {
     return this.answered(this.press(place, message, which));
   }
 
-  /** Chooses from the menu, or from the one with that custom_id, an option by its value or by a part of its label. */
+  /**
+   * Selects an option by its value or part of its label, in the first menu or the one with this custom_id.
+   */
   async choose(place: Place, message: Message, label: string, id?: string): Promise<Message> {
     for (const menu of this.components(message)) {
       if (id !== undefined && menu.custom_id !== id) continue;
@@ -128,19 +130,19 @@ export class Driver {
     throw new Error(`No menu offers ${label}`);
   }
 
-  /** Opens a dialog by a button. */
+  /** Presses a button and waits for its dialog. */
   async open(place: Place, message: Message, which: string): Promise<OpenedDialog> {
     const interaction = this.press(place, message, which);
     const dialog = await this.#world.until(() => interaction.dialog, `a dialog from ${which}`);
     return { dialog, source: message };
   }
 
-  /** Fills a dialog in, and waits for what it does. */
+  /** Fills in a dialog and waits for the answer. */
   async submit(place: Place, opened: OpenedDialog, values: readonly string[]): Promise<Message> {
     return this.answered(this.fill(place, opened, values));
   }
 
-  /** Fills a dialog in. */
+  /** Fills in a dialog, without waiting for the answer. */
   fill(place: Place, { dialog, source }: OpenedDialog, values: readonly string[]): Interaction {
     const components = dialog.components.map((row, at) => ({
       type: 1,
@@ -153,7 +155,7 @@ export class Driver {
     return this.#send(place, 5, { custom_id: dialog.custom_id, components }, source);
   }
 
-  /** The message that an interaction brought: a new one, or the clicked one once it has changed. */
+  /** Waits for the message of an interaction: a new one, or the clicked one once it has changed. */
   async answered(interaction: Interaction, ms = 15_000): Promise<Message> {
     return this.#world.until(
       () => {
@@ -171,14 +173,14 @@ export class Driver {
     return message.components.flatMap((row) => row.components);
   }
 
-  /** The buttons and menus of a message that may be used. */
+  /** Returns the enabled buttons and menus of a message. */
   clickable(message: Message): Component[] {
     return this.components(message).filter(
       ({ disabled, url, type }) => !disabled && !url && (type === 2 || type === 3),
     );
   }
 
-  /** A button of a message. */
+  /** Finds a button of a message. */
   find(message: Message, which: string): Component {
     const button = this.components(message).find(
       (each) =>

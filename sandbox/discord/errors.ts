@@ -1,4 +1,4 @@
-/** An answer of Discord's that is an error, in its shape. */
+/** An error response in Discord's format. */
 export class DiscordError extends Error {
   constructor(
     readonly status: number,
@@ -27,7 +27,7 @@ export const unauthorized = () => new DiscordError(401, 0, "401: Unauthorized");
 /** Wrong fields by their path, such as `embeds.0.title`. */
 export type Faults = Map<string, string>;
 
-/** The error for a form with wrong fields, each at its path. */
+/** Returns the error for a form with invalid fields. */
 export function invalidForm(faults: Faults): DiscordError {
   const errors: Record<string, unknown> = {};
   for (const [path, message] of faults) {

@@ -14,7 +14,7 @@ const OP = {
   ack: 11,
 } as const;
 
-/** Identifies at once: Discord's default for bots of this size is 1, and more for large ones. */
+/** Number of concurrent identifies. Discord's default for bots of this size is 1, and more for large ones. */
 export const MAX_CONCURRENCY = 16;
 
 interface Session {
@@ -22,7 +22,7 @@ interface Session {
   readonly shard: readonly [id: number, count: number];
   socket: WebSocket | undefined;
   sequence: number;
-  /** What was sent, to be sent again on a resume. */
+  /** Sent events, to repeat them after a resume. */
   readonly sent: { s: number; text: string }[];
   readonly identifiedAt: number;
 }
@@ -37,17 +37,20 @@ interface Packet {
   };
 }
 
-/** The gateway: identify, heartbeat and resume, and events to the shard that they belong to. */
+/** The gateway: handles identify, heartbeat and resume, and sends events to the right shard. */
 export class Gateway {
   readonly sessions = new Map<string, Session>();
   identifies = 0;
-  /** Whether it takes no connections. */
+  /** True to refuse connections. */
   refuse = false;
-  /** The code that it closes every connection with that identifies, if it takes none. */
+  /** Code with which it closes every connection that identifies, if set. */
   closeWith: number | undefined;
-  /** Identifies that came too soon after another in their bucket: Discord invalidates their sessions. */
+  /**
+   * Number of identifies that came too soon after another in their bucket. Discord invalidates their
+   * sessions.
+   */
   tooSoon = 0;
-  /** How long a bucket is taken by an identify, in ms; 0: the limit is not kept. */
+  /** Time for which an identify occupies its bucket, in ms. 0 disables the limit. */
   identifyMs = 0;
   readonly #identifiedAt = new Map<number, number>();
   resumes = 0;
@@ -69,7 +72,7 @@ export class Gateway {
     this.#server.handleUpgrade(request, socket, head, (client) => this.#greet(client));
   }
 
-  /** Sends an event to the newest session of the shard of a server; those without one go to shard 0. */
+  /** Sends an event to the newest session of a server's shard. Events without a server go to shard 0. */
   dispatch(event: string, data: unknown, guildId?: string): boolean {
     const sessions = [...this.sessions.values()].filter(
       ({ shard: [id, count] }) => id === this.shardOf(guildId, count),
@@ -83,12 +86,12 @@ export class Gateway {
     return guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
   }
 
-  /** Cuts every connection, as a network would. */
+  /** Terminates every connection, like a network failure. */
   drop(): void {
     for (const client of this.#server.clients) client.terminate();
   }
 
-  /** Ends every connection with a code of Discord's. */
+  /** Closes every connection with one of Discord's codes. */
   end(code: number): void {
     for (const client of this.#server.clients) client.close(code);
   }

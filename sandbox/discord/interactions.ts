@@ -6,7 +6,7 @@ import type { Channel, Message, User, World } from "./world.js";
 const TOKEN_MS = 15 * 60_000;
 const EPHEMERAL = 64;
 
-/** A dialog as the bot opened it. */
+/** A dialog opened by the bot. */
 export interface Dialog {
   readonly custom_id: string;
   readonly title: string;
@@ -15,7 +15,7 @@ export interface Dialog {
   }[];
 }
 
-/** What a person did, and what the bot has made of it. */
+/** A person's interaction and the bot's answers. */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
@@ -26,20 +26,20 @@ export interface Interaction {
   /** The message that was clicked. */
   readonly source: Message | undefined;
   readonly metadata: object;
-  /** How it was answered first, by Discord's number; undefined so far. */
+  /** Discord's type of the first answer, `undefined` without an answer. */
   answered: number | undefined;
-  /** When it was sent, and when its first answer came in; ms of performance.now(). */
+  /** Times of the interaction and of its first answer, in ms of performance.now(). */
   readonly sentAt: number;
   answeredAt: number | undefined;
   ephemeral: boolean;
-  /** "Is thinking…" */
+  /** True while it shows "is thinking…". */
   thinking: boolean;
   original: Message | undefined;
-  /** Every message it brought about. */
+  /** All messages that answer it. */
   readonly messages: Message[];
   dialog: Dialog | undefined;
   choices: readonly { name: string; value: string | number }[] | undefined;
-  /** Whether the clicked message has been changed by it. */
+  /** True if it has changed the clicked message. */
   updated: boolean;
 }
 
@@ -63,7 +63,10 @@ function add(world: World, interaction: Interaction, sent: Sent, uploads: readon
   return message;
 }
 
-/** The first answer to an interaction. @throws {DiscordError} 10062 after 3 s, 40060 a second time, 50035 */
+/**
+ * Handles the first answer to an interaction.
+ * @throws {DiscordError} 10062 after 3 s, 40060 for a second one, 50035
+ */
 export function respond(
   world: World,
   interaction: Interaction,
@@ -119,7 +122,10 @@ function checkToken(world: World, interaction: Interaction): void {
   if (world.now() - interaction.createdAt > TOKEN_MS) throw unknownWebhook();
 }
 
-/** Edits the first answer; a deferred one appears with it. @throws {DiscordError} */
+/**
+ * Edits the first answer. A deferred answer appears with its first edit.
+ * @throws {DiscordError}
+ */
 export function editOriginal(
   world: World,
   interaction: Interaction,
@@ -138,7 +144,7 @@ export function editOriginal(
   return editMessage(world, interaction.original, sent, uploads);
 }
 
-/** Deletes the first answer, or what stands for one that is still thinking. */
+/** Deletes the first answer, or the "thinking" message. */
 export function deleteOriginal(world: World, interaction: Interaction): Message | undefined {
   checkToken(world, interaction);
   const { original } = interaction;
@@ -148,7 +154,10 @@ export function deleteOriginal(world: World, interaction: Interaction): Message 
   return original;
 }
 
-/** One more message. While the first is still thinking, it takes that one's place, private or not as that was. */
+/**
+ * Adds a follow-up message. While the first answer is still thinking, the message replaces it and is private
+ * if that was.
+ */
 export function followUp(
   world: World,
   interaction: Interaction,

@@ -3,14 +3,14 @@ import { PERMISSION, permissionsIn } from "./permissions.js";
 import { checkMessage } from "./validate.js";
 import type { ActionRow, Attachment, Channel, Message, User, World } from "./world.js";
 
-/** A file of a request. */
+/** A file in a request. */
 export interface Upload {
   readonly name: string;
   readonly type: string;
   readonly body: Buffer;
 }
 
-/** What a bot sends as a message; checked before it is believed. */
+/** A message as sent by a bot. Its fields are not validated yet. */
 export interface Sent {
   content?: string | null;
   embeds?: object[] | null;
@@ -26,7 +26,10 @@ export interface Sent {
 const EPHEMERAL = 64;
 const NONCE_MS = 5 * 60_000;
 
-/** Whom a message would notify: what its content mentions and its allowed_mentions permit. Embeds never do. */
+/**
+ * Returns the people and roles that a message notifies: those that its content mentions and its
+ * allowed_mentions permits. Mentions in embeds never notify.
+ */
 function pingsOf(world: World, sent: Sent, mayMentionAll: boolean, channel: Channel): string[] {
   const content = sent.content ?? "";
   const allowed = sent.allowed_mentions;
@@ -64,7 +67,7 @@ function store(world: World, uploads: readonly Upload[], sent: Sent): Attachment
   });
 }
 
-/** Pictures that refer to an attachment get its address, as Discord's answers have it. */
+/** Replaces references to attachments in embeds by their URLs, as in Discord's answers. */
 function resolveEmbeds(embeds: readonly object[], attachments: readonly Attachment[]): object[] {
   const text = JSON.stringify(embeds).replace(/attachment:\/\/([^"]+)/g, (whole, name: string) => {
     return attachments.find((each) => each.filename === name)?.url ?? whole;
@@ -78,7 +81,10 @@ interface CreateOptions {
   readonly more?: Partial<Message>;
 }
 
-/** Adds a message to a channel, after checking it. @throws {DiscordError} */
+/**
+ * Validates a message and adds it to a channel.
+ * @throws {DiscordError}
+ */
 export function createMessage(world: World, channel: Channel, sent: Sent, options: CreateOptions): Message {
   const { author, uploads = [], more = {} } = options;
   checkMessage(
@@ -115,7 +121,10 @@ export function createMessage(world: World, channel: Channel, sent: Sent, option
   return message;
 }
 
-/** Changes a message; what is not mentioned stays, except for files: those not listed vanish. @throws {DiscordError} */
+/**
+ * Edits a message. Missing fields stay the same, but files that are not listed are removed.
+ * @throws {DiscordError}
+ */
 export function editMessage(
   world: World,
   message: Message,
@@ -163,13 +172,13 @@ export function deleteMessage(world: World, message: Message): void {
   world.changed();
 }
 
-/** Nonces that were seen lately, by author. */
+/** Recent nonces by author. */
 export class Nonces {
   readonly #seen = new Map<string, { message: Message; at: number }>();
 
   /**
-   * What an enforced nonce gives: the earlier message with it, or undefined.
-   * @throws {DiscordError} 10008 if that one was deleted
+   * Returns the earlier message with the same enforced nonce, or `undefined`.
+   * @throws {DiscordError} 10008 if that message was deleted
    */
   find(world: World, sent: Sent): Message | undefined {
     if (!sent.enforce_nonce || sent.nonce === undefined) return undefined;
@@ -183,7 +192,10 @@ export class Nonces {
   }
 }
 
-/** Whether a bot may post this here. @throws {DiscordError} 50001, 50013, 50083 or 160002 */
+/**
+ * Checks that the bot may post a message in a channel.
+ * @throws {DiscordError} 50001, 50013, 50083 or 160002
+ */
 export function checkMayPost(world: World, channel: Channel, sent: Sent, files: number): void {
   const held = permissionsIn(world, channel, world.bot);
   if (!(held & PERMISSION.viewChannel)) throw missingAccess();

@@ -1,6 +1,6 @@
 import type { Channel, Guild, User, World } from "./world.js";
 
-/** The permissions this sandbox knows, by Discord's bits. */
+/** Permissions that this sandbox supports, with Discord's bits. */
 export const PERMISSION = {
   administrator: 1n << 3n,
   manageChannels: 1n << 4n,
@@ -20,7 +20,7 @@ export const PERMISSION = {
   createEvents: 1n << 44n,
 } as const;
 
-/** What a member without roles may usually do. */
+/** Default permissions of a member without roles. */
 export const USUAL =
   PERMISSION.viewChannel |
   PERMISSION.sendMessages |
@@ -33,7 +33,10 @@ export const USUAL =
 
 export const ALL = (1n << 50n) - 1n;
 
-/** What somebody may do in a channel: roles, then the channel's overwrites (Discord's own order). */
+/**
+ * Returns a person's permissions in a channel: those of their roles, then the channel's overwrites (Discord's
+ * order).
+ */
 export function permissionsIn(world: World, channel: Channel, user: User): bigint {
   if (channel.guild_id === undefined) return USUAL;
   const guild = world.guilds.get(channel.guild_id);

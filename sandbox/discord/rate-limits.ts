@@ -1,7 +1,7 @@
 import { DiscordError } from "./errors.js";
 import type { Message } from "./world.js";
 
-/** Discord's 429, with when to come back. */
+/** Discord's 429 with the time to wait. */
 export class RateLimited extends DiscordError {
   constructor(
     readonly retryAfterMs: number,
@@ -19,7 +19,7 @@ export class RateLimited extends DiscordError {
 const HOUR = 3_600_000;
 const OLD_MESSAGE = 30_046;
 
-/** Requests a window of so many ms, counted from the first in it. */
+/** A fixed window rate limit. The window starts with its first request. */
 class Window {
   #startedAt = Number.NEGATIVE_INFINITY;
   #used = 0;
@@ -29,7 +29,7 @@ class Window {
     readonly ms: number,
   ) {}
 
-  /** Takes one: what is left, or the ms until there is one again. */
+  /** Counts a request. Returns the remaining number, or the time in ms until the next is allowed. */
   take(now: number): { left: number; resetMs: number; over: boolean } {
     if (now - this.#startedAt >= this.ms) {
       this.#startedAt = now;
@@ -41,18 +41,24 @@ class Window {
   }
 }
 
-/** 50 requests a second for a bot, and 5 messages in 5 s for a channel, as observed. Callbacks are free. */
+/**
+ * Rate limits as observed: 50 requests per second for a bot, 5 messages in 5 s for a channel. Callbacks are
+ * not limited.
+ */
 export class RateLimits {
   recommendedShards = 1;
-  /** Turned off, nothing is limited. */
+  /** False to disable all limits. */
   enforced = true;
-  /** How often a 429 was given. */
+  /** Number of 429 responses. */
   refused = 0;
   readonly #global = new Window(50, 1_000);
   readonly #channels = new Map<string, Window>();
   readonly #oldEdits = new Map<string, Window>();
 
-  /** Takes a request; gives the headers of its answer. @throws {RateLimited} */
+  /**
+   * Counts a request. Returns the headers of its answer.
+   * @throws {RateLimited}
+   */
   take(method: string, path: string): Record<string, string> {
     if (!this.enforced || /^\/(interactions|webhooks)\//.test(path)) return {};
     const now = Date.now();
@@ -72,7 +78,10 @@ export class RateLimits {
     };
   }
 
-  /** Edits of messages over an hour old: three an hour for a channel here. @throws {RateLimited} 30046 */
+  /**
+   * Checks the limit for edits of messages over an hour old: three per hour and channel in this sandbox.
+   * @throws {RateLimited} 30046
+   */
   checkEdit(message: Message, now: number): void {
     if (!this.enforced || now - Date.parse(message.timestamp) < HOUR) return;
     const window = this.#oldEdits.get(message.channel_id) ?? new Window(3, HOUR);

@@ -27,7 +27,7 @@ import { createForumPost, createThread, deleteThread, editThread, listArchived }
 import { checkCommands } from "./validate.js";
 import type { Channel, Message, World } from "./world.js";
 
-/** A request, read. */
+/** A parsed request. */
 interface ParsedRequest {
   readonly parameters: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, string>>;
@@ -35,15 +35,18 @@ interface ParsedRequest {
   readonly uploads: readonly Upload[];
 }
 
-/** What it is answered: a status with a JSON body, or none. */
+/** JSON body of the answer, or none. */
 type Answer = object | undefined;
 
-/** Something that happens to the next requests that fit, before they are worked on. */
+/** A fault for the next matching requests. */
 export interface Trap {
   readonly method: string;
   readonly path: RegExp;
   times: number;
-  /** An answer instead of the real one; undefined lets the real one be made and then loses it on the way back. */
+  /**
+   * Error to answer with. "lost" handles the request, then drops the connection before the answer. "reset"
+   * drops it at once.
+   */
   readonly error: DiscordError | "lost" | "reset";
   readonly delayMs?: number;
 }
@@ -56,7 +59,7 @@ interface Parts {
   readonly traps: Trap[];
   readonly limits: RateLimits;
   readonly origin: () => string;
-  /** Each request to Discord, for a test to count. */
+  /** Called for each request, so that tests can count them. */
   readonly onRequest: (method: string, path: string) => void;
 }
 
@@ -76,7 +79,7 @@ async function readBody(request: IncomingMessage): Promise<{ body: unknown; uplo
   return { body: JSON.parse(String(form.get("payload_json") ?? "{}")), uploads };
 }
 
-/** Discord's REST API, as much of it as a bot like this needs. */
+/** Creates the part of Discord's REST API that the bot needs. */
 export function createRest(parts: Parts) {
   const { world, gateway, interactions, token, traps, limits } = parts;
   const nonces = new Nonces();
@@ -87,7 +90,7 @@ export function createRest(parts: Parts) {
     if (!interaction) throw unknownWebhook();
     return interaction;
   };
-  /** A channel the bot can see. */
+  /** Returns a channel that the bot can see. */
   const visible = (id: string | undefined): Channel => {
     const channel = world.channel(id);
     if (!(permissionsIn(world, channel, world.bot) & PERMISSION.viewChannel)) throw missingAccess();
@@ -156,7 +159,7 @@ export function createRest(parts: Parts) {
 
   const readMessages = ({ parameters, query }: ParsedRequest): object => {
     const channel = visible(parameters.channel);
-    // Without Read Message History the list is empty, and no error.
+    // Without Read Message History, the list is empty, and there is no error.
     if (!(permissionsIn(world, channel, world.bot) & PERMISSION.readHistory)) return [];
     const after = BigInt(query.after ?? 0);
     const before = query.before === undefined ? undefined : BigInt(query.before);
@@ -302,7 +305,7 @@ export function createRest(parts: Parts) {
         .end(JSON.stringify(body));
   };
 
-  /** A trap that fits, which applies once less from now on. */
+  /** Returns a matching trap and decrements its remaining uses. */
   const trapFor = (method: string, path: string): Trap | undefined => {
     const trap = traps.find((each) => each.times > 0 && each.method === method && each.path.test(path));
     if (trap) trap.times -= 1;

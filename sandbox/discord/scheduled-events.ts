@@ -2,7 +2,7 @@ import { DiscordError, type Faults, invalidForm, missingAccess, missingPermissio
 import { ALL, PERMISSION } from "./permissions.js";
 import type { Guild, ScheduledEvent, World } from "./world.js";
 
-/** Discord: what an event's status may become. */
+/** Statuses of an event, and the transitions that Discord allows. */
 const STATUS = { scheduled: 1, active: 2, completed: 3, canceled: 4 } as const;
 const NEXT: Readonly<Record<number, readonly number[]>> = {
   [STATUS.scheduled]: [STATUS.active, STATUS.canceled],
@@ -10,7 +10,7 @@ const NEXT: Readonly<Record<number, readonly number[]>> = {
 };
 const EXTERNAL = 3;
 const GUILD_ONLY = 2;
-/** Discord: scheduled or active events of one server. */
+/** Discord's limit of scheduled and active events per server. */
 const MAX_EVENTS = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isOver = ({ status }: ScheduledEvent): boolean =>
   status === STATUS.completed || status === STATUS.canceled;
 
-/** What the bot may do in a server, apart from its channels. */
+/** Returns the bot's server permissions. */
 function heldBy(world: World, guild: Guild): bigint {
   const roles = guild.members.get(world.bot.id);
   if (!roles) throw missingAccess();
@@ -28,7 +28,9 @@ function heldBy(world: World, guild: Guild): bigint {
   return base & PERMISSION.administrator ? ALL : base;
 }
 
-/** An external event begins and ends by itself (Discord: "Guild Scheduled Event Status Update Automation"). */
+/**
+ * Starts and ends external events automatically (Discord: "Guild Scheduled Event Status Update Automation").
+ */
 function bringUpToDate(world: World, guild: Guild): ScheduledEvent[] {
   const events = world.scheduledEvents.get(guild.id) ?? [];
   world.scheduledEvents.set(guild.id, events);
@@ -81,7 +83,10 @@ function check(world: World, body: Fields, before?: ScheduledEvent): void {
 const text = (body: Fields, name: string, otherwise: string): string =>
   typeof body[name] === "string" ? body[name] : otherwise;
 
-/** The scheduled events of a server that are not over. @throws {DiscordError} */
+/**
+ * Returns the scheduled and active events of a server.
+ * @throws {DiscordError}
+ */
 export function listScheduledEvents(world: World, guild: Guild): ScheduledEvent[] {
   heldBy(world, guild);
   return bringUpToDate(world, guild).filter((event) => !isOver(event));
@@ -112,7 +117,10 @@ export function createScheduledEvent(world: World, guild: Guild, body: Fields): 
   return event;
 }
 
-/** Moves an event, renames it, or ends it. @throws {DiscordError} */
+/**
+ * Changes the time, the name or the status of an event.
+ * @throws {DiscordError}
+ */
 export function editScheduledEvent(
   world: World,
   guild: Guild,
@@ -142,7 +150,7 @@ export function editScheduledEvent(
   return event;
 }
 
-/** Somebody deletes an event. */
+/** Deletes an event as a person would. */
 export function deleteScheduledEvent(world: World, guild: Guild, id: string): void {
   const events = world.scheduledEvents.get(guild.id) ?? [];
   world.scheduledEvents.set(

@@ -13,9 +13,12 @@ export interface SandboxDiscordOptions {
   readonly now?: () => number;
 }
 
-/** A Discord on this machine: a server with a few people and channels, the REST API, the gateway, and a driver. */
+/**
+ * A simulated Discord on this machine: a server with a few people and channels, the REST API, the gateway,
+ * and a driver.
+ */
 export interface SandboxDiscord {
-  /** For DISCORD_API_URL: without a version. */
+  /** URL for DISCORD_API_URL, without a version. */
   readonly url: string;
   readonly token: string;
   readonly world: World;
@@ -25,14 +28,14 @@ export interface SandboxDiscord {
   readonly guild: Guild;
   readonly channels: { readonly general: Channel; readonly governance: Channel };
   readonly people: { readonly owner: User; readonly ana: User; readonly ben: User };
-  /** Requests so far, by method and path. */
+  /** All requests so far. */
   readonly requests: { method: string; path: string }[];
-  /** Makes requests that fit go wrong. */
+  /** Adds a fault for matching requests. */
   trap(trap: Trap): void;
   close(): Promise<void>;
 }
 
-/** Starts it on a free port of this machine. */
+/** Starts the sandbox on a free port of this machine. */
 export async function startSandboxDiscord(options: SandboxDiscordOptions = {}): Promise<SandboxDiscord> {
   const { token = "sandbox.discord.token", now = Date.now } = options;
   const world = new World(now);

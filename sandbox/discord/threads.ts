@@ -43,7 +43,10 @@ function addThread(world: World, parent: Channel, body: ThreadBody, id: string):
   return thread;
 }
 
-/** Opens a thread under a message; it has that message's id. @throws {DiscordError} 160004 if there is one */
+/**
+ * Opens a thread under a message. The thread has the message's id.
+ * @throws {DiscordError} 160004 if there is one
+ */
 export function createThread(world: World, parent: Channel, message: Message, body: ThreadBody): Channel {
   if (message.thread)
     throw new DiscordError(400, 160_004, "A thread has already been created for this message");
@@ -51,7 +54,10 @@ export function createThread(world: World, parent: Channel, message: Message, bo
   return message.thread;
 }
 
-/** Opens a forum's post: a thread with its first message. @throws {DiscordError} 40067 if a tag is missing */
+/**
+ * Opens a forum's post, a thread with its first message.
+ * @throws {DiscordError} 40067 if a tag is missing
+ */
 export function createForumPost(
   world: World,
   forum: Channel,
@@ -76,7 +82,7 @@ export function createForumPost(
   return { ...thread, message: shown };
 }
 
-/** Archives a thread, opens it again, or renames it. */
+/** Archives, reopens or renames a thread. */
 export function editThread(
   world: World,
   thread: Channel,
@@ -97,7 +103,7 @@ export function editThread(
   return thread;
 }
 
-/** Deletes a thread, or a forum's post: its owner may not, without Manage Threads. */
+/** Deletes a thread or a forum's post. Even its owner needs Manage Threads. */
 export function deleteThread(world: World, thread: Channel): Channel {
   const manages = (permissionsIn(world, thread, world.bot) & PERMISSION.manageThreads) !== 0n;
   if (!thread.thread_metadata || !manages) throw missingPermissions();
@@ -106,7 +112,7 @@ export function deleteThread(world: World, thread: Channel): Channel {
   return thread;
 }
 
-/** A channel's archived threads, newest first. */
+/** Returns a channel's archived threads, newest first. */
 export function listArchived(world: World, parent: Channel): object {
   const threads = [...world.channels.values()].filter(
     (each) => each.parent_id === parent.id && each.thread_metadata?.archived,

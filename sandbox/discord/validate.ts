@@ -1,8 +1,8 @@
 import { type Faults, invalidForm } from "./errors.js";
 
 /**
- * What Discord refuses in what a bot sends (its API documentation): each fault at the path of its field. Texts are trimmed
- * before they are counted, by code point.
+ * Validates what a bot sends, as Discord does (see its API documentation). Each fault has the path of its
+ * field. Texts are trimmed before they are counted, by code point.
  */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ class Check {
     if (!this.faults.has(path)) this.faults.set(path, message);
   }
 
-  /** A text's length, after checking it. */
+  /** Checks a text and returns its length. */
   text(path: string, value: unknown, least: number, most: number): number {
     if (value === undefined || value === null) {
       if (least > 0) this.fault(path, "This field is required");
@@ -190,7 +190,7 @@ export interface SentFile {
 }
 
 /**
- * Checks a message as it is after an edit.
+ * Checks a message in its state after an edit.
  * @throws {DiscordError} 50035 or 50006
  */
 export function checkMessage(
@@ -289,7 +289,10 @@ function checkOptions(check: Check, path: string, options: unknown): number {
   return size;
 }
 
-/** Checks a whole set of commands. @throws {DiscordError} 50035 */
+/**
+ * Checks a complete set of commands.
+ * @throws {DiscordError} 50035
+ */
 export function checkCommands(commands: readonly unknown[]): void {
   const check = new Check();
   if (commands.length > 100) check.fault("commands", "Must be 100 or fewer in length.");

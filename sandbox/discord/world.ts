@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { unknownChannel } from "./errors.js";
 
-/** What the sandbox's Discord holds; fields are named as Discord's API names them. */
+/** Data of the sandbox's Discord. Fields have the same names as in Discord's API. */
 
 export interface User {
   id: string;
@@ -25,7 +25,7 @@ export interface Role {
 
 export interface Overwrite {
   id: string;
-  /** 0 a role, 1 a member. */
+  /** 0 for a role, 1 for a member. */
   type: 0 | 1;
   allow: string;
   deny: string;
@@ -39,7 +39,7 @@ export interface Channel {
   name: string;
   parent_id?: string | null;
   permission_overwrites: Overwrite[];
-  /** Of a direct channel. */
+  /** Recipients of a direct message channel. */
   recipients?: User[];
   thread_metadata?: {
     archived: boolean;
@@ -85,7 +85,9 @@ export interface Message {
   message_reference?: object;
   application_id?: string;
   thread?: Channel;
-  /** Not Discord's: who of all may see a private message, what it would notify, and the text that it notified with. */
+  /**
+   * Fields of the sandbox only: who can see a private message, the pings, and the text of the notification.
+   */
   visibleTo?: string;
   pings: string[];
   notified: string;
@@ -124,7 +126,7 @@ export interface ActionRow {
   components: Component[];
 }
 
-/** An event in a server's calendar that is held nowhere in Discord. Times are ISO 8601. */
+/** An external event in a server's calendar. Times are ISO 8601. */
 export interface ScheduledEvent {
   readonly id: string;
   readonly guild_id: string;
@@ -140,7 +142,7 @@ export interface ScheduledEvent {
   readonly entity_metadata: { readonly location: string };
 }
 
-/** Something a bot sent that Discord would refuse. */
+/** A request that Discord would reject. */
 export interface Refusal {
   readonly method: string;
   readonly path: string;
@@ -150,18 +152,20 @@ export interface Refusal {
 
 const EPOCH = 1_420_070_400_000n;
 
-/** The sandbox's Discord: its servers, channels, people and messages, and the word when any of it changes. */
+/**
+ * The state of the sandbox's Discord: servers, channels, people and messages. Emits an event when it changes.
+ */
 export class World extends EventEmitter<{ changed: [] }> {
   readonly users = new Map<string, User>();
   readonly guilds = new Map<string, Guild>();
-  /** How long the first answer to an interaction may take, in ms (Discord: 3 s). */
+  /** Maximum time until the first answer to an interaction, in ms (Discord: 3 s). */
   respondMs = 3_000;
   readonly channels = new Map<string, Channel>();
-  /** By channel, oldest first. */
+  /** Messages by channel, oldest first. */
   readonly messages = new Map<string, Message[]>();
-  /** By server, in the order that they were made; those that are over too. */
+  /** Events by server, in order of creation, including past ones. */
   readonly scheduledEvents = new Map<string, ScheduledEvent[]>();
-  /** People who take no direct messages, by id. */
+  /** Ids of people who do not accept direct messages. */
   readonly refusing = new Set<string>();
   readonly commands = new Map<string, object[]>();
   readonly files = new Map<string, { body: Buffer; type: string }>();
@@ -177,7 +181,7 @@ export class World extends EventEmitter<{ changed: [] }> {
     this.bot = this.addUser("Crier", true);
   }
 
-  /** A new id that tells its time. */
+  /** Returns a new id that contains its time. */
   snowflake(at: number = this.now()): string {
     this.#sequence = (this.#sequence + 1n) & 0x3fffffn;
     return String(((BigInt(at) - EPOCH) << 22n) | this.#sequence);
@@ -235,7 +239,7 @@ export class World extends EventEmitter<{ changed: [] }> {
     return channel;
   }
 
-  /** The private channel between the bot and a person. */
+  /** Returns the direct message channel between the bot and a person. */
   directChannel(user: User): Channel {
     const existing = [...this.channels.values()].find(
       (each) => each.type === 1 && each.recipients?.[0]?.id === user.id,
@@ -249,14 +253,14 @@ export class World extends EventEmitter<{ changed: [] }> {
     return channel;
   }
 
-  /** What a channel shows to somebody, oldest first. */
+  /** Returns the messages that a person sees in a channel, oldest first. */
   read(channel: Channel, viewer?: User): Message[] {
     return (this.messages.get(channel.id) ?? []).filter(
       (each) => !each.visibleTo || each.visibleTo === viewer?.id,
     );
   }
 
-  /** Resolves when the condition gives something; fails after so many ms. */
+  /** Resolves with the first truthy result of a condition. Rejects after a timeout in ms. */
   async until<T>(
     condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
     what: string,

@@ -1,7 +1,7 @@
 import type { Party } from "./model.js";
 import type { Random } from "./random.js";
 
-/** Something super validators vote on: a title, and the action as the ledger writes it. */
+/** A motion for super validators: a title, and the action in the ledger's format. */
 export interface Motion {
   readonly title: string;
   readonly actionConfig: unknown;
@@ -14,7 +14,7 @@ const amulet = (tag: string, value: unknown) => ({
   value: { amuletRulesAction: { tag, value } },
 });
 
-/** What each motion is called. */
+/** Display name of each motion. */
 export const MOTION_WORDS: Readonly<Record<string, string>> = {
   feature: "Feature an application",
   offboard: "Remove a super validator",
@@ -24,7 +24,7 @@ export const MOTION_WORDS: Readonly<Record<string, string>> = {
   activity: "Pay for unclaimed activity",
 };
 
-/** What a vote request is called by its title, if that is an action's constructor. */
+/** Motion of a vote request whose title is an action's constructor. */
 const BY_TITLE: ReadonlyMap<string, string> = new Map([
   ["SRARC_GrantFeaturedAppRight", "feature"],
   ["SRARC_OffboardSv", "offboard"],
@@ -34,11 +34,11 @@ const BY_TITLE: ReadonlyMap<string, string> = new Map([
   ["SRARC_CreateUnallocatedUnclaimedActivityRecord", "activity"],
 ]);
 
-/** A vote request's title in words. */
+/** Returns a vote request's title in words. */
 export const titleInWords = (title: string): string =>
   MOTION_WORDS[BY_TITLE.get(title.replace(/ \(revised\)$/, "")) ?? ""] ?? title;
 
-/** The motions that the sandbox's super validators come up with. */
+/** Motions of the sandbox's super validators. */
 export const MOTIONS: Readonly<Record<string, (random: Random, party: Party) => Motion>> = {
   feature: (_, party) => ({
     title: "SRARC_GrantFeaturedAppRight",

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** One way for the explorer to misbehave. */
+/** A fault of the explorer. */
 export type Fault =
   | { readonly kind: "slow"; readonly ms: number }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string }
@@ -10,7 +10,7 @@ export type Fault =
   | { readonly kind: "html" | "empty" | "silence" | "stall" | "reset" | "bomb" | "huge" }
   | { readonly kind: "redirect"; readonly to: string };
 
-/** A fault and the paths below /v1 that it applies to, with the number of times. */
+/** A fault with the paths below /v1 that it applies to, and the number of times. */
 export interface InjectedFault {
   readonly fault: Fault;
   readonly path?: RegExp;
@@ -18,10 +18,10 @@ export interface InjectedFault {
 }
 
 const MEGABYTE = 1024 * 1024;
-/** Small as it travels, and large once it is unpacked; made once, since that takes a while. */
+/** A small compressed body that unpacks to a large one. It is cached, because creating it takes a while. */
 let bomb: Buffer | undefined;
 
-/** Misbehaves; true when that was the whole answer, false when the real one follows. */
+/** Simulates a fault. Returns true if it has answered the request, false if the real answer follows. */
 export async function misbehave(fault: Fault, response: ServerResponse): Promise<boolean> {
   switch (fault.kind) {
     case "slow":

@@ -16,13 +16,13 @@ import { createRandom, type Random } from "./random.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Past 2^53: what a float does not hold. */
+/** An id over 2^53, which a float cannot represent. */
 const FIRST_EVENT_ID = 9_007_199_254_740_993n;
 
-/** Two thirds of the super validators, rounded up, decide. */
+/** Returns the votes needed for a decision: two thirds of the super validators, rounded up. */
 const votesNeeded = (superValidators: number): number => Math.ceil((superValidators * 2) / 3);
 
-/** How much of everything there is. */
+/** Numbers of things in the ledger. */
 export interface LedgerSize {
   validators: number;
   parties: number;
@@ -45,9 +45,9 @@ export interface LedgerOptions {
   readonly seed?: number;
   readonly size?: Partial<LedgerSize>;
   readonly now?: () => number;
-  /** Whether things happen by themselves as time passes. */
+  /** True if events happen automatically as time passes. */
   readonly lively?: boolean;
-  /** Another network's ledger, on which the same organizations are: with the same ids and names, and other data. */
+  /** Another network's ledger, whose organizations have the same ids and names here but other data. */
   readonly sibling?: Ledger;
 }
 
@@ -57,12 +57,12 @@ export interface OpenRequest {
   readonly reason?: string;
   readonly reasonUrl?: string;
   readonly actionConfig?: unknown;
-  /** How long votes may be cast for, in ms. */
+  /** Duration of the voting period, in ms. */
   readonly lastsMs?: number;
   readonly effectiveInMs?: number | null;
 }
 
-/** A made-up ledger in which time moves. Newest first in every list. */
+/** A simulated ledger that changes over time. All lists are newest first. */
 export class Ledger {
   readonly size: LedgerSize;
   readonly random: Random;
@@ -79,11 +79,11 @@ export class Ledger {
   readonly startedAt: number;
   price = 0.1523;
   priceAt: number;
-  /** Whether validators report by themselves. */
+  /** True if validators report automatically. */
   reports = true;
-  /** Whether anything happens by itself besides their reports and transfers: votes, prices, validators that go silent. */
+  /** True if other events happen automatically: votes, price changes, validators that go silent. */
   moves = true;
-  /** Parties by their names, which no two share. */
+  /** Number of parties by name, to make names unique. */
   readonly #named = new Map<string, number>();
   readonly #priceYesterday = 0.1478;
   readonly #lively: boolean;
@@ -121,7 +121,7 @@ export class Ledger {
     return this.voteRequests.find((each) => each.contractId === id || each.firstContractId === id);
   }
 
-  /** Opens a vote request now; its requester's own Yes is cast with the first vote that changes it. */
+  /** Opens a vote request now. The requester's own Yes appears with the first vote that changes it. */
   openVoteRequest(options: OpenRequest = {}): VoteRequest {
     const { random } = this;
     const make = MOTIONS[options.motion ?? random.pick(Object.keys(MOTIONS))] ?? MOTIONS.feature;
@@ -152,7 +152,7 @@ export class Ledger {
     return request;
   }
 
-  /** Casts or changes a vote: the request's contract is archived and created again. */
+  /** Casts or changes a vote. The request's contract is archived and created again. */
   castVote(request: VoteRequest, accept: boolean, voter?: Party): Ballot | undefined {
     const missing = this.superValidators.filter(
       (sv) => !request.ballots.some((ballot) => ballot.voter === sv),
@@ -170,6 +170,17 @@ export class Ledger {
     return ballot;
   }
 
+  /** Casts the votes that an outcome takes, and closes the request. A request expires without them. */
+  decideVoteRequest(request: VoteRequest, status: Exclude<VoteRequest["status"], "In Progress">): void {
+    const isYes = status !== "Rejected";
+    const needed = votesNeeded(this.superValidators.length);
+    for (const voter of status === "Expired" ? [] : this.superValidators) {
+      if (request.ballots.filter(({ accept }) => accept === isYes).length >= needed) break;
+      this.castVote(request, isYes, voter);
+    }
+    this.closeVoteRequest(request, status);
+  }
+
   closeVoteRequest(request: VoteRequest, status: Exclude<VoteRequest["status"], "In Progress">): void {
     request.status = status;
   }
@@ -180,7 +191,7 @@ export class Ledger {
     else validator.lastActiveAt = Math.min(validator.lastActiveAt, this.now() - 2 * HOUR);
   }
 
-  /** Most of the active validators run a version that is newer than any before. */
+  /** Upgrades most active validators to a new version. */
   spreadVersion(): string {
     const newest = [...this.validators.map((each) => each.version)].sort((a, b) =>
       a.localeCompare(b, "en", { numeric: true }),
@@ -190,7 +201,7 @@ export class Ledger {
     return next;
   }
 
-  /** A validator has used most of its traffic. */
+  /** Uses up most of a validator's traffic. */
   drainTraffic(validator: Validator): void {
     validator.trafficUsed = Math.round(
       validator.trafficBought * (validator.trafficUsed < validator.trafficBought * 0.8 ? 0.85 : 0.95),
@@ -202,7 +213,7 @@ export class Ledger {
     this.priceAt = this.now();
   }
 
-  /** Lets happen what would have happened since it was last called. */
+  /** Simulates the events since the last call. */
   move(): void {
     const now = this.now();
     const elapsed = now - this.#movedAt;
@@ -215,7 +226,7 @@ export class Ledger {
       return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0);
     };
     const active = this.reports ? this.validators.filter((each) => each.active) : [];
-    // Where hours have passed at once, all of them reported meanwhile.
+    // If hours have passed at once, all active validators have reported meanwhile.
     for (const each of active)
       if (now - each.lastActiveAt > 12 * MINUTE) each.lastActiveAt = now - random.int(0, 10 * MINUTE);
     for (let each = times(2_000); each > 0 && active.length > 0; each -= 1) this.#report(random.pick(active));
@@ -231,7 +242,7 @@ export class Ledger {
     for (let each = times(16 * HOUR); each > 0; each -= 1) this.openVoteRequest();
   }
 
-  /** A name that nobody has: its words, and if that is taken, a city behind them. */
+  /** Returns an unused name: its words, and a city if they are taken. */
   #unused(words: string): string {
     const taken = this.#named.get(words) ?? 0;
     this.#named.set(words, taken + 1);
@@ -300,7 +311,7 @@ export class Ledger {
     for (let at = size.voteRequests; at > 0; at -= 1) this.#addPastRequest(at);
   }
 
-  /** A validator of that name joins, reporting from now on. */
+  /** Adds a validator with this name, which reports from now on. */
   joinValidator(name: string): Validator {
     const now = this.now();
     const id = `${name.toLowerCase().replace(/\W+/g, "-")}::1220${this.random.hex(64)}`;
@@ -319,9 +330,10 @@ export class Ledger {
     const isSv = at < size.superValidators;
     const active = isSv || random.chance(0.9);
     const sponsor = isSv ? party : random.pick(this.superValidators);
-    // Since Splice 0.6.9 a report sets the sponsor to the validator itself. Some still run an older version.
+    // Since Splice 0.6.9, a report sets the sponsor to the validator itself. Some validators still run an
+    // older version.
     const isRenewed = active && at % 3 !== 1;
-    // Those who founded the network were there before anybody who joined it.
+    // The founders of the network are older than everyone who joined it.
     const createdAt = isSv ? party.firstSeen : startedAt - (at - size.superValidators + 1) * 8 * HOUR;
     party.firstSeen = Math.min(party.firstSeen, createdAt);
     const validator: Validator = {
@@ -338,12 +350,12 @@ export class Ledger {
       trafficBought: random.int(5, 900) * 1_000_000,
       trafficUsed: random.int(1, 400) * 500_000,
     };
-    // Nobody uses more than was bought.
+    // A validator cannot use more traffic than was bought.
     validator.trafficUsed = Math.min(validator.trafficUsed, validator.trafficBought);
     this.validators.push(validator);
   }
 
-  /** A token is a contract of its own, created in an update of its own. */
+  /** Adds a token, which is a separate contract created in a separate update. */
   #addToken(createdAt: number): void {
     const { random } = this;
     const name = `${random.pick(FIRST)} Coin`;
@@ -425,7 +437,7 @@ export class Ledger {
     for (let votes = open ? age * 2 : random.int(6, 12); votes > 0; votes -= 1) {
       this.castVote(request, random.chance(0.9));
     }
-    // Those of long ago were cast between the opening and the deadline.
+    // Votes on past requests were cast between the opening and the deadline.
     const { createdAt, voteBefore } = request;
     for (const ballot of request.ballots)
       ballot.castAt = random.int(createdAt, open ? startedAt : voteBefore);
@@ -436,7 +448,7 @@ export class Ledger {
     if (wished === "Rejected") for (const ballot of request.ballots.slice(-tooMany)) ballot.accept = false;
     const yes = request.ballots.filter(({ accept }) => accept).length;
     const isRejected = request.ballots.length - yes >= tooMany;
-    // What was decided is what the votes say.
+    // The outcome must match the votes.
     if (isRejected) request.status = "Rejected";
     else if (yes < needed) request.status = "Expired";
     else request.status = wished === "Accepted" ? "Accepted" : "Implemented";

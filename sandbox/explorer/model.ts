@@ -1,4 +1,4 @@
-/** What the sandbox's ledger holds: the API's own shapes (explorer-api.md), times in epoch ms. */
+/** Data of the sandbox's ledger, in the API's format (explorer-api.md). Times are epoch ms. */
 
 export interface PartyRef {
   partyId: string;
@@ -12,7 +12,7 @@ export interface Party {
   image: string | null;
   firstSeen: number;
   lastSeen: number;
-  /** Decimal text with ten digits after the point. */
+  /** Decimal text with ten digits after the decimal point. */
   unlocked: string;
   locked: string;
   totalRewards: number;
@@ -30,7 +30,7 @@ export interface Validator {
   active: boolean;
   isSv: boolean;
   trafficBought: number;
-  /** Where it differs from what is counted yet: a purchase is under way. */
+  /** Set during a purchase, if it differs from the traffic that is counted so far. */
   trafficOrdered?: number;
   trafficUsed: number;
 }
@@ -89,7 +89,7 @@ export interface Ballot {
 export interface VoteRequest {
   /** Changes with each vote. */
   contractId: string;
-  /** Null on the first version, and that version's contract id from then on. */
+  /** null on the first version, then that version's contract id. */
   trackingCid: string | null;
   firstContractId: string;
   title: string;
@@ -100,7 +100,7 @@ export interface VoteRequest {
   createdAt: number;
   voteBefore: number;
   targetEffectiveAt: number | null;
-  /** Its action fails: it stays open after its dates. */
+  /** True if its action fails, so that it stays open after its dates. */
   isStuck?: boolean;
   status: "In Progress" | "Accepted" | "Implemented" | "Rejected" | "Expired";
   ballots: Ballot[];

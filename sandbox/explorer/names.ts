@@ -1,4 +1,4 @@
-/** Words that the sandbox's names are made of. */
+/** First words of the sandbox's names. */
 export const FIRST = [
   "Amber",
   "Birch",
@@ -49,7 +49,7 @@ export const SECOND = [
   "Ventures",
 ] as const;
 
-/** Where the second, third and further organization of one name is from. */
+/** Cities for further organizations with the same name. */
 export const CITIES = [
   "Zurich",
   "Oslo",

@@ -1,12 +1,12 @@
-/** A seeded source of chance (mulberry32): the same seed gives the same ledger. */
+/** A seeded random number generator (mulberry32). The same seed gives the same ledger. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from `from` up to and with `to`. */
+  /** Returns an integer from `from` to `to`, both inclusive. */
   int(from: number, to: number): number;
   pick<T>(values: readonly T[]): T;
   chance(probability: number): boolean;
-  /** So many hex digits. */
+  /** Returns a text of hex digits. */
   hex(digits: number): string;
 }
 

@@ -11,7 +11,7 @@ import type {
   VoteRequest,
 } from "./model.js";
 
-/** The ledger's things as the API's rows and details. */
+/** Converts the ledger's data to the API's rows and details. */
 
 const PACKAGE = "a5b0".repeat(16);
 const DSO = `DSO::1220${"d5".repeat(32)}`;
@@ -84,7 +84,7 @@ export const partyItem = (party: Party) => ({
   totalRewards: party.totalRewards,
 });
 
-/** Some parties were set up by a super validator. */
+/** Returns the super validator that created a party, if there is one. */
 function creatorOf(party: Party, ledger: Ledger): PartyRef | null {
   const at = Number.parseInt(party.id.slice(-2), 16);
   const creator = at % 3 === 0 ? ledger.superValidators[at % ledger.superValidators.length] : undefined;
@@ -136,7 +136,7 @@ export const transferItem = (each: Transfer, ledger: Ledger) => ({
   createdAt: each.createdAt,
 });
 
-/** A party's rewards: as many as its name decides, each from an event that exists. */
+/** Returns a party's rewards. Their number depends on its name, and each is from an existing event. */
 export function rewardItems(party: Party, ledger: Ledger) {
   const share = Number.parseInt(party.id.slice(-6), 16);
   const isValidator = ledger.validators.some((each) => each.party === party);
@@ -210,7 +210,7 @@ export function voteRequestDetail(each: VoteRequest, ledger: Ledger) {
   };
 }
 
-/** The votes of every request, newest request first. */
+/** Returns the votes of all requests, newest request first. */
 export const voteItems = (ledger: Ledger) =>
   ledger.voteRequests.flatMap((request) =>
     request.ballots.map((ballot) => ({

@@ -5,7 +5,10 @@ import { type Fault, type InjectedFault, misbehave } from "./faults.js";
 import { Ledger, type LedgerOptions } from "./ledger.js";
 import * as rows from "./rows.js";
 
-/** Takes an answer just before it is sent: its path as a pattern, its query, and what the pattern stands for. */
+/**
+ * Modifies an answer before it is sent. Receives the pattern of its path, its query, and the path's
+ * parameters.
+ */
 export type Mood = (
   answer: unknown,
   path: string,
@@ -14,32 +17,34 @@ export type Mood = (
 ) => unknown;
 
 export interface SandboxExplorerOptions extends LedgerOptions {
-  /** The one key that is accepted. */
+  /** The accepted API key. */
   readonly key?: string;
-  /** Takes each answer just before it is sent, to make it something else. */
+  /** Modifies each answer before it is sent. */
   readonly mood?: Mood;
 }
 
-/** One request as it came in. */
+/** A received request. */
 export interface SeenRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly key: string | undefined;
 }
 
-/** An explorer on this machine, with every endpoint of docs/explorer-api.md over a made-up ledger. */
+/**
+ * A simulated explorer on this machine, with all endpoints of docs/explorer-api.md over a simulated ledger.
+ */
 export interface SandboxExplorer {
-  /** The base address, without /v1. */
+  /** Base URL, without /v1. */
   readonly url: string;
   readonly key: string;
   readonly ledger: Ledger;
-  /** Every request that came in, oldest first. */
+  /** All received requests, oldest first. */
   readonly requests: SeenRequest[];
-  /** Makes it misbehave until the faults are cleared. */
+  /** Adds a fault until the faults are cleared. */
   injectFault(fault: Fault, where?: Omit<InjectedFault, "fault">): void;
-  /** Ends every misbehaviour. */
+  /** Removes all faults. */
   clearFaults(): void;
-  /** The keys that are accepted from now on. */
+  /** Sets the accepted API keys. */
   accept(...keys: string[]): void;
   mood: Mood | undefined;
   close(): Promise<void>;
@@ -67,7 +72,7 @@ function oneOf<T extends string>(text: string | undefined, values: readonly [T, 
   return value;
 }
 
-/** A page of a list whose newest or largest come first. */
+/** Returns a page of a list that is sorted with the newest or largest first. */
 function page<T>(all: readonly T[], query: Query, toRow: (item: T) => unknown) {
   const number = wholeNumber(query.page, 0, 0, 50);
   const size = wholeNumber(query.size, 20, 1, 100);
@@ -105,7 +110,7 @@ function found<T>(value: T | undefined): T {
 /** Answers a request to one path. */
 export type Handler = (query: Query, parameters: Readonly<Record<string, string | undefined>>) => unknown;
 
-/** What each path answers, by its pattern. */
+/** Returns the handlers by path pattern. */
 export function routes(ledger: Ledger): Readonly<Record<string, Handler>> {
   const partyAt = (id: string | undefined) => found(ledger.parties.find((each) => each.id === id));
   const validatorAt = (id: string | undefined) => ledger.validators.find((each) => each.party.id === id);
@@ -191,14 +196,14 @@ export function routes(ledger: Ledger): Readonly<Record<string, Handler>> {
   };
 }
 
-/** JSON with whole numbers of any size: an event's id passes 2^53. */
+/** Converts a value to JSON with integers of any size, because event ids exceed 2^53. */
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `bigint:${each}` : each)).replace(
     /"bigint:(\d+)"/g,
     "$1",
   );
 
-/** Starts it on a free port of this machine. */
+/** Starts the sandbox on a free port of this machine. */
 export async function startSandboxExplorer(options: SandboxExplorerOptions = {}): Promise<SandboxExplorer> {
   const { key = "sandbox-explorer-key" } = options;
   const ledger = new Ledger(options);

@@ -12,56 +12,61 @@ import { createPlay } from "./play.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
-/** Between two moves, in ms. */
+/** Interval between moves, in ms. */
 const EVERY_MS = 25;
-/** What passes at once at the most, in ms. */
+/** Maximum time by which the clock advances at once, in ms. */
 const MOST_PASSED_MS = 4 * 60_000;
-/** Discord wants a first answer within 3 s; the machine is shared. */
+/** Maximum time until the first answer, in ms. Discord allows 3 s, but the machine is shared. */
 const ANSWER_MS = 10_000;
-/** The largest document of the state, in characters. The directory of a small ledger has some ten thousand. */
+/**
+ * Maximum size of a document in the state, in characters. The directory of a small ledger has about ten
+ * thousand.
+ */
 const MAX_DOCUMENT = 200_000;
-/** A list of names has no more entries than can be reached (the explorer's 51 pages), each with a few short texts. */
+/**
+ * Maximum number of entries in a list of names (the explorer's 51 pages), and maximum characters per entry.
+ */
 const MAX_ENTRIES = 5_100;
 const MAX_ENTRY = 1_000;
 
-/** An interaction can be answered for so long, in ms (Discord: 15 minutes). */
+/** Time for which an interaction can be answered, in ms (Discord: 15 minutes). */
 const TOKEN_MS = 15 * 60_000;
-/** A turn of the sandbox that takes longer is a stall, in ms. */
+/** Duration of an event loop turn of the sandbox that counts as a stall, in ms. */
 const STALL_MS = 300;
 
-/** Log lines of faults that nobody expected. */
+/** Matches log lines of unexpected errors. */
 const FAULTS =
   /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn|cannot be read; it was set aside/;
 
 export interface FuzzOptions {
   readonly seed: number;
   readonly ms: number;
-  /** The bot's built main file (this checkout's by default). */
+  /** Built main file of the bot, this checkout's by default. */
   readonly main?: string | undefined;
-  /** The endpoints whose answers are spoilt, by their paths; by default all of them. */
+  /** Pattern for paths whose answers are corrupted, by default all. */
   readonly only?: RegExp | undefined;
-  /** Where a CPU profile of the bot is written to. */
+  /** Folder for a CPU profile of the bot. */
   readonly profile?: string | undefined;
-  /** How many times as often jobs run that run every few minutes (1). */
+  /** Factor by which periodic jobs run more often, 1 by default. */
   readonly hurry?: number | undefined;
-  /** True if a block is explained. */
+  /** True to show what blocked the event loop. */
   readonly explains?: boolean | undefined;
 }
 
-/** What went wrong, each in a line; nothing if all was well. */
+/** Problems, one line each. Empty if there are none. */
 export interface FuzzReport {
   readonly findings: readonly string[];
   readonly interactions: number;
   readonly answers: number;
 }
 
-/** Whether a document is long by its entries alone. */
+/** True if a document is only large because of its number of entries. */
 function isListOfNames(document: string): boolean {
   const { entries } = JSON.parse(document) as { entries: object[] };
   return entries.length <= MAX_ENTRIES && entries.every((each) => JSON.stringify(each).length <= MAX_ENTRY);
 }
 
-/** What the state of a bot that has ended holds that is larger than anything should be. */
+/** Returns problems for documents that are too large in the state of a stopped bot. */
 function largeDocuments(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, "crier.db"))) return [];
   const db = new Database(join(dataDir, "crier.db"));
@@ -83,15 +88,15 @@ function refusedBy({ world }: SandboxDiscord): readonly string[] {
 
 function faultsIn(bot: BotProcess): readonly string[] {
   const lines = bot.output().split("\n");
-  // Aborted: the sandbox did not take an answer within 15 s.
+  // AbortError means that the sandbox did not accept an answer within 15 s.
   return lines
     .filter((line) => FAULTS.test(line) && !line.includes('"type":"AbortError"'))
     .map((line) => `It logged ${line.slice(0, 700)}`);
 }
 
 /**
- * Plays with the built bot, in a process with a small heap, while the explorer answers with anything. The seed decides what is
- * played and answered; when, the machine does.
+ * Fuzzes the built bot in a process with a small heap, while the explorer returns corrupted answers. The seed
+ * determines moves and answers. Their timing depends on the machine.
  */
 export async function fuzz({
   seed,
@@ -103,9 +108,9 @@ export async function fuzz({
   explains,
 }: FuzzOptions): Promise<FuzzReport> {
   const random = createRandom(seed);
-  // Of its own: what is answered does not depend on how far the play has come.
+  // A separate generator, so that answers do not depend on the progress of the moves.
   const spoiling = createRandom(seed + 1_000_003);
-  // Time passes quickly, or nearly every answer would come from the cache.
+  // The clock advances quickly, because otherwise most answers would come from the cache.
   let passed = 0;
   const now = () => Date.now() + passed;
   const explorer = await startSandboxExplorer({
@@ -114,7 +119,7 @@ export async function fuzz({
     lively: false,
   });
   const discord = await startSandboxDiscord({ now });
-  // The sandbox makes huge answers on the same machine: whether the bot was slow is told by ANSWER_MS.
+  // The sandbox creates huge answers on the same machine, so ANSWER_MS checks the bot's speed instead.
   discord.world.respondMs = 60 * 60_000;
   const env = botEnvironment(discord, explorer, {
     GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
@@ -141,7 +146,7 @@ export async function fuzz({
   const endOf = () => bot.child.exitCode ?? bot.child.signalCode;
   await bot.ready();
 
-  // What is loaded with the first use is no stranger's doing.
+  // Load lazy modules first, so that they do not count as a block.
   const place = { user: discord.people.ana, channel: discord.channels.general };
   for (const command of ["/price", "/validator versions", "/network"])
     await discord.driver.ask(place, command);
@@ -151,7 +156,8 @@ export async function fuzz({
   let answers = 0;
   explorer.mood = (answer, path) => {
     answers += 1;
-    // Half of all: what is never well cannot be played with. Of a few endpoints, nearly all.
+    // Corrupt half of all answers, because the bot needs some valid ones. For selected endpoints, corrupt
+    // nearly all.
     if (!only) return spoil(answer, spoiling, 0.5);
     return only.test(path) ? spoil(answer, spoiling, 0.9) : answer;
   };
@@ -162,17 +168,18 @@ export async function fuzz({
     readonly connection: number | undefined;
   }[] = [];
   let interactions = 0;
-  // The sandbox is busy too, with large files above all: time in which it stands still is not the bot's.
+  // Time during which the sandbox itself stalls, for example for large files, does not count for the bot.
   let stalledMs = 0;
   let turnedAt = performance.now();
   const ownTime = () => performance.now() - stalledMs;
-  /** Which of the bot's connections to the gateway is in use; undefined between two. */
+  /** Returns the bot's current gateway connection, `undefined` between two. */
   const connection = () => {
     const { sessions, resumes, identifies } = discord.gateway;
     return [...sessions.values()].some(({ socket }) => socket) ? resumes + identifies : undefined;
   };
   const lookAtAnswers = () => {
-    // What was sent over a connection that broke comes too late with the next: a machine that stood still breaks them.
+    // Interactions sent over a broken connection arrive too late with the next one. A stalled machine breaks
+    // connections.
     waiting = waiting.filter(
       ({ interaction, connection: used }) =>
         interaction.answered === undefined && used !== undefined && used === connection(),
@@ -198,7 +205,7 @@ export async function fuzz({
     );
     if (turn % 20 === 0) {
       play.ledgerMoves();
-      // What is on its way would be too late for Discord.
+      // Interactions that are still in transit would be too late for Discord.
       const isOver = () =>
         waiting.every(({ interaction }) => interaction.answered !== undefined && !interaction.thinking);
       await discord.world.until(isOver, "the answers", ANSWER_MS).catch(() => {});
@@ -207,7 +214,7 @@ export async function fuzz({
       bot.setClock(passed);
       lookAtAnswers();
       for (const finding of [...refusedBy(discord), ...faultsIn(bot)]) findings.add(finding);
-      // What is over is forgotten: a sandbox with a full heap stands still for seconds.
+      // Delete finished interactions, because a sandbox with a full heap stalls for seconds.
       const { world } = discord;
       discord.driver.forget(now() - TOKEN_MS);
       for (const messages of world.messages.values())

@@ -1,17 +1,17 @@
 import type { Random } from "../explorer/random.js";
 
-/** Answers are sent up to this size, in characters: the bot reads 2 MB. One in ten may be larger. */
+/** Maximum size of answers, in characters. The bot reads 2 MB. One in ten may be larger. */
 const MAX_LENGTH = 2_000_000;
 const MAX_UNREAD = 9_000_000;
-/** How long all names of an answer may be together, in characters. */
+/** Maximum total length of all names in an answer, in characters. */
 const NAMES_LENGTH = 1_800_000;
 
-/** What every object inherits, as it is and as the ledger would write it. */
+/** Properties that every object inherits, also in the ledger's spelling. */
 const INHERITED = ["constructor", "CONSTRUCTOR", "Constructor", "toString", "__proto__"];
 const HUGE = [1e308, -1e308, 1e21];
 const NUMBERS = [0, -0, -1, 0.5, 5e-324, 1e-9, 1e21, 2 ** 53, 2 ** 53 + 2, 1e308, -1e308];
 
-/** Epoch times: none, before and after all that a Date holds, in µs and ns, tomorrow and long ago. */
+/** Epoch times: zero, outside of Date's range on both sides, in µs and ns, tomorrow and long ago. */
 const TIMES = [
   0,
   -1,
@@ -52,10 +52,10 @@ const WORDS = [
   "y".repeat(1_400_000),
 ];
 
-/** Fields that hold what somebody called something. */
+/** Matches fields with names that people choose. */
 const NAMES = /(name|title|symbol)$/i;
 
-/** A value in so many arrays, or in so many objects. */
+/** Nests a value in arrays or objects. */
 function nested(depth: number, inner: unknown, key?: string): unknown {
   let value = inner;
   for (let level = 0; level < depth; level += 1) value = key === undefined ? [value] : { [key]: value };
@@ -65,7 +65,7 @@ function nested(depth: number, inner: unknown, key?: string): unknown {
 const wide = (count: number, key = "field"): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${key}${at}`, at]));
 
-/** Values grown in size, depth and number. */
+/** Returns a value of extreme size, depth or number. */
 function grown(random: Random): unknown {
   const kinds = [
     () => nested(random.pick([50, 90, 500, 3_000]), Array(random.int(0, 20_000)).fill(1)),
@@ -79,7 +79,7 @@ function grown(random: Random): unknown {
   return random.pick(kinds)();
 }
 
-/** Another value of the same kind, which gets further than one that does not parse. */
+/** Returns another value of the same type, which gets further than one that cannot be parsed. */
 function likeIt(value: unknown, random: Random): unknown {
   if (typeof value === "number") return random.pick(random.chance(0.3) ? HUGE : [...NUMBERS, ...TIMES]);
   if (typeof value !== "string") return grown(random);
@@ -94,17 +94,17 @@ function anything(random: Random): unknown {
   if (kind < 0.45) return random.pick(TIMES);
   if (kind < 0.75) return random.pick(WORDS);
   const value = grown(random);
-  // The ledger's JSON stands in strings, too.
+  // The ledger's JSON also occurs in strings.
   return random.chance(0.3) ? JSON.stringify(value) : value;
 }
 
-/** Where values stand that may be replaced: an object or array, and a key of it. */
+/** Location of a value that can be replaced: an object or array, and a key. */
 type Place = readonly [holder: Record<string, unknown>, key: string];
 
 const isHolder = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** A place somewhere in a value, the deeper the rarer. */
+/** Returns a random location in a value. Deeper ones are less likely. */
 function placeIn(value: unknown, random: Random): Place | undefined {
   if (!isHolder(value)) return undefined;
   const keys = Object.keys(value);
@@ -114,13 +114,13 @@ function placeIn(value: unknown, random: Random): Place | undefined {
   return inner ?? [value, key];
 }
 
-/** The rows of an answer: itself, or what its page holds. */
+/** Returns the rows of an answer, or of its page. */
 function rowsOf(answer: unknown): readonly Record<string, unknown>[] {
   const rows = isHolder(answer) && Array.isArray(answer.content) ? answer.content : answer;
   return Array.isArray(rows) ? rows.filter(isHolder) : isHolder(answer) ? [answer] : [];
 }
 
-/** The same value in a field of every row. */
+/** Sets a field of every row to the same value. */
 function spoilColumn(answer: unknown, random: Random): void {
   const rows = rowsOf(answer);
   const keys = Object.keys(rows[0] ?? {});
@@ -130,7 +130,9 @@ function spoilColumn(answer: unknown, random: Random): void {
   for (const row of rows) row[key] = value;
 }
 
-/** Everything in a value that has a name; what is repeated thousands of times is the same object, and looked at once. */
+/**
+ * Returns the locations of all names in a value. Repeated rows are the same object, which is visited once.
+ */
 function namesIn(value: unknown, looked = new Set<object>()): Place[] {
   const names: Place[] = [];
   if (!isHolder(value) || looked.has(value)) return names;
@@ -141,7 +143,7 @@ function namesIn(value: unknown, looked = new Set<object>()): Place[] {
   return names;
 }
 
-/** Names are what a stranger chooses most easily: now and then they are as long as an answer has room for. */
+/** Replaces names, which are the easiest to choose for an attacker. Sometimes they fill the whole answer. */
 function spoilNames(answer: unknown, random: Random): void {
   const names = namesIn(answer);
   const length = NAMES_LENGTH / (names.length || 1);
@@ -171,7 +173,7 @@ function spoilOnce(answer: unknown, random: Random): void {
   else holder[key] = random.chance(0.5) ? likeIt(value, random) : anything(random);
 }
 
-/** An answer of the explorer with some of it replaced, grown, repeated or left out; so large a part of them. */
+/** Corrupts a part of the explorer's answers: values are replaced, enlarged, repeated or left out. */
 export function spoil(answer: unknown, random: Random, part: number): unknown {
   if (!random.chance(part)) return answer;
   const spoilt: unknown = structuredClone(answer);
@@ -181,8 +183,8 @@ export function spoil(answer: unknown, random: Random, part: number): unknown {
 }
 
 /**
- * About how long a value is as JSON, in characters, counted no further than a limit: what was repeated a thousand times a
- * thousand times would take seconds to write out.
+ * Estimates the length of a value as JSON, in characters, up to a limit. Stringifying nested repetitions
+ * would take seconds.
  */
 function lengthOf(value: unknown, limit: number): number {
   if (typeof value === "string") return value.length + 2;
@@ -195,6 +197,6 @@ function lengthOf(value: unknown, limit: number): number {
   return length;
 }
 
-/** What a stranger may type. */
+/** Returns text that an attacker might type. */
 export const typedBy = (random: Random): string =>
   random.chance(0.3) ? random.hex(random.int(1, 140)) : random.pick(WORDS).slice(0, 6_000);

@@ -6,10 +6,10 @@ import type { SandboxExplorer } from "../explorer/server.js";
 import { readingCommands } from "../reading-commands.js";
 import { typedBy } from "./hostile-answers.js";
 
-/** One thing that somebody does: what the bot is to answer. */
+/** A user's action. Returns the interactions that the bot must answer. */
 type Move = () => readonly Interaction[];
 
-/** Interactions at random, well-meant and forged, by a crowd of people. */
+/** Creates random valid and forged interactions by many people. */
 export function createPlay(
   discord: SandboxDiscord,
   { ledger }: SandboxExplorer,
@@ -57,7 +57,7 @@ export function createPlay(
       ? [driver.pick(who, message, id, random.pick(options).value)]
       : [driver.press(who, message, id)];
   };
-  /** What no message of the bot holds: another id, or another value. */
+  /** Sends an interaction with an id or a value that is in no message of the bot. */
   const forge: Move = () => {
     const found = recent();
     if (!found) return [];

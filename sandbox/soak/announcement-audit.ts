@@ -14,7 +14,7 @@ interface Parts {
 
 /** Opens, votes on and closes vote requests at random, and counts the messages that the channels received about each. */
 export function createVoteRequests({ ledger, world, random, channels, votesIn }: Parts) {
-  /** Unique titles. */
+  /** Titles of all opened requests, which are unique. */
   const opened: string[] = [];
   const saysNew = (message: Message, title: string) => {
     const { notified, embeds } = message;
@@ -74,7 +74,7 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
         .filter(({ title }) => opened.includes(title))
         .flatMap(({ title, ballots, requester }) =>
           ballots
-            // The requester's own Yes comes with the request.
+            // The requester's own Yes is cast with the request.
             .filter(({ voter }) => voter !== requester)
             .map(({ voter: { name, id } }) => {
               const voter = name ?? id;

@@ -2,12 +2,12 @@ import { DiscordError } from "../discord/errors.js";
 import type { RedisProcess } from "../redis-process.js";
 import type { Stack } from "../stack.js";
 
-/** Something that goes wrong, for so many ms; `begin` gives what makes it well again. */
+/** A fault with its duration in ms. `begin` returns the function that ends it. */
 export type Fault = readonly [name: string, ms: number, begin: () => (() => void) | Promise<() => void>];
 
 /**
- * Every fault of the sandbox.
- * @param onKilled called once the bot has been killed, before another is started
+ * Returns every fault of the sandbox.
+ * @param onKilled called once the bot has been killed, before another one is started
  */
 export function faultsOf(
   place: Stack,

@@ -3,15 +3,18 @@ import type { SandboxDiscord } from "../discord/server.js";
 import type { Channel, User } from "../discord/world.js";
 import type { Person } from "./snapshot.js";
 
-/** The page's server: somebody of each kind, and a channel of each kind. */
+/** The page's Discord server, with one person and one channel of each kind. */
 export interface DemoServer {
   readonly people: readonly Person[];
   user(id: string): User;
-  /** The channels that somebody sees: the server's, with threads and posts, and their own with the bot. */
+  /**
+   * Returns the channels that a person sees: the server's with threads and posts, and the direct messages
+   * with the bot.
+   */
   channels(user: User): Channel[];
 }
 
-/** Adds to the sandbox's server what a newcomer should be able to try. */
+/** Adds people and channels to the sandbox's server that a newcomer should try. */
 export function createDemoServer(discord: SandboxDiscord): DemoServer {
   const { world, guild, people, channels } = discord;
   const moderators = world.addRole(guild, "Moderators", PERMISSION.manageGuild, { mentionable: true });

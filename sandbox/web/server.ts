@@ -10,18 +10,18 @@ import type { BotState, Deed, ExplorerMood, Turn } from "./snapshot.js";
 import { snapshotOf } from "./snapshots.js";
 import { act, type Levers, turn } from "./user-actions.js";
 
-/** The sandbox as a page. */
+/** The sandbox's web page. */
 export interface Page {
   readonly url: string;
-  /** Starts or stops the bot, as the page's own button does. */
+  /** Starts or stops the bot, like the button on the page. */
   runBot(run: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface PageOptions {
-  /** The usual port; a free one is taken if it is in use. 0 for any. */
+  /** Preferred port. A free one is used if it is taken. 0 for any port. */
   readonly port: number;
-  /** Bundles the page again each time it is loaded. */
+  /** True to bundle the page each time it is loaded. */
   readonly fresh?: boolean;
 }
 
@@ -40,7 +40,7 @@ async function bundle(): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** Everything comes from here: no request leaves the machine, whatever the bot's embeds point to. */
+/** Keeps all requests on this machine, whatever URLs the bot's embeds contain. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -60,7 +60,7 @@ async function readJson<T>(request: IncomingMessage): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Whether a request comes from the page itself: another site's page may not act here, nor read what is shown. */
+/** True if a request comes from the page itself. Pages of other sites must not act here or read data. */
 function isOwn(request: IncomingMessage, port: number): boolean {
   const { host, origin, "sec-fetch-site": site } = request.headers;
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
@@ -77,16 +77,16 @@ const FAULTS: Readonly<
   gone: { kind: "reset" },
 };
 
-/** Snapshots are sent so many ms after the first of several changes. */
+/** Time for which changes are collected before a snapshot is sent, in ms. */
 const GATHER_MS = 40;
 
-/** Serves the page on 127.0.0.1, for a place whose bot it starts and stops. */
+/** Serves the page on 127.0.0.1. It starts and stops the bot of a stack. */
 export async function servePage(place: Stack, { port, fresh = false }: PageOptions): Promise<Page> {
   const { world, channels } = place.discord;
   const demoServer = createDemoServer(place.discord);
   let script = await bundle();
   let bot: BotState = "stopped";
-  /** How each network's explorer behaves. */
+  /** Behavior of each network's explorer. */
   const moods = new Map<SandboxExplorer, ExplorerMood>();
   const offset = () => place.now() - Date.now();
 
@@ -118,7 +118,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
     },
   };
 
-  /** Whom a request is for, and which channel. */
+  /** Returns the person and the channel of a request. */
   const placeOf = (url: URL) => {
     const user = demoServer.user(url.searchParams.get("as") ?? "");
     const wanted = url.searchParams.get("channel") ?? "";
@@ -126,7 +126,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
     return { user, channel };
   };
 
-  /** The explorer of the network that somebody looks at. */
+  /** Returns the explorer of the selected network. */
   const explorerOf = (url: URL) =>
     (url.searchParams.get("network") === "1" && place.second) || place.explorer;
 
@@ -145,7 +145,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
     };
     send();
     world.on("changed", changed);
-    // The ledger moves by itself, and says nothing of it.
+    // The ledger changes without an event.
     const ticking = setInterval(changed, 2_000);
     response.on("close", () => {
       world.off("changed", changed);

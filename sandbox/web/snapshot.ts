@@ -2,7 +2,7 @@ import type { Option } from "../discord/driver.js";
 import type { Dialog } from "../discord/interactions.js";
 import type { Channel, Message } from "../discord/world.js";
 
-/** What the page shows of one channel to one person, sent whole whenever anything changes. */
+/** Data that the page shows to one person for one channel. It is sent completely after each change. */
 export interface Snapshot {
   /** The sandbox's time, epoch ms, which may run ahead of the real one. */
   readonly now: number;
@@ -11,42 +11,42 @@ export interface Snapshot {
   readonly people: readonly Person[];
   readonly channels: readonly ShownChannel[];
   readonly messages: readonly Message[];
-  /** Names of those for whom the bot is thinking. */
+  /** Names of the people for whom the bot is thinking. */
   readonly thinking: readonly string[];
   readonly commands: readonly ShownCommand[];
   readonly roles: readonly { readonly id: string; readonly name: string }[];
   /** Names by id, for mentions. */
   readonly names: Readonly<Record<string, string>>;
-  /** What the bot sent that Discord would refuse, the newest first. */
+  /** Requests of the bot that Discord would reject, newest first. */
   readonly refusals: readonly ShownRefusal[];
-  /** The server's calendar, the next deadline first. */
+  /** The server's calendar, next deadline first. */
   readonly events: readonly ShownEvent[];
-  /** The names of the networks, if there are several. */
+  /** Names of the networks, if there are several. */
   readonly networks: readonly string[];
-  /** That of one network. */
+  /** Ledger of the selected network. */
   readonly ledger: ShownLedger;
 }
 
 export type BotState = "starting" | "running" | "stopped";
 
-/** How the explorer behaves. */
+/** Behaviors of the explorer. */
 export const EXPLORER_MOODS = ["well", "slow", "failing", "gone"] as const;
 export type ExplorerMood = (typeof EXPLORER_MOODS)[number];
 
 export interface Person {
   readonly id: string;
   readonly name: string;
-  /** What they may do, in a word. */
+  /** Role of the person, in one word. */
   readonly role: string;
 }
 
 export interface ShownChannel extends Pick<Channel, "id" | "type" | "name" | "parent_id"> {
   readonly messages: number;
-  /** Whether the bot may write there. */
+  /** True if the bot may write in the channel. */
   readonly mayWrite: boolean;
 }
 
-/** A command as it is typed: subcommands apart. */
+/** A command as it is typed. Each subcommand is separate. */
 export interface ShownCommand {
   readonly name: string;
   readonly description: string;
@@ -56,7 +56,7 @@ export interface ShownCommand {
 export interface ShownRefusal {
   readonly request: string;
   readonly status: number;
-  /** Each wrong field with what is wrong about it. */
+  /** Invalid fields with the reason. */
   readonly faults: readonly string[];
 }
 
@@ -77,21 +77,21 @@ export interface ShownRequest {
 }
 
 export interface ShownLedger {
-  /** Whether validators report by themselves. */
+  /** True if validators report automatically. */
   readonly reports: boolean;
-  /** Whether anything else happens by itself. */
+  /** True if other events happen automatically. */
   readonly moves: boolean;
   readonly price: number;
-  /** Actions that super validators vote on: what each is called, by its name here. */
+  /** Display names of the motions that super validators vote on. */
   readonly motions: Readonly<Record<string, string>>;
   readonly requests: readonly ShownRequest[];
   readonly validators: readonly { readonly id: string; readonly name: string; readonly active: boolean }[];
   readonly explorer: ExplorerMood;
-  /** How far the clock has been moved on, in ms. */
+  /** Time by which the clock was advanced, in ms. */
   readonly offset: number;
 }
 
-/** What somebody does in a channel. */
+/** An action of a person in a channel. */
 export type Deed =
   | { readonly do: "say"; readonly text: string }
   | { readonly do: "command"; readonly command: string; readonly given: Given }
@@ -103,22 +103,22 @@ export type Deed =
 
 export type Given = Readonly<Record<string, string | number | boolean>>;
 
-/** What comes back at once; messages come with the next snapshot. */
+/** Immediate result of an action. Messages come with the next snapshot. */
 export interface Outcome {
   readonly error?: string;
   readonly choices?: readonly { readonly name: string; readonly value: string | number }[];
   readonly dialog?: Dialog;
 }
 
-/** What somebody does to the world around the bot. */
+/** An action on the world around the bot. */
 export type Turn =
   | { readonly do: "open"; readonly title: string; readonly motion: string; readonly hours: number }
   | { readonly do: "vote"; readonly id: string; readonly accept: boolean }
   | { readonly do: "close"; readonly id: string; readonly status: string }
-  /** The deadline moves by a day. */
+  /** Moves the deadline by a day. */
   | { readonly do: "postpone"; readonly id: string }
   | { readonly do: "rename"; readonly id: string }
-  /** Whether the bot may write in a channel. */
+  /** Allows or forbids the bot to write in a channel. */
   | { readonly do: "permit"; readonly channel: string; readonly on: boolean }
   | { readonly do: "delete-channel"; readonly channel: string }
   | { readonly do: "moves"; readonly on: boolean }
@@ -127,9 +127,9 @@ export type Turn =
   | { readonly do: "version" }
   | { readonly do: "traffic"; readonly id: string }
   | { readonly do: "price"; readonly percent: number }
-  /** What Discord would refuse is read, and goes. */
+  /** Clears the list of rejected requests. */
   | { readonly do: "forget-refusals" }
-  /** Somebody deletes an event from the calendar. */
+  /** Deletes an event from the calendar. */
   | { readonly do: "uncalendar"; readonly id: string }
   | { readonly do: "pass"; readonly hours: number }
   | { readonly do: "explorer"; readonly mood: ExplorerMood }

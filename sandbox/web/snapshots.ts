@@ -4,7 +4,7 @@ import { listScheduledEvents } from "../discord/scheduled-events.js";
 import type { Channel, User, World } from "../discord/world.js";
 import { MOTION_WORDS, titleInWords } from "../explorer/actions.js";
 import type { Ledger } from "../explorer/ledger.js";
-import type { VoteRequest } from "../explorer/model.js";
+import type { Validator, VoteRequest } from "../explorer/model.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { DemoServer } from "./demo-server.js";
@@ -19,15 +19,17 @@ import type {
 
 const MAX_MESSAGES = 60;
 const MAX_ROWS = 12;
+/** The validator that the README names. */
+const EXAMPLE_VALIDATOR = "Birch Custody";
 
-/** Subcommands stand for themselves, as in Discord's own picker. */
+/** Lists subcommands separately, like Discord's own picker. */
 function flatten(name: string, { description = "", options = [] }: Option): ShownCommand[] {
   const subcommands = options.filter(({ type }) => type === 1);
   if (subcommands.length === 0) return [{ name, description, options }];
   return subcommands.flatMap((each) => flatten(`${name} ${each.name}`, each));
 }
 
-/** Each wrong field of Discord's refusal, with what is wrong about it. */
+/** Returns the invalid fields of Discord's error, with the reason. */
 function faultsIn(node: unknown, path = ""): string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
@@ -56,7 +58,7 @@ function refusalsOf({ discord }: Stack): ShownRefusal[] {
     .slice(0, 20);
 }
 
-/** Its own title; of one that has none, its action and the party that this is about. */
+/** Returns a vote request's title, or its action and the party that it is about if it has none. */
 function titleOf({ parties }: Ledger, { title, actionConfig }: VoteRequest): string {
   const words = titleInWords(title);
   const [id] = /[^"]+::1220[0-9a-f]{64}/.exec(JSON.stringify(actionConfig) ?? "") ?? [];
@@ -78,16 +80,16 @@ function requestsOf({ ledger }: SandboxExplorer): ShownRequest[] {
 const mayWrite = (world: World, channel: Channel): boolean =>
   (permissionsIn(world, channel, world.bot) & PERMISSION.sendMessages) !== 0n;
 
-/** What the page needs to know of the place beyond it. */
+/** Other data for the page. */
 export interface Around {
   readonly bot: BotState;
-  /** Of the network whose ledger is shown. */
+  /** Explorer of the network whose ledger is shown. */
   readonly explorer: SandboxExplorer;
   readonly mood: ExplorerMood;
   readonly offset: number;
 }
 
-/** All that the page shows to one person of one channel. */
+/** Creates the snapshot of a channel for a person. */
 export function snapshotOf(
   place: Stack,
   demoServer: DemoServer,
@@ -105,10 +107,11 @@ export function snapshotOf(
     ...[...world.channels.values()].map(({ id, name }) => [id, name] as const),
     ...guild.roles.map(({ id, name }) => [id, name] as const),
   ];
-  // The oldest first: whoever is found here is found here again.
+  // The README's example comes first, then the oldest, so that a validator keeps its place.
+  const isExample = ({ party }: Validator) => party.name === EXAMPLE_VALIDATOR;
   const shown = explorer.ledger.validators
     .filter(({ isSv }) => !isSv)
-    .sort((a, b) => a.createdAt - b.createdAt);
+    .sort((a, b) => Number(isExample(b)) - Number(isExample(a)) || a.createdAt - b.createdAt);
   const down = shown.filter(({ active }) => !active).slice(0, MAX_ROWS / 2);
   const up = shown.filter(({ active }) => active).slice(0, MAX_ROWS / 2);
   return {

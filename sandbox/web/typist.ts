@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
 
-/** Types a command on the page, fills its options in by keyboard (text is completed, and the first offer taken), and sends it. */
+/**
+ * Types a command on the page, fills in its options by keyboard and sends it. Text is completed with the
+ * first choice.
+ */
 export async function typeCommand(
   page: Page,
   command: string,
@@ -17,7 +20,7 @@ export async function typeCommand(
     if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
     else {
       await field.fill(value);
-      // What is offered for this text, and not for what stood there before, is taken once it is there.
+      // Enter takes the first choice for this text once it is loaded, not one for an earlier text.
       await page.keyboard.press("Enter");
       await page.locator(`#option-${name}:not([aria-busy])`).waitFor();
     }

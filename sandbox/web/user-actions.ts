@@ -7,11 +7,11 @@ import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
 
-/** Discord gives up after 3 s; this leaves an answer time to arrive. */
+/** Timeout for the bot's answer, in ms. Discord gives up after 3 s, and the answer needs time to arrive. */
 const ANSWER_MS = 3_500;
 const HOUR = 3_600_000;
 
-/** Waits until the bot has answered in whatever way; says so as Discord does if it has not. */
+/** Waits until the bot has answered in any way. Returns Discord's error message if it has not. */
 async function settled(place: Stack, interaction: Interaction): Promise<Outcome> {
   const { world } = place.discord;
   try {
@@ -23,7 +23,7 @@ async function settled(place: Stack, interaction: Interaction): Promise<Outcome>
   return interaction.dialog ? { dialog: interaction.dialog } : {};
 }
 
-/** Does what somebody does in a channel. */
+/** Performs a person's action in a channel. */
 export async function act(place: Stack, user: User, channel: Channel, deed: Deed): Promise<Outcome> {
   const { world, driver } = place.discord;
   const here = { user, channel };
@@ -57,13 +57,13 @@ export async function act(place: Stack, user: User, channel: Channel, deed: Deed
   }
 }
 
-/** What a turn of the world needs beside the place. */
+/** Dependencies of actions on the world, apart from the stack. */
 export interface Levers {
   runBot(run: boolean): Promise<void>;
   setExplorer(explorer: SandboxExplorer, mood: ExplorerMood): void;
 }
 
-/** Lets the bot write in a channel, or forbids it. */
+/** Allows or forbids the bot to write in a channel. */
 function permit(world: World, channelId: string, on: boolean): void {
   const channel = world.channel(channelId);
   channel.permission_overwrites = channel.permission_overwrites.filter(({ id }) => id !== world.bot.id);
@@ -73,7 +73,9 @@ function permit(world: World, channelId: string, on: boolean): void {
 
 const OUTCOMES = ["Accepted", "Implemented", "Rejected", "Expired"] as const;
 
-/** Does what somebody does to the world around the bot: to one network's ledger and explorer, or to what all share. */
+/**
+ * Performs an action on the world around the bot: on one network's ledger and explorer, or on shared parts.
+ */
 export async function turn(
   place: Stack,
   explorer: SandboxExplorer,
@@ -101,7 +103,7 @@ export async function turn(
       break;
     case "close": {
       const status = OUTCOMES.find((each) => each === wish.status);
-      if (status) ledger.closeVoteRequest(found(wish.id), status);
+      if (status) ledger.decideVoteRequest(found(wish.id), status);
       break;
     }
     case "postpone":

@@ -8,17 +8,20 @@ import { drawFaults, drawWindows, type FaultWindow, type Window } from "./window
 
 const EXPLORER_FAULTS = ["error", "garbage", "slow", "later-pages", "empty"] as const;
 const DISCORD_FAULTS = ["error", "lost", "slow"] as const;
-/** What an explorer shows of its own time besides the validators' reports. */
+/** Evidence of an explorer's own time, apart from validators' reports. */
 const EVIDENCE = ["updates", "rounds", "none"] as const;
 const PRICE_FAULTS = ["null", "zero", "absurd", "stale"] as const;
 
-/** When a process is killed: at its next request or write, at its next message, or as it writes down what is to be told. */
+/**
+ * Moment at which a process is killed: at its next request or write, at its next message, or when it commits
+ * news.
+ */
 export type Moment = "any" | "message" | "news";
 
-/** The end of a process, before or after what it does at that moment has had its effect. */
+/** The kill of a process, before or after the effect of its last action. */
 export interface Kill {
   readonly at: number;
-  /** How long until the next one starts, in ms. */
+  /** Time until the next process starts, in ms. */
   readonly downMs: number;
   readonly afterEffect: boolean;
   readonly moment: Moment;
@@ -30,49 +33,49 @@ export interface Joining {
   readonly name: string;
 }
 
-/** Somebody looks at the open alerts, and says that they are on one of them, or that it can wait. */
+/** A person looks at the open alerts, and acknowledges or snoozes one of them. */
 export interface Look {
   readonly at: number;
   readonly says: "acknowledge" | "8h" | "back";
 }
 
-/** All that a seed decides: what happens on the ledger, and what goes wrong. */
+/** Everything determined by a seed: events on the ledger, and faults. */
 export interface History extends ValidatorHistory {
   readonly startAt: number;
   readonly endAt: number;
   readonly isCalm: boolean;
-  /** The others are withheld from this key. */
+  /** The only evidence that the API key can read. */
   readonly evidence: (typeof EVIDENCE)[number];
   readonly motions: readonly Motion[];
   readonly joinings: readonly Joining[];
   readonly looks: readonly Look[];
-  /** In the order of their times. */
+  /** Sorted by time. */
   readonly prices: readonly PriceStep[];
   readonly priceFaults: readonly FaultWindow<(typeof PRICE_FAULTS)[number]>[];
-  /** The explorer tells nothing that is newer than their beginning. */
+  /** Times during which the explorer only shows data from before their start. */
   readonly lags: readonly Window[];
   readonly explorerFaults: readonly FaultWindow<(typeof EXPLORER_FAULTS)[number]>[];
   readonly discordFaults: readonly FaultWindow<(typeof DISCORD_FAULTS)[number]>[];
-  /** When processes are killed. */
+  /** Kills of processes. */
   readonly kills: readonly Kill[];
-  /** When a second process runs. */
+  /** Times during which a second process runs. */
   readonly doubles: readonly Window[];
-  /** When the bot's clock is wrong, and by how much. */
+  /** Times during which the bot's clock is wrong, with its offset. */
   readonly jumps: readonly (Window & { readonly offset: number })[];
 }
 
-/** Both begin so that the night in which the clocks change lies within two weeks (Europe: 29 March and 25 October 2026). */
+/** Start dates at most two weeks before clocks change (Europe: 29 March and 25 October 2026). */
 const STARTS = [Date.UTC(2026, 9, 15), Date.UTC(2026, 2, 20)] as const;
 
-/** What is chosen of a history, and not drawn. */
+/** Settings that override a seed's. */
 export interface HistoryChoice {
   readonly rhythm?: Rhythm | undefined;
   readonly validatorCount?: number | undefined;
-  /** True if nothing goes wrong: every validator is well, and so are the explorer, Discord and the bot. */
+  /** True for a history without faults of validators, the explorer, Discord or the bot. */
   readonly isCalm?: boolean;
 }
 
-/** What a seed draws. */
+/** Creates the history of a seed. */
 export function createHistory(seed: number, days: number, choice: HistoryChoice = {}): History {
   const random = createRandom(seed);
   const startAt = STARTS[seed % 2 === 0 ? 0 : 1];

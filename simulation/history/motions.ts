@@ -2,11 +2,11 @@ import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import type { Span } from "./windows.js";
 
-/** Super validators of the ledger; and how many of them must agree (docs/ledger.md). */
+/** Number of super validators of the ledger, and of votes needed for a decision (docs/ledger.md). */
 export const SUPER_VALIDATORS = 9;
 export const NEEDED = 6;
 
-/** A vote on a motion. Its voters come in the ledger's own order. */
+/** A vote on a motion. Voters are in the ledger's order. */
 export interface DrawnVote {
   readonly at: number;
   readonly accept: boolean;
@@ -19,14 +19,14 @@ export interface Motion {
   readonly voteBefore: number;
   readonly effectiveAt: number | null;
   readonly votes: readonly DrawnVote[];
-  /** When it ends, and as what; without a status, as the ledger's own rules end it. */
+  /** Time and status of its end. A null status follows the ledger's rules. */
   readonly closesAt: number;
   readonly status: "Accepted" | "Rejected" | null;
-  /** When enough had voted one way; undefined if that never was before its end. */
+  /** Time when one side had enough votes. `undefined` if that did not happen. */
   readonly decidedAt: Readonly<Partial<Record<"yes" | "no", number>>>;
-  /** Enough have voted yes, and it is not carried out at its dates. */
+  /** True if it was accepted, but is not carried out on its dates. */
   readonly isStuck: boolean;
-  /** Whether the person watches it, in private. */
+  /** True if the person watches it in private. */
   readonly isWatched: boolean;
 }
 
@@ -45,9 +45,9 @@ function drawMotion(random: Random, title: string, at: number): Motion {
   const nth = (accept: boolean, count: number) =>
     drawn.filter((vote) => vote.accept === accept)[count - 1]?.at;
   const sixthYes = nth(true, NEEDED - 1);
-  // The requester has voted with the request itself.
+  // The requester's own vote is cast with the request.
   const hasExpired = effectiveAt !== null && 1 + drawn.filter((vote) => vote.at < voteBefore).length < NEEDED;
-  /** Whether votes still decide something: later ones do not save a request that has expired. */
+  /** True if votes at this time count. Votes after a request has expired do not. */
   const counts = (moment: number | undefined): moment is number =>
     moment !== undefined && moment < closesAt && !(hasExpired && moment >= voteBefore);
   const isStuck =
@@ -72,7 +72,7 @@ function drawMotion(random: Random, title: string, at: number): Motion {
   };
 }
 
-/** The vote requests that a seed lets open. */
+/** Draws the vote requests of a history. */
 export function drawMotions(random: Random, { startAt, days }: Span, seed: number): Motion[] {
   const motions: Motion[] = [];
   const endAt = startAt + days * DAY;

@@ -2,16 +2,16 @@ import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, MINUTE } from "../../src/util/units.js";
 import type { Span } from "./windows.js";
 
-/** How far apart two prices are, in ms. */
+/** Interval between prices, in ms. */
 export const PRICE_STEP = 10 * MINUTE;
 
-/** The price of one CC from a moment on, USD. */
+/** A price of one CC in USD, and the time from which it is valid. */
 export interface PriceStep {
   readonly at: number;
   readonly usd: number;
 }
 
-/** A price that wanders around one value, and jumps now and then. */
+/** Draws a price that varies around a value, with occasional jumps. */
 export function drawPrices(random: Random, { startAt, days }: Span): PriceStep[] {
   const steps: PriceStep[] = [];
   let usd = 0.15;

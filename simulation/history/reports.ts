@@ -2,11 +2,13 @@ import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, MINUTE, SECOND } from "../../src/util/units.js";
 import { type Span, type Window, windowAt } from "./windows.js";
 
-/** How a network's validators report: all alike, each in its own way, or in another way from the middle of the time on. */
+/**
+ * Reporting rhythms of a network: the same for all, different for each validator, or changed halfway through.
+ */
 export const RHYTHMS = ["ten", "hour", "irregular", "mixed", "change"] as const;
 export type Rhythm = (typeof RHYTHMS)[number];
 
-/** The shortest and the longest gap between two reports of a validator that is well, in ms. */
+/** Minimum and maximum gap between two reports of a healthy validator, in ms. */
 export interface GapBounds {
   readonly least: number;
   readonly most: number;
@@ -16,16 +18,19 @@ const TEN: GapBounds = { least: 9 * MINUTE, most: 12 * MINUTE };
 const HOURLY: GapBounds = { least: 60 * MINUTE, most: 65 * MINUTE };
 const IRREGULAR: GapBounds = { least: 60 * MINUTE, most: 95 * MINUTE };
 
-/** One report in fifty reaches the explorer this late at the most, in ms; every other within half a minute. */
+/** Maximum delay of one report in fifty, in ms. All others reach the explorer within half a minute. */
 const LATEST_MS = 12 * MINUTE;
 
-/** The reports of one validator, in their order: when it made each, and when the explorer has it. */
+/** The reports of a validator, sorted: the time when each was made, and when it reached the explorer. */
 export interface Reports {
   readonly madeAt: Float64Array;
   readonly arrivedAt: Float64Array;
 }
 
-/** Returns the bounds of a validator's gaps at a moment. @param changeAt the middle of the time */
+/**
+ * Returns the bounds of a validator's gaps at a time.
+ * @param changeAt halfway point of the history
+ */
 export function boundsOf(rhythm: Rhythm, validator: number, at: number, changeAt: number): GapBounds {
   switch (rhythm) {
     case "ten":
@@ -41,7 +46,7 @@ export function boundsOf(rhythm: Rhythm, validator: number, at: number, changeAt
   }
 }
 
-/** Draws the reports of one validator; none are made within its silences. */
+/** Draws the reports of a validator. It makes none during its silences. */
 export function drawReports(
   random: Random,
   { startAt, days }: Span,
@@ -51,7 +56,7 @@ export function drawReports(
   const madeAt: number[] = [];
   const arrivedAt: number[] = [];
   const endAt = startAt + (days + 3) * DAY;
-  // A validator keeps its pace, except for those whose gaps vary.
+  // The gaps of a validator are equal, except in rhythms with varying gaps.
   const pace = random.next();
   const gapAt = (at: number): number => {
     const { least, most } = bounds(at);
@@ -68,7 +73,7 @@ export function drawReports(
   return { madeAt: Float64Array.from(madeAt), arrivedAt: Float64Array.from(arrivedAt) };
 }
 
-/** Returns the place of the last time up to a moment; -1 if there is none. */
+/** Returns the index of the last time up to a moment, -1 if there is none. */
 export function lastIndex(times: Float64Array, at: number): number {
   let low = 0;
   let high = times.length;

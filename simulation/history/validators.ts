@@ -3,48 +3,48 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { boundsOf, drawReports, type GapBounds, lastIndex, type Reports, type Rhythm } from "./reports.js";
 import { drawWindows, merged, type Span, stepAt } from "./windows.js";
 
-/** The usual number of validators, those of them that somebody watches, and report sequences for those that join later. */
+/** Usual number of validators, of watched ones among them, and of report sequences for later ones. */
 export const VALIDATORS = 60;
 const WATCHED = 14;
 const JOINED = 5;
 
-/** Every fifth is a super validator, whose traffic has no limit. */
+/** True for every fifth validator. Super validators have no traffic limit. */
 export const isSuperValidator = (validator: number): boolean => validator % 5 === 0;
 
-/** A version that most validators move to within two hours, and the others later or never. */
+/** A version to which most validators upgrade within two hours, and the others later or never. */
 export interface Spread {
   readonly at: number;
   readonly version: string;
-  /** When each validator moves to it, epoch ms; none that stays. */
+  /** Time when each validator upgrades, epoch ms. Validators that do not upgrade are missing. */
   readonly upgrades: ReadonlyMap<number, number>;
 }
 
-/** How much traffic a validator has left from a moment on. */
+/** A validator's remaining traffic from a time on. */
 export interface TrafficStep {
   readonly at: number;
   readonly percent: number;
-  /** More is bought than is counted: nothing can be said of it. */
+  /** True if a purchase is in progress, so that the remaining traffic is unknown. */
   readonly isBuying: boolean;
 }
 
-/** What validators do, by number. */
+/** Histories of validators, by their numbers. */
 export interface ValidatorHistory {
   readonly rhythm: Rhythm;
-  /** When the whole network changes its rhythm, epoch ms. */
+  /** Time when the network's rhythm changes, epoch ms. */
   readonly changeAt: number | null;
   readonly validatorCount: number;
   readonly watchedCount: number;
-  /** The bounds of a validator's gaps at a moment, while it is well. */
+  /** Returns the bounds of a healthy validator's gaps at a time. */
   bounds(validator: number, at: number): GapBounds;
-  /** The last report up to a moment, and the first after it, epoch ms. */
+  /** Last report up to a time, and first one after it, epoch ms. */
   lastReport(validator: number, at: number): number;
   nextReport(validator: number, at: number): number;
-  /** The last report that the explorer has at a moment, and when it has the first that was made after it. */
+  /** Last report that the explorer has at a time, and the time when it receives the next one. */
   lastSeen(validator: number, at: number): number;
   arrivalAfter(validator: number, at: number): number;
   versionOf(validator: number, at: number): string;
   readonly spreads: readonly Spread[];
-  /** Of those that are watched. */
+  /** Traffic of watched validators. */
   readonly traffic: ReadonlyMap<number, readonly TrafficStep[]>;
 }
 
@@ -73,7 +73,7 @@ function drawTraffic(random: Random, { startAt, days }: Span): TrafficStep[] {
   return steps;
 }
 
-/** What a seed lets validators do. */
+/** Draws the histories of validators. */
 export function drawValidators(
   random: Random,
   span: Span,
@@ -98,7 +98,7 @@ export function drawValidators(
           )
         : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
   );
-  // Many at once, now and then.
+  // Occasionally, many go silent at once.
   for (const window of isCalm ? [] : drawWindows(random, span, 0.15, 80 * MINUTE, 8 * HOUR))
     for (const own of silences) if (random.chance(0.3)) own.push(window);
   const spreads = drawSpreads(random, span, validatorCount);
@@ -106,7 +106,7 @@ export function drawValidators(
     Array.from({ length: watchedCount }, (_, validator) => [validator, drawTraffic(random, span)] as const),
   );
   const bounds = (validator: number, at: number) => boundsOf(rhythm, validator, at, changeAt);
-  // Those that join later are never silent: their reports come last.
+  // Validators that join later are never silent. Their reports are at the end.
   const reports = [...numbers, ...numbers.slice(0, JOINED)].map((_, place) =>
     drawReports(random, span, (at) => bounds(place, at), merged(silences[place] ?? [])),
   );
@@ -146,7 +146,7 @@ export function drawValidators(
   };
 }
 
-/** A validator's traffic at a moment; undefined for those that nobody watches. */
+/** Returns a validator's traffic at a time, `undefined` if it is not watched. */
 export const trafficAt = (
   { traffic }: Pick<ValidatorHistory, "traffic">,
   validator: number,

@@ -1,24 +1,24 @@
 import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR } from "../../src/util/units.js";
 
-/** A time between two moments, epoch ms. */
+/** A time range, epoch ms. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** How something misbehaves for a while. */
+/** A fault with its time range. */
 export interface FaultWindow<Kind extends string> extends Window {
   readonly kind: Kind;
 }
 
-/** A time that is drawn into: its beginning, and how many days it has. */
+/** Start and length in days of the simulated time. */
 export interface Span {
   readonly startAt: number;
   readonly days: number;
 }
 
-/** So many windows a day, that do not touch: each of so many ms. */
+/** Draws non-overlapping time ranges of random length, at a rate per day. */
 export function drawWindows(
   random: Random,
   { startAt, days }: Span,
@@ -38,14 +38,14 @@ export function drawWindows(
   }
 }
 
-/** Windows in each of which something drawn goes wrong. */
+/** Draws time ranges with a random fault in each. */
 export const drawFaults = <Kind extends string>(
   random: Random,
   windows: readonly Window[],
   kinds: readonly Kind[],
 ): FaultWindow<Kind>[] => windows.map((window) => ({ ...window, kind: random.pick(kinds) }));
 
-/** The last of these, in the order of their beginnings, that has begun at a moment; the first if none has. */
+/** Returns the last item that has begun at a time, or the first if none has. Items are sorted by start. */
 function lastBegun<Each>(
   all: readonly Each[],
   beginning: (each: Each) => number,
@@ -62,19 +62,19 @@ function lastBegun<Each>(
   return all[Math.max(0, low - 1)];
 }
 
-/** The window that a moment lies in, of windows in their order that do not overlap. */
+/** Returns the range that contains a time. Ranges are sorted and do not overlap. */
 export function windowAt<Each extends Window>(all: readonly Each[], at: number): Each | undefined {
   const window = lastBegun(all, ({ from }) => from, at);
   return window && at >= window.from && at < window.to ? window : undefined;
 }
 
-/** What stands at a moment, of steps in the order of their times; the first of them before any. */
+/** Returns the step that is valid at a time, the first one before any. Steps are sorted by time. */
 export const stepAt = <Step extends { readonly at: number }>(
   steps: readonly Step[],
   at: number,
 ): Step | undefined => lastBegun(steps, (step) => step.at, at);
 
-/** Windows as one for each time that any of them covers, in their order. */
+/** Merges overlapping ranges. The result is sorted. */
 export function merged(windows: readonly Window[]): Window[] {
   const all: { from: number; to: number }[] = [];
   for (const { from, to } of [...windows].sort((a, b) => a.from - b.from)) {

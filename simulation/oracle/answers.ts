@@ -2,10 +2,13 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { iso, JUMP_MS, type Judge, POLL_MS, secondOf } from "./evidence.js";
 import { silencesOf } from "./validators.js";
 
-/** How long a snooze of eight hours lasts, in ms. */
+/** Duration of the eight-hour snooze, in ms. */
 const SNOOZE_MS = 8 * HOUR;
 
-/** Whoever is on it is not pinged again; who snoozed it hears nothing until that is over, and then once. */
+/**
+ * A person who acknowledged an alert is not pinged again. A person who snoozed it gets no message until the
+ * snooze is over, then one.
+ */
 export const judgeAnswers: Judge = function* (of, evidence) {
   const { answers, history } = of;
   for (const silence of silencesOf(of, evidence)) {
@@ -15,7 +18,8 @@ export const judgeAnswers: Judge = function* (of, evidence) {
       (each) => each.channelId === channelId && each.validator === validator && each.since === since,
     );
     const [answer] = own;
-    // Of several, the last one counts for a snooze, and the first one for who is on it: each is tried alone.
+    // With several answers, the last snooze and the first acknowledgement count. Only alerts with one answer
+    // are judged.
     if (!answer || own.length > 1 || !answer.isSure || cards.length !== 1 || within.length > 0) continue;
     const later = evidence
       .in(channelId)
@@ -25,7 +29,7 @@ export const judgeAnswers: Judge = function* (of, evidence) {
       );
     const { at, says } = answer;
     const said = `${says} at ${iso(at)}: ${where}`;
-    // What was decided just before it may still be on its way.
+    // A message that was decided just before may still be in transit.
     const isSettled = evidence.isClean(at - POLL_MS, at + 2 * POLL_MS, 3 * POLL_MS);
     if (!isSettled) continue;
     const after = later.filter((each) => each.at > at + POLL_MS);
@@ -39,7 +43,7 @@ export const judgeAnswers: Judge = function* (of, evidence) {
       yield `Told all the same after ${said}`;
     if (says === "back" || next < until + HOUR) continue;
     const again = after.filter((each) => each.at >= until - JUMP_MS).length;
-    // A limit may be passed after the snooze is over: the one at a day.
+    // One more limit, a day, may be passed after the snooze is over.
     if (again > 1 + Number(next - since > DAY)) yield `Told ${again} times when it was over, after ${said}`;
     if (again === 0 && evidence.isClean(until + JUMP_MS, next, 40 * MINUTE))
       yield `Not told that it is silent still, after ${said}`;

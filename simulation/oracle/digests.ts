@@ -13,7 +13,7 @@ const clock = new Intl.DateTimeFormat("en-GB", {
   day: "2-digit",
 });
 
-/** What a clock on a wall in Berlin shows. */
+/** Returns the local date and time in Berlin. */
 function berlin(at: number): { readonly date: string; readonly time: string; readonly isMonday: boolean } {
   const parts = new Map(clock.formatToParts(at).map(({ type, value }) => [type, value]));
   return {
@@ -23,7 +23,9 @@ function berlin(at: number): { readonly date: string; readonly time: string; rea
   };
 }
 
-/** When a digest is due: once on each of its days, an hour later if the night skips its time. */
+/**
+ * Returns the times at which a digest is due: once on each of its days, an hour later if its time is skipped.
+ */
 function slotsOf({ every, time }: DigestWatch, from: number, to: number): number[] {
   const found = new Map<string, number>();
   const [hour = "", minute = ""] = time.split(":");
@@ -56,7 +58,10 @@ const digestsIn = (channelId: string, every: DigestWatch["every"], evidence: Evi
     return [{ at, since: Number(since) * SECOND, until: Number(until) * SECOND, isLate, text }];
   });
 
-/** A digest comes once for each of its days, at its hour or late, and begins at the end of the last one. */
+/**
+ * Checks that there is one digest for each day, on time or marked as late, and that it starts at the end of
+ * the last one.
+ */
 export const judgeDigests: Judge = function* ({ history, community }, evidence) {
   const { startAt, endAt } = history;
   for (const watch of community.digests) {
@@ -86,7 +91,7 @@ export const judgeDigests: Judge = function* ({ history, community }, evidence) 
   }
 };
 
-/** Returns a field of a digest, or one line of it; an empty text if it has none. */
+/** Returns a field of a digest, or a line of it. Empty if it has none. */
 const fieldOf = ({ text }: Digest, name: string): string =>
   new RegExp(`"name":"${name}","value":"(.*?)(?<!\\\\)"`).exec(text)?.[1] ?? "";
 const lineOf = (digest: Digest, words: string): string =>
@@ -94,14 +99,17 @@ const lineOf = (digest: Digest, words: string): string =>
     .split("\\n")
     .find((line) => line.includes(words)) ?? "";
 
-/** Everything that is told of a thing over several digests. */
+/** An event that digests should report. */
 interface DigestClaim {
   readonly name: string;
   readonly at: number;
   readonly of: (digest: Digest) => string;
 }
 
-/** An event in the time that digests cover is told once; a list that names only a part of them decides nothing. */
+/**
+ * Checks that an event in the period of the digests is reported once. A list that names only some events is
+ * inconclusive.
+ */
 function* judgeClaim(
   { name, at, of }: DigestClaim,
   all: readonly Digest[],
@@ -125,10 +133,10 @@ function* judgeClaim(
     yield `In no digest: ${name} at ${iso(at)}`;
 }
 
-/** A validator that reports more often than hourly is not called silent sooner in a digest, in ms. */
+/** Minimum duration of a silence in a digest for a validator that reports more often than hourly, in ms. */
 const HOURLY_MS = 65 * MINUTE;
 
-/** Returns the silences that a digest must tell: longer than any rhythm allows, with time to notice them. */
+/** Returns the silences that a digest must report: longer than in any rhythm, with time to notice them. */
 const outagesOf = function* ({ history }: Case, from: number, to: number) {
   for (let validator = 0; validator < history.validatorCount; validator += 1)
     for (let since = history.lastReport(validator, from); since < to; ) {
@@ -145,7 +153,7 @@ const outagesOf = function* ({ history }: Case, from: number, to: number) {
     }
 };
 
-/** What a digest tells of votes and validators has happened, is told once, and "nothing" means nothing. */
+/** Checks that the events in digests have happened and are reported once, and that "nothing" is true. */
 export const judgeDigestFacts: Judge = function* (of, evidence) {
   const { history, community } = of;
   for (const { channelId, every } of community.digests) {
@@ -154,7 +162,7 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
     for (const { title, at, closesAt } of history.motions) {
       problems.push(...judgeClaim({ name: title, at, of: (each) => fieldOf(each, "Opened") }, all, evidence));
       problems.push(
-        ...judgeClaim({ name: title, at: closesAt, of: (each) => fieldOf(each, "Closed") }, all, evidence),
+        ...judgeClaim({ name: title, at: closesAt, of: (each) => fieldOf(each, "Ended") }, all, evidence),
       );
     }
     for (const { name, at } of history.joinings)

@@ -4,55 +4,55 @@ import type { Community } from "../community.js";
 import type { History } from "../history/index.js";
 import { type Window, windowAt } from "../history/windows.js";
 
-/** What somebody said of an alert, as the one who pressed the button saw it. */
+/** A person's response to an alert. */
 export interface Answer {
   readonly at: number;
   readonly channelId: string;
-  /** By number. */
+  /** Number of the validator. */
   readonly validator: number;
-  /** When it was last seen, epoch ms. */
+  /** Last report of the validator, epoch ms. */
   readonly since: number;
   readonly says: History["looks"][number]["says"];
-  /** Whether the bot answered: if not, nobody knows whether it counts. */
+  /** True if the bot answered. Otherwise it is unknown if the response counts. */
   readonly isSure: boolean;
 }
 
-/** A vote as the ledger counts it. */
+/** A vote in the ledger's count. */
 export interface Cast {
   readonly at: number;
   readonly title: string;
   readonly accept: boolean;
 }
 
-/** A vote whose voter has a name. */
+/** A vote with the voter's name. */
 export interface Ballot {
   readonly at: number;
   readonly title: string;
   readonly voter: string;
   readonly accept: boolean;
-  /** Whether it came with the request itself. */
+  /** True if it was cast with the request. */
   readonly isOwn: boolean;
 }
 
-/** A server's calendar at a moment: the names of its events that are not over. */
+/** Names of the current events in a server's calendar at a time. */
 export interface CalendarPage {
   readonly at: number;
   readonly names: readonly string[];
 }
 
-/** A screen as a member saw it. */
+/** A screen that was shown to a member. */
 export interface Visit {
-  /** When it was asked for, and when it came; epoch ms. */
+  /** Times of the request and of the answer, epoch ms. */
   readonly from: number;
   readonly to: number;
   readonly screen: "voteRequest" | "proposals" | "price" | "network";
-  /** The title of the vote request that was opened; empty for other screens. */
+  /** Title of the opened vote request. Empty for other screens. */
   readonly title: string;
   /** Its embeds as JSON text. */
   readonly text: string;
 }
 
-/** What the oracle knows: what happened, what was asked for, and what was said. */
+/** Input of the oracle: the history, the subscriptions and the messages. */
 export interface Case {
   readonly history: History;
   readonly community: Community;
@@ -64,37 +64,36 @@ export interface Case {
   readonly messages: ReadonlyMap<string, readonly Message[]>;
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
-  /** When no process was there. */
+  /** Times without a running process. */
   readonly down: readonly Window[];
 }
 
-/** A message as people read it. */
+/** A message as people see it. */
 export interface Told {
   readonly at: number;
-  /** The text that it notified with, without the network's name. */
+  /** Text of the notification, without the network's name. */
   readonly content: string;
-  /** The same with the network's name. */
+  /** Text of the notification, with the network's name. */
   readonly notified: string;
   readonly description: string;
   readonly text: string;
 }
 
-/** How far apart two polls of validators and of the price are, in ms. */
+/** Interval between polls of validators and of the price, in ms. */
 export const POLL_MS = 5 * MINUTE;
-/** In so much time without a fault everything that is due is told, in ms. */
+/** Time without a fault within which everything that is due is announced, in ms. */
 const CLEAN_MS = 6 * POLL_MS;
-/** After a fault, what was put off by it is made up for, in ms. */
+/** Time after a fault within which delayed messages are sent, in ms. */
 export const RECOVERY_MS = 20 * MINUTE;
-/** The furthest that the bot's clock is ever off, in ms. */
+/** Maximum error of the bot's clock, in ms. */
 export const JUMP_MS = 10 * MINUTE;
 
 export const secondOf = (ms: number): number => Math.floor(ms / SECOND);
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** What a case says when it is asked. */
 export type Evidence = ReturnType<typeof createEvidence>;
 
-/** The messages of a case as they are read, and when everything was well. */
+/** Creates the evidence of a case: its messages as people see them, and the times without faults. */
 export function createEvidence({ history, messages, label, down }: Case) {
   const { endAt, lags, explorerFaults, discordFaults, jumps } = history;
   const unclean = [
@@ -124,10 +123,10 @@ export function createEvidence({ history, messages, label, down }: Case) {
   );
 
   return {
-    /** A text without the network's name. */
+    /** Removes the network's name from a text. */
     without,
     in: (channelId: string): readonly Told[] => all.get(channelId) ?? [],
-    /** Whether there is so much time in a row without a fault between two moments, ms. */
+    /** True if there are this many ms without a fault between two times. */
     isClean(from: number, to: number, ms = CLEAN_MS, more: readonly Window[] = []): boolean {
       let at = from;
       const windows = more.length === 0 ? unclean : [...unclean, ...more].sort((a, b) => a.from - b.from);
@@ -138,13 +137,13 @@ export function createEvidence({ history, messages, label, down }: Case) {
       }
       return Math.min(to, endAt) - at >= ms;
     },
-    /** Whether the bot's clock was wrong in a time, or set right. */
+    /** True if the bot's clock was wrong or was corrected during a time. */
     overlapsJump: (from: number, to: number): boolean =>
       jumps.some((jump) => jump.from < to && jump.to > from),
-    /** When the explorer first told of a moment. */
+    /** Returns the time when the explorer first showed data of a moment. */
     toldAt: (at: number): number => windowAt(lags, at)?.to ?? at,
   };
 }
 
-/** One thing that is judged: what was told wrongly of it, each in a line. */
+/** Checks one aspect of a case. Yields a line for each error. */
 export type Judge = (of: Case, evidence: Evidence) => Iterable<string>;

@@ -3,7 +3,10 @@ import { VOTER_REMINDERS } from "../community.js";
 import { type Motion, NEEDED } from "../history/motions.js";
 import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
 
-/** Each vote request is announced once, reminded of in time, and closed once; a person hears of the one that they watch. */
+/**
+ * Checks that each vote request is announced once, reminded of in time and closed once. The person only hears
+ * about the watched one.
+ */
 export const judgeGovernance: Judge = function* ({ history, community }, evidence) {
   for (const { channelId, only, before } of community.governance)
     for (const motion of history.motions) {
@@ -60,17 +63,18 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         yield `${isShort ? "Not marked" : "Marked"} as a short vote: ${where}`;
 
       const due = dueRemindersOf(motion, before);
-      // Where nobody could be asked who has voted, the person's reminders of a missing vote say only that it is open.
+      // If the votes could not be read, the person's reminders of a missing vote only say that the request is
+      // open.
       const unnamed = only ? dueRemindersOf(motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
       yield* judgeReminders(own, due, unnamed, { where, known, closesAt, isKnown }, evidence);
     }
 };
 
-/** The first message about a request, or about several. */
+/** True for the first message about one or more requests. */
 const isOpening = ({ content, text }: Told): boolean =>
   /New vote request: |new vote requests/.test(content) || text.includes("Requested by");
 
-/** News of an end. */
+/** Matches the news of an ending. */
 const OUTCOME = /^(✅ (Accepted|Implemented)|❌ Rejected|⌛ Expired|▫️ Ended|⚠️ Accepted, but)/u;
 
 export interface Reminder {
@@ -79,12 +83,12 @@ export interface Reminder {
   readonly deadline: number;
 }
 
-/** The reminders of a motion, in the order in which they are due. */
+/** Returns the reminders of a motion, sorted by due time. */
 export const dueRemindersOf = (
   { at, voteBefore, effectiveAt, votes }: Motion,
   before: readonly number[],
 ): readonly Reminder[] => {
-  // The requester has voted with the request itself.
+  // The requester's own vote is cast with the request.
   const cast = 1 + votes.filter((vote) => vote.at < voteBefore).length;
   const isOver = (dueAt: number) => effectiveAt !== null && cast < NEEDED && dueAt >= voteBefore;
   return [voteBefore, effectiveAt]
@@ -102,16 +106,18 @@ export const dueRemindersOf = (
 
 interface Reminded {
   readonly where: string;
-  /** Since when the motion is known, and when it was over. */
+  /** Times when the motion became known, and when it ended. */
   readonly known: number;
   readonly closesAt: number;
   readonly isKnown: boolean;
 }
 
-/** In so much time after it is due a reminder has come, in ms. */
+/** Maximum delay of a reminder, in ms. */
 export const REMINDED_MS = 40 * MINUTE;
 
-/** Whether a reminder is none of these, and none that came under the name of who has not voted. */
+/**
+ * Returns a filter for reminders that are neither among these nor were sent with the missing voter's name.
+ */
 const isNoneOf =
   (due: readonly Reminder[], own: readonly Told[]) =>
   ({ dueAt }: Reminder): boolean =>
@@ -122,8 +128,9 @@ const isNoneOf =
     );
 
 /**
- * Each reminder comes once, in its time; of those that are due together, only the last. Their messages are edited later.
- * @param unnamed those that another subscription of the channel may bring
+ * Checks that each reminder is sent once, in time. If several are due together, only the last is. Messages
+ * may have been edited.
+ * @param unnamed reminders from another subscription of the channel
  */
 function* judgeReminders(
   own: readonly Told[],

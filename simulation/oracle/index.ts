@@ -11,7 +11,7 @@ import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeHolds, judgeSilences } 
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 
-/** Every message says which network it is about, if that is not the first one. */
+/** Checks that every message names its network, except for the first one. */
 const judgeLabels: Judge = function* ({ community, label }, evidence) {
   if (label === undefined) return;
   const channels = new Set([
@@ -48,7 +48,9 @@ const JUDGES: readonly Judge[] = [
   judgeScreens,
 ];
 
-/** What is wrong with what was told. It knows the history and the messages, and none of the bot's code. */
+/**
+ * Returns all errors in the messages. It knows the history and the messages, and shares no code with the bot.
+ */
 export function judge(of: Case): string[] {
   const evidence = createEvidence(of);
   return JUDGES.flatMap((each) => [...each(of, evidence)]);

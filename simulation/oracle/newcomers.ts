@@ -1,6 +1,6 @@
 import type { Judge } from "./evidence.js";
 
-/** Who joins is told of once, and who was there before is not. */
+/** Checks that each new validator is announced once, and that known ones are not. */
 export const judgeNewcomers: Judge = function* ({ history, community }, evidence) {
   for (const channelId of community.newcomers) {
     const own = evidence.in(channelId);

@@ -4,12 +4,12 @@ import type { History } from "../history/index.js";
 import { PRICE_STEP, type PriceStep } from "../history/prices.js";
 import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
-/** A price must come back by so much before it is told again, in percent, */
+/** Distance by which a price must move back before an alert repeats, in percent. */
 const BACK = 1;
-/** and a reading of it lies no further off, in ms, what the price was an hour ago. */
+/** Maximum deviation of the reading that a move is compared with from an hour ago, in ms. */
 const NEAR_MS = 25 * MINUTE;
 
-/** One alert: what the price was when it was read, by the bot's own clock. */
+/** An alert with the price at the bot's time of reading. */
 interface Alert {
   readonly at: number;
   readonly from: number;
@@ -22,7 +22,9 @@ const titleOf = ({ when, value }: PriceWatch): string =>
 function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
   return evidence.in(watch.channelId).flatMap(({ content, description }) => {
     const [, from, to, second] =
-      /From ([\d.]+) USD(?: at <t:\d+:f>)? to \*\*([\d.]+) USD\*\* at <t:(\d+):f>/.exec(description) ?? [];
+      /From ([\d.]+) USD(?: (?:at|on) <t:\d+:f>)? to \*\*([\d.]+) USD\*\* (?:at|on) <t:(\d+):f>/.exec(
+        description,
+      ) ?? [];
     if (!content.includes(titleOf(watch)) || second === undefined) return [];
     return [{ at: Number(second) * SECOND, from: Number(from), to: Number(to) }];
   });
@@ -30,11 +32,11 @@ function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
 
 const isNear = (a: number, b: number): boolean => Math.abs(a / b - 1) < 0.001;
 
-/** Whether a price is past what somebody waits for, by so many percent more than that. */
+/** True if a price is past a limit by at least this percentage. */
 const isPast = ({ when, value }: PriceWatch, usd: number, percent: number): boolean =>
   when === "above" ? usd >= value * (1 + percent / 100) : usd <= value * (1 - percent / 100);
 
-/** Runs of steps of which something holds. */
+/** Returns consecutive runs of steps that meet a condition. */
 function runsOf(
   steps: readonly PriceStep[],
   holds: (step: PriceStep) => boolean,
@@ -50,7 +52,7 @@ function runsOf(
   return runs;
 }
 
-/** What the price had moved by within an hour, in percent: the least and the most that a reading may have found. */
+/** Returns the minimum and maximum move within an hour that a reading may have found, in percent. */
 function movesOf({
   prices,
 }: History): (step: PriceStep) => { readonly least: number; readonly most: number } {
@@ -66,7 +68,10 @@ function movesOf({
   };
 }
 
-/** What is told is true, and told again only after the price has come back; what is past a limit for long is told. */
+/**
+ * Checks that alerts are correct, repeat only after the price has moved back, and are sent if the price is
+ * past a limit for long.
+ */
 export const judgePrices: Judge = function* ({ history, community }, evidence) {
   const { prices, startAt, endAt, priceFaults } = history;
   const moves = movesOf(history);
@@ -110,13 +115,13 @@ export const judgePrices: Judge = function* ({ history, community }, evidence) {
       if (run.from < startAt + 3 * HOUR || run.to > endAt - HOUR) continue;
       const last = alerts.filter(({ at }) => at < run.from - JUMP_MS).at(-1)?.at ?? Number.NEGATIVE_INFINITY;
       if (isOnce && last > startAt) continue;
-      // It must have come back, an hour after it was told, and have been read then.
+      // The price must have moved back, at least an hour after the alert, and have been read then.
       const isArmed = backs.some(
         ({ from, to }) =>
           to <= run.from && evidence.isClean(Math.max(from, last + HOUR + JUMP_MS), to, 15 * MINUTE, shown),
       );
       const told = alerts.some(({ at }) => at >= run.from - JUMP_MS && at <= run.to + JUMP_MS);
-      // A move is one from what was read an hour ago.
+      // A move is measured from the reading an hour ago.
       const seenFrom = when === "moves" ? run.from - 2 * HOUR : run.from;
       const isSeen =
         evidence.isClean(run.from, run.to, 15 * MINUTE, shown) &&

@@ -3,14 +3,14 @@ import type { Motion } from "../history/motions.js";
 import { stepAt } from "../history/windows.js";
 import { type Case, type Evidence, iso, type Judge, secondOf, type Visit } from "./evidence.js";
 
-/** A screen's data may be this old while the explorer answers, in ms. */
+/** Maximum age of a screen's data while the explorer answers, in ms. */
 const STALE_MS = 12 * MINUTE;
-/** The end of a vote is on every screen after this time, in ms. */
+/** Time after which every screen shows the end of a vote, in ms. */
 const NOTICED_MS = 20 * MINUTE;
 
 const TALLY = /\*\*(\d+|\?)\*\* yes · \*\*(\d+|\?)\*\* no/;
 
-/** Returns the votes that were cast on a motion up to a time. */
+/** Returns the number of votes cast on a motion up to a time. */
 const countAt = ({ casts }: Case, { title }: Motion, accept: boolean, at: number): number =>
   casts.filter((each) => each.title === title && each.accept === accept && each.at <= at).length;
 
@@ -34,7 +34,7 @@ function* judgeTally(
   }
 }
 
-/** A card must not show an outcome before the end, or a vote as open after it. */
+/** Checks that a card shows no outcome before the end, and no open vote after it. */
 function* judgeStanding(motion: Motion, text: string, { from, to }: Visit, where: string): Iterable<string> {
   const isOpen = text.includes("🗳️");
   if (
@@ -46,7 +46,7 @@ function* judgeStanding(motion: Motion, text: string, { from, to }: Visit, where
   if (isOpen && from > motion.closesAt + NOTICED_MS) yield `Shows a vote as open after its end: ${where}`;
 }
 
-/** The dates of a card, while the vote is open. */
+/** Checks the dates of a card while the vote is open. */
 function* judgeDates({ voteBefore, effectiveAt, at }: Motion, text: string, where: string): Iterable<string> {
   for (const [name, time] of [
     ["Quorum by", voteBefore],
@@ -90,7 +90,7 @@ function* judgePrice({ history }: Case, { text, from, to }: Visit, where: string
 const isClean = ({ from, to }: Visit, evidence: Evidence): boolean =>
   evidence.isClean(from - HOUR, to, to - from + HOUR);
 
-/** What a member reads on a screen is the ledger's truth, as old as the screen's data may be. */
+/** Checks that screens show the ledger's data, within the allowed age. */
 export const judgeScreens: Judge = function* (of, evidence) {
   for (const visit of of.visits) {
     if (!isClean(visit, evidence)) continue;

@@ -2,12 +2,15 @@ import { HOUR, MINUTE } from "../../src/util/units.js";
 import { isSuperValidator, type TrafficStep } from "../history/validators.js";
 import { iso, type Judge } from "./evidence.js";
 
-/** Traffic is read so often, and confirmed at the next poll: in so much time without a fault a step has been seen, in ms. */
+/**
+ * Time without a fault within which a step is noticed, in ms. Traffic is read at an interval, and confirmed
+ * by the next poll.
+ */
 const SEEN_MS = 75 * MINUTE;
 const LIMITS = [20, 10] as const;
 const ROSE = 5;
 
-/** The steps at which little traffic left is told of, with the limit that each tells, if all of them are seen. */
+/** Returns the steps at which low traffic is announced, with their limits, if all steps are noticed. */
 function tellings(steps: readonly TrafficStep[]): Map<TrafficStep, number> {
   const found = new Map<TrafficStep, number>();
   let told: number | undefined;
@@ -23,12 +26,12 @@ function tellings(steps: readonly TrafficStep[]): Map<TrafficStep, number> {
   return found;
 }
 
-/** Little traffic left is told once at each limit, and again only after it rose; never of a super validator. */
+/** Low traffic is told once at each limit, and again only after it rose; never of a super validator. */
 export const judgeTraffic: Judge = function* ({ history, community }, evidence) {
   for (const { channelId, validator, traffic } of community.validators) {
     const told = evidence
       .in(channelId)
-      .filter(({ content }) => new RegExp(`Little traffic left: Node ${validator}(?!\\d)`).test(content));
+      .filter(({ content }) => new RegExp(`Low traffic: Node ${validator}(?!\\d)`).test(content));
     const where = `the traffic of Node ${validator} in ${channelId}`;
     if (!traffic || isSuperValidator(validator)) {
       if (told.length > 0) yield `Told of ${where}, which nobody is to hear of`;

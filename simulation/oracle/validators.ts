@@ -14,37 +14,37 @@ import {
 } from "./evidence.js";
 
 const LAG_MS = 20 * MINUTE;
-/** A report reaches the explorer this late at the most, in ms. */
+/** Maximum delay of a report, in ms. */
 const LATE_MS = 12 * MINUTE;
-/** A silence is told of again when it has lasted so long, in ms. */
+/** Durations of a silence after which its alert is repeated, in ms. */
 const WORSE_MS = [6 * HOUR, DAY] as const;
 
-/** A time without reports that a watch may have to tell of. */
+/** A time without reports that a watch may have to announce. */
 export interface Silence {
   readonly watch: ValidatorWatch;
-  /** The last report before it, and the first one after it; epoch ms. */
+  /** Last report before it and first one after it, epoch ms. */
   readonly since: number;
   readonly next: number;
-  /** When the explorer first told of the report that ended it. */
+  /** Time when the explorer first showed the report that ended it. */
   readonly seenAgainAt: number;
-  /** A shorter silence must not be told of, and a longer one must be, in ms. */
+  /** A shorter silence than `leastMs` must not be announced, and a longer one than `mostMs` must be. */
   readonly leastMs: number;
   readonly mostMs: number;
   readonly where: string;
-  /** Messages of its own, and those of many that it was one of. */
+  /** Its own messages, and messages about a group that includes it. */
   readonly cards: readonly Told[];
   readonly within: readonly Told[];
 }
 
-/** Whether a message told that a validator went silent. */
+/** True if a message reports that a validator went silent. */
 const isCardOf = ({ content }: Told, name: string): boolean => content.includes(`🔴 ${name}: no report for`);
 
-/** The last report before a silence, by its message: seconds. */
+/** Returns the last report before a silence according to its message, in seconds. */
 const sinceOf = ({ description }: Told): number => Number(/<t:(\d+):f>/.exec(description)?.[1]);
 
 /**
- * What was told of the end of a silence: of the last one called before the report that ended it. An explorer that falls behind
- * makes silences that are none, until it is held to be behind.
+ * Returns the messages about the end of a silence: the last one reported before the report that ended it. An
+ * explorer that falls behind causes false silences until it is recognized as behind.
  */
 function backsOf(own: readonly Told[], name: string, since: number): readonly Told[] {
   const called = own.flatMap((each) => (isCardOf(each, name) ? sinceOf(each) : []));
@@ -57,7 +57,7 @@ function backsOf(own: readonly Told[], name: string, since: number): readonly To
   });
 }
 
-/** Every silence of every watch, with what was told of its beginning. */
+/** Yields every silence of every watch, with the messages about its start. */
 export function* silencesOf({ history, community }: Case, evidence: Evidence): Iterable<Silence> {
   const { startAt, endAt, lags } = history;
   for (const watch of community.validators) {
@@ -68,14 +68,14 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
       const next = history.nextReport(validator, since);
       const silentMs = next - since;
       const { least, most } = history.bounds(validator, since);
-      // Those that go silent together may report in different rhythms.
+      // Validators that go silent together may have different rhythms.
       const slowest = Math.max(...[0, 1, 2].map((each) => history.bounds(each, since).most));
-      // Before the network's change, and just after it, nobody knows the new rhythm.
+      // Around the change of the network's rhythm, the new one is not known yet.
       const isChanging =
         history.changeAt !== null && since < history.changeAt + 8 * HOUR && next > history.changeAt - HOUR;
       if (silentMs > most + MINUTE && !isChanging) {
         const cards = own.filter((each) => isCardOf(each, name) && sinceOf(each) === secondOf(since));
-        // Those that were called silent a little later stand in the message, and not in what it notified with.
+        // Validators that were reported a little later are in the message, but not in its notification.
         const many = own.filter(
           ({ content, text, at }) =>
             at > since - HOUR &&
@@ -99,11 +99,14 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
   }
 }
 
-/** How often a silence may be told of again, since it has become so long. */
+/** Returns the number of times that a silence may be repeated. */
 const levelsIn = (silentMs: number, afterMs: number): number =>
   WORSE_MS.filter((limit) => limit > afterMs && silentMs > limit).length;
 
-/** Each silence is told once, once it is sure, and so is its end; what becomes worse is told again, once for each limit. */
+/**
+ * Checks that each silence and its end are reported once, and that longer silences are repeated once for each
+ * limit.
+ */
 export const judgeSilences: Judge = function* (of, evidence) {
   const { history, answers, down } = of;
   for (const silence of silencesOf(of, evidence)) {
@@ -115,7 +118,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
     const slack = evidence.overlapsJump(since, seenAgainAt + HOUR) ? JUMP_MS : 0;
     if (told > 1) yield `Told ${told} times: ${where}`;
     if (told > 0 && seenAgainAt - since <= leastMs - slack) yield `Told too early: ${where}`;
-    // Two readings in a row must agree; a process that has just begun, or taken over, reads at once.
+    // Two consecutive readings must agree. A process that has just started or taken over reads at once.
     const confirmedAt = since + leastMs + POLL_MS - slack;
     const begins = down.flatMap(({ from, to }) => (windowAt(history.doubles, from) ? [from, to] : [to]));
     const hasBegun = begins.some((at) => at > since + leastMs - slack && at < confirmedAt + MINUTE);
@@ -145,7 +148,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
     ).length;
     if (again > levelsIn(seenAgainAt - since + slack, leastMs)) yield `Worse ${again} times: ${where}`;
     const [card] = cards;
-    // What was told of late may have been told at its level.
+    // A late alert may have been sent at this level.
     const isLate = card === undefined || card.at > since + 6 * HOUR - JUMP_MS;
     const mustBe = WORSE_MS.filter(
       (limit) =>
@@ -155,7 +158,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
   }
 };
 
-/** Nobody is called silent who is well: each alert is about a gap that is longer than two reports. */
+/** Checks that healthy validators are not reported: each alert is about a gap of more than two reports. */
 export const judgeFalseAlarms: Judge = function* ({ history, community }, evidence) {
   const { changeAt } = history;
   for (const channelId of new Set(community.validators.map((each) => each.channelId)))
@@ -174,7 +177,7 @@ export const judgeFalseAlarms: Judge = function* ({ history, community }, eviden
     }
 };
 
-/** Where nothing goes wrong, nothing is told. */
+/** Checks that a calm history has no alerts. */
 export const judgeCalm: Judge = function* ({ history, community }, evidence) {
   if (!history.isCalm) return;
   for (const channelId of new Set(community.validators.map((each) => each.channelId)))
@@ -186,7 +189,7 @@ export const judgeCalm: Judge = function* ({ history, community }, evidence) {
         yield `Told although all is well: ${content} at ${iso(at)}`;
 };
 
-/** A change of the whole network's rhythm is one message in each channel, and no flood. */
+/** Checks that a change of the network's rhythm causes one message in each channel. */
 export const judgeChanges: Judge = function* ({ history, community }, evidence) {
   const { changeAt } = history;
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
@@ -194,7 +197,7 @@ export const judgeChanges: Judge = function* ({ history, community }, evidence) 
       .in(channelId)
       .filter(({ content }) => content.includes("No validator has reported"));
     const allowed = changeAt === null ? 0 : 1;
-    // A clock that is set back or ahead may look like a network that has stopped.
+    // After a correction of the clock, the network may seem to have stopped.
     const isSure = told.every(({ at }) => !evidence.overlapsJump(at - 2 * HOUR, at));
     if (told.length > allowed && isSure)
       yield `Told ${told.length} times, and not ${allowed}, of a change of rhythm: ${channelId}`;
@@ -210,10 +213,10 @@ export const judgeChanges: Judge = function* ({ history, community }, evidence) 
   }
 };
 
-/** While the explorer itself is behind, each channel is told so once. */
+/** Checks that each channel is told once while the explorer is behind. */
 export const judgeHolds: Judge = function* ({ history, community, down }, evidence) {
   const { lags, explorerFaults, discordFaults, jumps } = history;
-  // With nothing else to judge by, a report of the network's own interval is waited for.
+  // Without other evidence, the bot waits for a report within the network's interval.
   const unsureMs = history.evidence === "none" ? history.bounds(2, history.endAt).most : 10 * MINUTE;
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
     const holds = evidence.in(channelId).filter(({ content }) => content.includes("alerts are on hold"));

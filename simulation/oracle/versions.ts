@@ -1,10 +1,10 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { iso, JUMP_MS, type Judge } from "./evidence.js";
 
-/** Most have moved to a version so long after its beginning, in ms, and the bot has read what they run. */
+/** Time after which most validators run a new version and the bot has read it, in ms. */
 const ADOPTED_MS = 2 * HOUR + 40 * MINUTE;
 
-/** Who stays behind what most run is told of once for each version, after a day. */
+/** Checks that an outdated validator is reported once for each version, after a day. */
 export const judgeVersions: Judge = function* ({ history, community }, evidence) {
   const { spreads, endAt, validatorCount } = history;
   for (const { channelId, validator } of community.validators)
@@ -27,7 +27,7 @@ export const judgeVersions: Judge = function* ({ history, community }, evidence)
       const nextAt = spreads[index + 1]?.at ?? endAt;
       const until = Math.min(upgradedAt, nextAt, endAt);
       const adoptedAt = at + ADOPTED_MS;
-      // In a small network chance decides whether most have moved.
+      // In a small network, it is random whether most have upgraded.
       const movedCount = [...upgrades.values()].filter((each) => each <= adoptedAt).length;
       if (movedCount < 0.7 * validatorCount) continue;
       if (

@@ -3,10 +3,10 @@ import { VOTER_REMINDERS } from "../community.js";
 import { iso, type Judge, RECOVERY_MS } from "./evidence.js";
 import { dueRemindersOf, REMINDED_MS } from "./governance.js";
 
-/** Votes are read so long before a ping at the most, in ms, with the time that sending takes. */
+/** Maximum time between reading votes and a ping, in ms, including the time for sending. */
 const FRESH_MS = 90_000;
 
-/** Each vote is told once, except for the requester's own. */
+/** Checks that each vote is announced once, except for the requester's own. */
 export const judgeVotes: Judge = function* ({ history, community, ballots }, evidence) {
   for (const { channelId, votes } of community.governance) {
     const told = evidence.in(channelId).filter(({ content }) => /^🗳️ (Vote|\d+ votes) on /u.test(content));
@@ -34,7 +34,7 @@ export const judgeVotes: Judge = function* ({ history, community, ballots }, evi
   }
 };
 
-/** A reminder pings those who stand for super validators that have not voted, all of them and nobody else. */
+/** Checks that a reminder pings exactly the representatives of super validators that have not voted. */
 export const judgePings: Judge = function* ({ history, community, ballots }, evidence) {
   const everybody = [...community.mapped];
   for (const { channelId, votes } of community.governance)
@@ -54,20 +54,20 @@ export const judgePings: Judge = function* ({ history, community, ballots }, evi
             yield `${voter} is pinged, and has voted: ${where}`;
         const isSure =
           votes &&
-          !description.includes("could not be read") &&
+          !description.includes("couldn't read") &&
           evidence.isClean(at - RECOVERY_MS, at + MINUTE, RECOVERY_MS);
         const isMissing = (voter: string) => (cast.get(voter) ?? Number.POSITIVE_INFINITY) > at;
         const forgotten = everybody.filter(
           ([voter, id]) => isMissing(voter) && !content.includes(`<@${id}>`),
         );
-        // The message may have been edited since, and then no longer says that nobody knew.
+        // The message may have been edited since, and no longer say that the missing votes were unknown.
         if (isSure && pinged.length > 0 && forgotten.length > 0)
           yield `${forgotten.length} are not pinged: ${where}`;
       }
     }
 };
 
-/** The person is reminded of the votes that one super validator has not cast, and of no other. */
+/** Checks that the person is reminded of missing votes of one super validator only. */
 export const judgeMissingVotes: Judge = function* ({ history, community, ballots }, evidence) {
   const { voterName, directId } = community;
   const told = evidence
@@ -81,7 +81,7 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
     for (const { at } of own)
       if (votedAt < at - FRESH_MS)
         yield `Reminded at ${iso(at)} of ${title}, which ${voterName} has voted on`;
-    // Whoever watches the request too is told of it by its own reminder.
+    // If the person also watches the request, its own reminder covers this.
     if (isWatched) continue;
     const due = dueRemindersOf(motion, VOTER_REMINDERS);
     if (own.length > due.length) yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;

@@ -8,100 +8,112 @@ const feed = z.string().default(FIRST_FEED);
 const subscription = z.looseObject({
   channelId: z.string(),
   feed,
-  /** The one thing that it is about, such as a validator; null if it is about all of them. */
+  /** The thing that it is about, such as a validator. null if it covers all of them. */
   subject: z.string().nullable().default(null),
-  /** The server; null if the environment made it, which does not say, and in a direct message. */
+  /**
+   * The server. null in direct messages, and for subscriptions from the environment, which does not state the
+   * server.
+   */
   guildId: z.string().nullable(),
-  /** The person who is told in private; null if it is a channel's. */
+  /** The person who receives direct messages, null for a subscription of a channel. */
   userId: z.string().nullable().default(null),
   /** True for a forum. It gets a post for each message that begins a subject. */
   forum: z.boolean(),
-  /** The tag that a forum demands. */
+  /** The tag that a forum requires. */
   tagId: z.string().nullable(),
-  /** Epoch ms: what was before is not announced. */
+  /** Start of the subscription, epoch ms. Earlier events are not announced. */
   since: timestampSchema,
   topics: z.record(z.string(), z.boolean()),
-  /** Pinged with each message that begins something. */
+  /** Role to ping with each message that begins a subject. */
   roleId: z.string().nullable(),
-  /** Opens a thread under each message that begins something; later news goes there. */
+  /**
+   * True to open a thread under each message that begins a subject. Later messages about the subject go
+   * there.
+   */
   thread: z.boolean(),
-  /** Crossposts in announcement channels. */
+  /** True to publish messages of announcement channels to the channels that follow them. */
   publish: z.boolean(),
   /** Options that a person typed. Earlier versions stored every option without saying which were chosen. */
   chosen: z.array(z.string()).exactOptional(),
-  /** When it was last set up, epoch ms. Events before that are not announced. */
+  /** Time when it was last saved, epoch ms. Events before that are not announced. */
   savedAt: timestampSchema.exactOptional(),
   /** True if the person has paused it. */
   isPaused: z.boolean().exactOptional(),
   /** End of a snooze, epoch ms. */
   snoozedUntil: timestampSchema.exactOptional(),
-  // Fields of one feed only are stored beside these and parsed by that feed's own schema.
+  // Options of a feed are stored beside these fields and parsed by the feed's own schema.
 });
 
 const health = z.object({
   deliveredAt: timestampSchema.exactOptional(),
-  /** In words, for people. */
+  /** Error message for people. */
   error: z.string().exactOptional(),
   erroredAt: timestampSchema.exactOptional(),
   /** True if deliveries wait until the subscription is resumed. */
   paused: z.boolean().exactOptional(),
-  /** Since when the bot has not been in the server, epoch ms. */
+  /** Time when the bot left the server, epoch ms. */
   goneSince: timestampSchema.exactOptional(),
 });
 
 const delivery = z.object({
   feed,
-  /** The feed's own; it reads it back by its own schema. */
+  /** Event of the feed, parsed by the feed's own schema. */
   event: z.unknown(),
   channelId: z.string(),
-  /** The subject of the subscription that wants it; null if it is for the channel, whatever it is subscribed to. */
+  /**
+   * Subject of the subscription that receives it. null if it is for all subscriptions of the channel to the
+   * feed.
+   */
   subject: z.string().nullable().default(null),
-  /** True for a drill. Its event is the message, and it is not recorded after it is sent. */
+  /** True for a drill. Its event contains the message, and the sent message is not recorded. */
   drill: z.boolean().exactOptional(),
-  /** When it was recorded, epoch ms. */
+  /** Time when it was recorded, epoch ms. */
   at: timestampSchema,
-  /** Deliveries to a channel keep the order of it. */
+  /** Position in the queue. Deliveries to a channel are sent in this order. */
   order: z.number(),
   attempts: z.number(),
-  /** Not before this, epoch ms. */
+  /** Earliest time of the next attempt, epoch ms. */
   notBefore: timestampSchema,
   /**
-   * Set while a process sends the delivery. After the deadline, a new attempt must first look for a message sent since `at`
-   * (Discord's time).
+   * Set while a process sends the delivery. After `deadline`, a new attempt must first look for a message
+   * sent since `at` (Discord's time).
    */
   claim: z.object({ epoch: z.number(), at: timestampSchema, deadline: timestampSchema }).exactOptional(),
 });
 
-/** A drill that a person asked for, until the outbox takes it up. */
+/** A drill that a person requested, until the outbox picks it up. */
 const drill = delivery.pick({ feed: true, event: true, channelId: true, subject: true, at: true });
 
 const announcedSchema = z.object({
   feed,
   subject: z.string(),
   channelId: z.string(),
-  /** Later news, which is kept only while something is to be done about its message. */
+  /** True for a later message about a subject. It is stored only while follow-up steps remain. */
   news: z.boolean().default(false),
   messageId: z.string(),
   /** Channel of the message: the subscribed one, or the forum's post. */
   in: z.string(),
   at: timestampSchema,
-  /** The mentions that its text begins with. Missing in documents of earlier versions. */
+  /** Mentions at the start of its text. Missing in documents of earlier versions. */
   pings: z.string().exactOptional(),
-  /** The channel of later news: its thread, or the forum's post. */
+  /** Channel for later messages about the subject: the thread, or the forum's post. */
   threadId: z.string().exactOptional(),
   /** Revision of the subject that the message shows. Missing if the message is never edited, or was deleted by a person. */
   revision: z.number().exactOptional(),
-  /** True if a person deleted it. Later news then stands alone. */
+  /** True if a person deleted it. Later messages are then sent without a reference to it. */
   gone: z.boolean().exactOptional(),
   editedAt: timestampSchema.exactOptional(),
-  /** True once it shows the end of its subject. */
+  /** True once the message shows that its subject has ended. */
   isOver: z.boolean().exactOptional(),
   notBefore: timestampSchema.exactOptional(),
   /** Steps that remain after sending. */
   todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
 });
 
-/** Version 1 kept a message's subject and channel in its id alone: `<subject>@<channel>`, with `#<event>` for news. */
+/**
+ * Adds the subject and the channel to documents of version 1, where they are only in the id:
+ * `<subject>@<channel>`, with `#<event>` for later messages.
+ */
 function withPlace(id: string, document: StoredFields): StoredFields {
   if ("channelId" in document) return document;
   const [place = "", event] = id.split("#");
@@ -111,13 +123,13 @@ function withPlace(id: string, document: StoredFields): StoredFields {
 
 /** A person with watches. */
 const person = z.object({
-  /** Of their direct messages. */
+  /** Channel of the person's direct messages. */
   channelId: z.string(),
-  /** When Discord refused one, until they have been told. */
+  /** Time when Discord refused a message, until the person has been told. */
   refusedAt: timestampSchema.exactOptional(),
 });
 
-/** Belongs to the subscriptions of its channel to its feed, and to one of its subject if it names one. */
+/** Owned by the channel's subscriptions to the feed, or by the one with its subject. */
 const ofSubscription: Owner<{ channelId: string; feed: string; subject: string | null }> = {
   kind: "subscription",
   patternOf: (_, { channelId, feed, subject }) =>
@@ -139,7 +151,7 @@ export const channelHealths = defineCollection({
   owners: [{ kind: "subscription", patternOf: (channelId) => ({ channelId }) }],
 });
 
-/** Deliveries that have not arrived yet. */
+/** Deliveries that have not been sent yet. */
 export const pendingDeliveries = defineCollection({
   name: "outbox",
   schema: delivery,
@@ -147,7 +159,7 @@ export const pendingDeliveries = defineCollection({
   owners: [ofSubscription],
 });
 
-/** Drills that wait for the outbox. */
+/** Drills that the outbox has not picked up yet. */
 export const requestedDrills = defineCollection({
   name: "drills",
   schema: drill,
@@ -155,7 +167,7 @@ export const requestedDrills = defineCollection({
   owners: [ofSubscription],
 });
 
-/** Messages that were delivered and may be edited, or that later news refers to. */
+/** Delivered messages that may be edited, or that later messages refer to. */
 export const announcements = defineCollection({
   name: "announced",
   schema: announcedSchema,
@@ -190,8 +202,8 @@ export const progress = defineCollection({
 });
 
 /**
- * A number for each server or person, which goes up with each write that a limit applies to. With it, a limit is checked and used
- * in one commit (limits.ts).
+ * A revision number for each server or person, which increases with each write that counts towards a limit.
+ * It allows checking and using a limit in one commit (limits.ts).
  */
 export const ownerRevisions = defineCollection({
   name: "owners",
@@ -201,7 +213,7 @@ export const ownerRevisions = defineCollection({
   owners: [{ kind: "person", mentions: (userId, id) => id === `person:${userId}` }],
 });
 
-/** The collections of deliveries. Feeds declare their own. */
+/** Collections of the delivery. Feeds declare their own. */
 export const deliveryCollections = [
   subscriptionDocuments,
   channelHealths,
@@ -218,26 +230,25 @@ export const deliveryCollections = [
 export type Subscription = DocumentOf<typeof subscriptionDocuments>;
 /** Delivery problems of a subscribed channel. */
 export type Health = DocumentOf<typeof channelHealths>;
-/** One event's message to one channel, recorded before it is sent. */
+/** The message of an event to a channel, recorded before it is sent. */
 export type Delivery = DocumentOf<typeof pendingDeliveries>;
 /** A delivered message. */
 export type Announced = DocumentOf<typeof announcements>;
 
-/** Puts a feed's name before an id; the first feed's ids stay as version 1 wrote them. */
+/** Prefixes an id with the feed's name. The first feed's ids have no prefix, as in version 1. */
 const scoped = (feed: string, id: string): string => (feed === FIRST_FEED ? id : `${feed}/${id}`);
 
-/** A subscription's id. */
 export const subscriptionId = (channelId: string, feed: string, subject: string | null): string =>
   scoped(feed, subject === null ? channelId : `${channelId}/${subject}`);
 
-/** The id of an event's delivery to a channel. */
+/** Returns the id of an event's delivery to a channel. */
 export const deliveryId = (feed: string, eventId: string, channelId: string): string =>
   scoped(feed, `${eventId}@${channelId}`);
 
-/** The id of the message in a channel that a subject's later news refers to. */
+/** Returns the id of the message in a channel to which later messages about a subject refer. */
 export const announcedId = (feed: string, subject: string, channelId: string): string =>
   scoped(feed, `${subject}@${channelId}`);
 
-/** The id of a message with later news, while something is to be done about it. */
+/** Returns the id of a later message with remaining follow-up steps. */
 export const newsId = (feed: string, subject: string, channelId: string, eventId: string): string =>
   `${announcedId(feed, subject, channelId)}#${eventId}`;

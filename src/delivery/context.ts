@@ -10,20 +10,20 @@ import type { Subscriptions } from "./subscriptions.js";
 /** Called with the result of a delivery and its age in ms. */
 export type OnDelivered = (feed: string, outcome: "delivered" | "given-up" | "paused", ageMs: number) => void;
 
-/** The parts that deliver one network's messages, under one lease. */
+/** Dependencies for delivering one network's messages under one lease. */
 export interface DeliveryContext {
   readonly state: LeasedState;
   readonly lease: Lease;
-  /** Sends each request once, because deliveries decide about failures. */
+  /** Client without retries, because deliveries handle failures themselves. */
   readonly rest: REST;
   readonly renderer: Renderer;
-  /** Spaces the requests of all networks. */
+  /** Rate limiter for the requests of all networks. */
   readonly pacer: Pacer;
   readonly feeds: ReadonlyMap<string, Feed>;
   readonly subscriptions: Subscriptions;
   readonly janitor: Pick<Janitor, "removeChannel" | "endSubjects">;
   readonly log: Log;
-  /** This machine's time, epoch ms. */
+  /** Time of this machine, epoch ms. */
   readonly now: () => number;
   /** Discord's time, epoch ms. */
   readonly discordTime: () => number;

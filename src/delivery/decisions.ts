@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from "../util/units.js";
 import type { Announced, Delivery } from "./collections.js";
 import type { SubjectState } from "./feed.js";
 
-/** Maximum wait in ms. A later time was written by a clock that was wrong. */
+/** Maximum wait in ms. A later time comes from a wrong clock. */
 const MAX_WAIT_MS = 2 * HOUR;
 /** Maximum clock difference between two processes, in ms. */
 const CLOCK_SKEW_MS = 2_000;
@@ -12,7 +12,10 @@ const CLOCK_SKEW_MS = 2_000;
 export const GIVE_UP_MS = DAY;
 const RETRY_MS = { first: 1_000, most: 15 * MINUTE };
 
-/** Returns when a delivery may be sent, epoch ms. Another process's claim is its own until its deadline. */
+/**
+ * Returns the time when a delivery may be sent, epoch ms. A delivery claimed by another process must wait for
+ * the claim's deadline.
+ */
 export const dueAt = (
   { notBefore, claim }: Pick<Delivery, "notBefore" | "claim">,
   epoch: number,
@@ -23,17 +26,20 @@ export const dueAt = (
     claim && claim.epoch !== epoch ? believed(claim.deadline + CLOCK_SKEW_MS, now, MAX_WAIT_MS) : 0,
   );
 
-/** Returns the delay before the next attempt, in ms: exponential backoff with jitter. @param chance from 0 to 1 */
+/**
+ * Returns the delay before the next attempt in ms: exponential backoff with jitter.
+ * @param chance from 0 to 1
+ */
 export const backoffMs = (attempts: number, chance: number): number =>
   Math.min(RETRY_MS.first * 2 ** attempts, RETRY_MS.most) * (0.75 + chance / 2);
 
 /**
  * Result of a failed delivery:
  * - `arrived`: its message was delivered and then deleted by a person
- * - `stand-alone`: its thread is gone, so the news is sent without it
- * - `drop-channel`: its channel is gone
- * - `give-up`: Discord will never take it, or it is too old
- * - `pause`: the channel is closed to the bot until a person changes something
+ * - `stand-alone`: its thread is gone, so the message is sent without it
+ * - `drop-channel`: its channel was deleted
+ * - `give-up`: Discord will never accept it, or it is too old
+ * - `pause`: the bot can't write to the channel until a person changes something
  * - `retry`: it is sent again later
  */
 export type FailureResult = "arrived" | "stand-alone" | "drop-channel" | "give-up" | "pause" | "retry";
@@ -58,15 +64,15 @@ export function resultOf({ problem, isSending, hasThread, ageMs }: Failure): Fai
   return CLOSED.has(problem) ? "pause" : "retry";
 }
 
-/** A message is edited at most this often, in ms, except for the end of its subject. */
+/** Minimum time between edits of a message, in ms. Does not apply to the end of its subject. */
 const EDIT_INTERVAL_MS = 5 * MINUTE;
-/** Time after the end of a subject at which its messages are forgotten, in ms. */
+/** Time after the end of a subject before its messages are forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
 
 /**
  * Next step for a delivered message:
  * - `forget`: it will not change any more
- * - `retire`: its subject is unknown now, so it is shown as ended once
+ * - `retire`: the feed no longer knows its subject, so it is shown as ended once
  * - `follow-up`: a thread or a crosspost is missing
  * - `edit`: it shows an old revision
  * - `wait`: it is checked again at a time, epoch ms
@@ -78,7 +84,7 @@ export type MessageStep =
 
 interface Message {
   readonly document: Announced;
-  /** True if its feed keeps messages up to date. */
+  /** True if the feed edits its messages. */
   readonly isLasting: boolean;
   /** The current state of its subject, if the feed knows it. */
   readonly subject: SubjectState | undefined;
@@ -86,12 +92,15 @@ interface Message {
   readonly mayEdit: boolean;
 }
 
-/** Decides about a delivered message. @param now epoch ms */
+/**
+ * Decides about a delivered message.
+ * @param now epoch ms
+ */
 export function nextStep({ document, isLasting, subject, mayEdit }: Message, now: number): MessageStep {
   const isEditable = document.revision !== undefined;
   const endedAt = subject?.endedAt ?? null;
   if (endedAt !== null && endedAt < now - KEPT_MS) return { kind: "forget" };
-  // An old message's subject is forgotten by itself, and the message stays as it is.
+  // The subject of an old message has expired normally, so the message stays unchanged.
   if (isLasting && !subject && !document.todo)
     return { kind: isEditable && ageOf(document.at, now) < KEPT_MS ? "retire" : "forget" };
   const isBehind = isEditable && subject !== undefined && subject.revision > (document.revision ?? 0);

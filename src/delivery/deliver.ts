@@ -16,9 +16,12 @@ import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import type { Feed } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
 
-/** Duration of a claim in ms. The request is aborted when it ends, and no other process touches the delivery before. */
+/**
+ * Duration of a claim, in ms. The request is aborted when it ends. Until then, no other process sends the
+ * delivery.
+ */
 const CLAIM_MS = 8_000;
-/** News waits this long for the thread of its announcement, in ms. */
+/** Maximum time that a later message waits for the thread of its announcement, in ms. */
 const THREAD_MS = 10_000;
 /** Interval at which a paused channel is checked again, in ms. */
 const PAUSED_MS = 8_000;
@@ -27,12 +30,15 @@ interface DeliverContext extends DeliveryContext {
   /** Returns the feed of a delivery. */
   readonly feedOf: (delivery: Delivery) => Feed | undefined;
   readonly sender: ReturnType<typeof createSender>;
-  /** Writes a delivery's new state, or deletes it. Returns false if an expectation among `more` did not hold. @throws {LeaseLost} */
+  /**
+   * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
+   * @throws {LeaseLost}
+   */
   readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<boolean>;
   /** Returns the pending deliveries of a channel. */
   readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
   readonly stopping: AbortSignal;
-  /** Called with recorded messages that upkeep looks after (ids of announcements). */
+  /** Called with the ids of recorded messages that need upkeep. */
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
@@ -45,7 +51,7 @@ function followUps(
   return [...(beginsOne && thread ? (["thread"] as const) : []), ...(publish ? (["publish"] as const) : [])];
 }
 
-/** One delivery from its claim to its record, and what each failure means. */
+/** Creates the function that sends a delivery: it claims, sends and records it, and handles failures. */
 export function createDeliver(context: DeliverContext) {
   const {
     state,
@@ -66,7 +72,10 @@ export function createDeliver(context: DeliverContext) {
   const { discordTime, onDelivered, onRecorded } = context;
   const announced = state.open(announcements);
 
-  /** The documents that a message leaves: one for each subject that it begins, or one while more is to be done about it. */
+  /**
+   * Returns the documents for a sent message: one for each subject that it begins, or one while follow-up
+   * steps remain.
+   */
   const documentsOf = (
     feed: Feed,
     { event, channelId, drill }: Delivery,
@@ -96,7 +105,7 @@ export function createDeliver(context: DeliverContext) {
     const eventId = feed.idOf(event);
     const recordedSubjects = beginsSubject ? subjects : todo.length > 0 ? [subjects[0] ?? eventId] : [];
     const writes = recordedSubjects.map((subject, index) => {
-      // One message for several subjects: what is to be done about it is done once.
+      // If a message has several subjects, its follow-up steps are done once.
       const document: Announced = {
         ...message,
         subject,
@@ -119,7 +128,7 @@ export function createDeliver(context: DeliverContext) {
     return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
   };
 
-  /** Records a delivery that has arrived. */
+  /** Records a delivery that was sent. */
   const record = async (
     id: string,
     feed: Feed,
@@ -140,7 +149,7 @@ export function createDeliver(context: DeliverContext) {
       }
       if (await commit(id, undefined, delivery.drill ? [] : [...writes, well, unchanged])) break;
     }
-    // Archive a drill in a forum, so that it is not among the open posts.
+    // Archive a drill in a forum, so that it does not stay among the open posts.
     if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
     if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
     onDelivered(delivery.feed, "delivered", now() - delivery.at);
@@ -158,7 +167,10 @@ export function createDeliver(context: DeliverContext) {
     log.info({ channel: channelId }, "A subscribed channel was deleted; removed its subscriptions");
   };
 
-  /** Pauses a channel that is closed to the bot: the delivery waits, with what is behind it, until it is resumed or a day has passed. */
+  /**
+   * Pauses a channel that the bot can't write to. Its deliveries wait until it is resumed or a day has
+   * passed.
+   */
   const pause = async (
     id: string,
     waiting: Delivery,
@@ -169,7 +181,7 @@ export function createDeliver(context: DeliverContext) {
       problemOf(error) === "no-access" &&
       guildId !== null &&
       !(await isMember(rest, guildId).catch(() => true));
-    // A person hears of it with their next command.
+    // The person is told with their next command.
     const person = userId === null ? undefined : await state.open(watchers).get(userId);
     const hear = userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
     await commit(id, waiting, hear);
@@ -231,7 +243,7 @@ export function createDeliver(context: DeliverContext) {
         return;
       case "retry": {
         const nextAttempt = retryLater(retryAfterOf(error) ?? backoffMs(attempts, Math.random()));
-        // If it may have arrived, the claim stays, so that the next attempt looks for it first.
+        // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
         const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
         await commit(id, isDoubtful ? { ...nextAttempt, claim } : nextAttempt);
         await complain(channelId, wordsFor(error));
@@ -269,7 +281,7 @@ export function createDeliver(context: DeliverContext) {
         return;
       }
       await pacer.turn(lineOf(subscription));
-      // Only now: what it says is as new as can be, however long the turn took.
+      // Render as late as possible, so that the content is current.
       const rendered = await feed.render(
         delivery.event,
         renderer.mark(id),
@@ -288,7 +300,7 @@ export function createDeliver(context: DeliverContext) {
       const sentMessage = await sender.send(id, currentDelivery, subscription, message, deadline);
       await record(id, feed, currentDelivery, subscription, sentMessage);
     } catch (error) {
-      // A failed commit says nothing about the delivery.
+      // A failed commit is not a failed delivery.
       if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
       await fail(id, feed, currentDelivery, subscription, error, { sending, known: knownAnnouncement });
     }

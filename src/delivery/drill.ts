@@ -7,20 +7,20 @@ import { md } from "../text/markdown.js";
 import { deliveryId, requestedDrills, type Subscription } from "./collections.js";
 import type { Feed } from "./feed.js";
 
-/** The event's id of a drill. */
+/** Returns the event id of a drill. */
 export const drillEventId = (id: string): string => `drill:${id}`;
 
 const event = z.object({
   id: z.string(),
   title: z.string(),
-  // Written by this bot as the message that Discord is given.
+  // The payload was written by this bot.
   payload: z.custom<MessagePayload>((value) => typeof value === "object" && value !== null),
 });
 type DrillEvent = z.infer<typeof event>;
 
 /**
- * Returns a feed for its drills. A drill's event holds the whole message. It pings like an announcement, but has no subject, so
- * that it is not recorded.
+ * Returns a feed for the drills of another feed. The event of a drill contains the whole message. A drill
+ * pings like an announcement, but has no subject, so the sent message is not recorded.
  */
 export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   definition,
@@ -33,19 +33,19 @@ export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   render: async ({ payload, title }) => ({ payload, title, revision: 0 }),
 });
 
-/** A view that says of itself that it is a drill. */
+/** Marks a view as a drill. */
 const marked = (view: View) => ({
   ...view,
-  notification: md`🧪 DRILL: ${view.notification ?? view.title}`,
+  notification: md`🧪 TEST: ${view.notification ?? view.title}`,
   body: [
-    md`-# This is a drill, to show what an announcement looks like here. Nothing has happened.`,
+    md`-# This is a test to show what announcements look like here. Nothing has happened.`,
     ...(view.body ?? []),
   ],
 });
 
 /**
  * Requests a drill. The process that sends announcements picks it up within a second or two.
- * @param viewFor returns the message with this mark in one of its links
+ * @param viewFor returns the message with the mark in one of its links
  */
 export async function requestDrill(
   state: State,
@@ -56,7 +56,7 @@ export async function requestDrill(
 ): Promise<void> {
   const id = randomUUID();
   const view = marked(await viewFor(renderer.mark(deliveryId(feed, drillEventId(id), channelId))));
-  // The state holds text, and no pictures.
+  // Pictures can't be stored in the state.
   const payload = { ...withoutPictures(renderer.message(view)), files: [] };
   const drill = {
     feed,

@@ -5,7 +5,7 @@ import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js"
 import { type Announced, deliveryId, farewells } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 
-/** Edits a delivered message. A forum's post may have been archived by itself: it is opened for the edit, and archived again. */
+/** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
 export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
   const { in: placeId, messageId } = document;
   // Earlier versions did not record the mentions.
@@ -21,8 +21,9 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
 }
 
 /**
- * Creates the job that closes the messages of removed subscriptions. A message whose subject is gone with its subscription, such as
- * an alert, is edited once, so that it does not stay open forever. Others stay as they are.
+ * Creates the job that closes the messages of removed subscriptions. If a message's subject ends with the
+ * subscription, as an alert does, it is edited once, so that it does not look open forever. Other messages
+ * stay unchanged.
  */
 export function createFarewells({ state, rest, renderer, pacer, feeds, log }: DeliveryContext) {
   const collection = state.open(farewells);
@@ -34,7 +35,8 @@ export function createFarewells({ state, rest, renderer, pacer, feeds, log }: De
         const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
         const payload = await lasting.current(subject, mark, channelId, []);
         await pacer.turn(channelId, "edit");
-        // Tried once: the channel may be closed to the bot by now, which is often why it was removed.
+        // Try only once. The bot may have lost access to the channel, which is often why the subscription was
+        // removed.
         await editAnnounced(rest, document, payload).catch((err: unknown) =>
           log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed"),
         );

@@ -11,37 +11,37 @@ import type { State } from "../storage/state.js";
 import type { Markdown } from "../text/markdown.js";
 import type { Subscription } from "./collections.js";
 
-/** A topic of a feed. The slash option, its default and the words in lists derive from it. */
+/** A topic of a feed. Its slash option, its default and its text in lists derive from it. */
 export interface Topic {
-  /** Of the slash option (Discord: 100 characters, with the default behind it). */
+  /** Description of the slash option, before the default (Discord: 100 characters in total). */
   readonly description: string;
   readonly byDefault: boolean;
-  /** True if every subscription has it. */
+  /** True if every subscription includes it. */
   readonly isFixed?: boolean;
-  /** Permissions that the bot needs for it, besides those for any announcement. */
+  /** Permissions that the bot needs for the topic, in addition to those for any announcement. */
   readonly needs?: readonly PermissionName[];
-  /** In a list of what a channel is subscribed to, such as "outages". */
+  /** Returns the text for a list of a channel's topics, such as "outages". */
   readonly words: (subscription: Subscription) => string;
 }
 
-/** Something else that a subscription of a feed can be set to, typed as text or chosen. */
+/** An option of a feed's subscriptions, typed as text or chosen. */
 export interface FeedOption<Value = unknown> {
   readonly description: string;
-  /** The longest text that may be typed. */
+  /** Maximum length of the typed text. */
   readonly maxLength: number;
   /** The only allowed values, with their labels. */
   readonly choices?: Readonly<Record<string, string>>;
   /** True if a new subscription must set it. */
   readonly isRequired?: boolean;
   readonly byDefault: Value;
-  /** A default that earlier versions stored without anybody choosing it. It counts as not chosen. */
+  /** A default that earlier versions stored although no one chose it. It counts as not chosen. */
   readonly formerDefault?: Value;
   readonly schema: z.ZodType<Value>;
-  /** Parses what a person typed. Returns `undefined` if it cannot be read. */
+  /** Parses the typed text. `undefined` if it is invalid. */
   parse(text: string): Value | undefined;
-  /** The sentence that the person gets then. */
+  /** Error message for an invalid text. */
   readonly problem: string;
-  /** A better sentence for a text that can be read and is out of range. */
+  /** Returns a more specific error message for a valid value that is out of range. */
   limit?(text: string): string | undefined;
 }
 
@@ -54,12 +54,18 @@ export interface NameSources {
 
 /** The subjects that subscriptions of a feed can have. */
 export interface SubjectChoice {
-  /** The slash option that names it, and what it is completed with; missing if the other options say it. */
+  /**
+   * The slash option for the subject, and the kinds that it completes. Missing if other options determine the
+   * subject.
+   */
   readonly option?: { readonly name: string; readonly description: string; readonly kinds: readonly Kind[] };
   /** Converts between a subject and the options that imply it. */
   of?(settings: Readonly<Record<string, unknown>>): string;
   settings?(subject: string): Readonly<Record<string, unknown>> | undefined;
-  /** The subject as it is kept: a thing may have several ids. @throws {PersonError} if there is no such thing */
+  /**
+   * Returns the subject as it is stored, because a thing may have several ids.
+   * @throws {PersonError} if it does not exist
+   */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
   /** Returns the subject's name. It may be untrusted text. */
   nameOf(subject: string, named: NameSources): string | Promise<string>;
@@ -67,27 +73,27 @@ export interface SubjectChoice {
 
 /** A private watch that a feed offers. */
 export interface WatchChoice {
-  /** Of the subcommand of /watch. */
+  /** Name of the subcommand of /watch. */
   readonly name: string;
   readonly description: string;
   readonly subject: SubjectChoice;
   /** True if a subscription's subject belongs to this watch. Missing if the feed has only one watch. */
   owns?(subject: string): boolean;
-  /** The screen with a "Watch" button for it, and the subject that the screen's id leads to. */
+  /** The screen with a "Watch" button, and the conversion from the screen's id to a subject. */
   readonly screen?: { readonly name: ScreenName; subjectOf(id: string): string };
   /** Returns the choices of the menu under the offer: other subjects, or values of the feed's first option. */
   offered?(
     subject: string,
   ): readonly { readonly label: string; readonly id: string; readonly set?: string }[];
-  /** Settings of a watch for which the person chose nothing. */
+  /** Default settings of a watch. */
   readonly settings?: Readonly<Record<string, unknown>> & {
     readonly topics: Readonly<Record<string, boolean>>;
   };
 }
 
-/** What a feed needs to answer a person who subscribes. */
+/** Dependencies for answering a person who subscribes. */
 export interface AnswerDeps {
-  /** The explorer, for that person. */
+  /** Explorer client with the person's rate limit. */
   readonly explorer: Explorer;
   readonly state: State;
   readonly names: Names;
@@ -97,35 +103,43 @@ export interface AnswerDeps {
 
 /** The static part of a feed, which needs no connection. */
 export interface FeedDefinition {
-  /** The name of the feed, of its subcommand of /subscribe and of its part of the state. It can never change. */
+  /** Name of the feed, of its subcommand of /subscribe and of its part of the state. It can never change. */
   readonly name: string;
-  /** Of the subcommand. */
+  /** Description of the subcommand. */
   readonly description: string;
-  /** Name of a message that begins a subject, such as "outage". */
+  /** Noun for a message that begins a subject, such as "outage". */
   readonly thing: string;
   readonly topics: Readonly<Record<string, Topic>>;
   readonly options: Readonly<Record<string, FeedOption>>;
   /** Returns why the options that a person typed contradict the settings. `undefined` if they do not. */
   contradiction?(settings: Readonly<Record<string, unknown>>, typed: readonly string[]): string | undefined;
-  /** True if options change only by subscribing again, not by /subscribe edit (Discord: 25 options). */
+  /**
+   * True if options can only be changed by subscribing again, because /subscribe edit has no room for them
+   * (Discord: 25 options).
+   */
   readonly isChangedAnew?: boolean;
   /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;
   /** True if a message may open a thread. False for messages about several subjects. */
   readonly threads: boolean;
-  /** Names of forum tags that suit it, if a forum demands one. */
+  /** Matches suitable forum tags, if a forum requires one. */
   readonly tagName: RegExp;
-  /** A message as it would be announced now, for a drill. */
+  /** Returns a message as it would be announced now, for a drill. */
   sample(deps: AnswerDeps, subscription: Subscription, mark: string): Promise<View>;
-  /** Present if each subscription has a subject. */
+  /** Missing if subscriptions have no subject. */
   readonly subject?: SubjectChoice;
-  /** The private watches that it offers. */
+  /** Private watches that the feed offers. */
   readonly watches?: readonly WatchChoice[];
-  /** Tells a new subscriber about open subjects, which are not announced. */
+  /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
-  /** When what it tells of was last read, for the list of subscriptions; missing if each says for itself. */
+  /**
+   * Returns the time of the last read, for the list of subscriptions. Missing if each subscription has its
+   * own.
+   */
   lastRead?(state: State): Promise<Markdown>;
-  /** Returns the current state of a subscription's subject and the last news. `undefined` without a subject. */
+  /**
+   * Returns the current state of a subscription's subject, and its last event. `undefined` without a subject.
+   */
   nowOf?(state: State, subscription: Subscription): Promise<Markdown | undefined>;
 }
 
@@ -135,68 +149,78 @@ export interface Mentions {
   readonly roleIds: readonly string[];
 }
 
-/** An event's message, and what it shows of its subject. */
+/** A rendered event. */
 export interface Rendered {
   readonly payload: MessagePayload;
-  /** People and roles to notify besides the subscriptions' own roles. */
+  /** People and roles to notify in addition to the subscriptions' own roles. */
   readonly mentions?: Mentions;
-  /** Of the thread or the forum's post that it begins. */
+  /** Title of the thread or the forum's post. */
   readonly title: string;
   readonly revision: number;
 }
 
-/** A subject as it is now: whether a message about it is up to date, and whether it is over. */
+/** Current state of a subject. */
 export interface SubjectState {
-  /** Goes up with whatever its message shows. */
+  /** Increases with every change that the subject's message shows. */
   readonly revision: number;
-  /** When it ended, epoch ms; null if it has not. */
+  /** Time when it ended, epoch ms. null if it is open. */
   readonly endedAt: number | null;
 }
 
-/**
- * One kind of thing that can be announced. Its events are its own; the outbox keeps them as JSON, and gives each back as
- * `readEvent` reads it.
- */
+/** A kind of announcement. The outbox stores its events as JSON and parses them with `readEvent`. */
 export interface Feed<Event = unknown> {
   readonly definition: FeedDefinition;
-  /** An event from JSON; undefined if it is none. */
+  /** Parses an event from JSON. `undefined` if it is invalid. */
   readEvent(json: unknown): Event | undefined;
-  /** The same event always has the same id. */
+  /** Returns an event's id. The same event always has the same id. */
   idOf(event: Event): string;
-  /** One of the definition's topics. */
+  /** Returns the event's topic, one of the definition's. */
   topicOf(event: Event): string;
   /**
-   * Returns the subjects that later events may follow up on. An event with several subjects begins one message for all of them,
-   * which is never edited.
+   * Returns the subjects that later events may follow up on. An event with several subjects has one message
+   * for all of them, which is never edited.
    */
   subjectsOf(event: Event): readonly string[];
-  /** True if it begins a message that later news of its subjects refers to. */
+  /** True if later messages about the event's subjects refer to this one. */
   begins(event: Event): boolean;
-  /** Names the event's own message if that is kept up to date although it begins no subject (LastingMessages). */
+  /**
+   * Returns the subject under which the event's message is edited, for an event that does not begin a subject
+   * (LastingMessages).
+   */
   lastsAs?(event: Event): string | undefined;
-  /** True if a subscription to its topic wants it. */
+  /** True if a subscription to the event's topic receives it. */
   wants(subscription: Subscription, event: Event): boolean;
-  /** The one channel that it is for; missing if it is for every subscription that wants it. */
+  /**
+   * Returns the channel of an event for one channel only. Missing if all matching subscriptions receive
+   * events.
+   */
   channelOf?(event: Event): string;
-  /** Returns its loudness. By default, a message that begins a subject pings and later news does not. */
+  /**
+   * Returns the loudness of an event. By default, a message that begins a subject pings and later messages do
+   * not.
+   */
   loudnessOf?(event: Event): Loudness;
   /**
    * Renders the event's message.
-   * @param mark goes into one of the message's links, so that the message can be recognized
-   * @param recipients the subscriptions that it is for
-   * @returns `undefined` if there is nothing left to tell
+   * @param mark included in a link of the message, so that the message can be recognized
+   * @param recipients the subscriptions that receive it
+   * @returns `undefined` if there is nothing to announce any more
    */
   render(event: Event, mark: string, recipients: readonly Subscription[]): Promise<Rendered | undefined>;
-  /** Keeps messages up to date. Missing if messages are never edited. */
+  /** Functions for editing messages. Missing if messages are never edited. */
   readonly lasting?: LastingMessages;
 }
 
 /**
- * Loudness of a message: with the subscription's role, like any message, or without a sound (Discord: SUPPRESS_NOTIFICATIONS).
+ * Loudness of a message: "ping" mentions the subscription's role, "silent" sends no notification (Discord:
+ * SUPPRESS_NOTIFICATIONS).
  */
 export type Loudness = "ping" | "normal" | "silent";
 
-/** Messages about subjects that change. A subject may be another thing in another channel. */
+/**
+ * Functions for messages that are edited when their subject changes. The same subject can have a different
+ * state in each channel.
+ */
 export interface LastingMessages {
   /** Returns `undefined` if the feed no longer knows the subject. */
   stateOf(subject: string, channelId: string): Promise<SubjectState | undefined>;
@@ -209,7 +233,7 @@ export interface LastingMessages {
   ): Promise<MessagePayload>;
   /** Returns the title of a thread about the subject. */
   titleOf(subject: string, channelId: string): Promise<string>;
-  /** The id of the event that begins a subject's message. */
+  /** Returns the id of the event that begins a subject. */
   beginningOf(subject: string): string;
 }
 
@@ -221,7 +245,7 @@ export function optionOf<Value>(subscription: Subscription, name: string, option
   return isFormer && !subscription.chosen?.includes(name) ? option.byDefault : result.data;
 }
 
-/** True if a subscription has a topic on. A topic that is newer than the subscription has its default. */
+/** True if a subscription includes a topic. A topic that is newer than the subscription has its default. */
 export const hasTopic = (
   { topics }: Pick<Subscription, "topics">,
   definition: FeedDefinition,
@@ -245,7 +269,7 @@ export const toldBy = (subscription: Subscription, definition: FeedDefinition): 
 
 type DefaultSettings = Pick<Subscription, "topics" | "roleId" | "thread" | "publish">;
 
-/** Returns the settings of a subscription for which nothing was chosen. */
+/** Returns the default settings of a feed. */
 export const defaultsOf = ({ topics, options }: FeedDefinition): DefaultSettings => ({
   topics: Object.fromEntries(Object.entries(topics).map(([name, { byDefault }]) => [name, byDefault])),
   ...Object.fromEntries(Object.entries(options).map(([name, { byDefault }]) => [name, byDefault])),

@@ -11,30 +11,33 @@ import {
 } from "./collections.js";
 import { idOf, type SubscriptionKey, type Subscriptions } from "./subscriptions.js";
 
-/** Deletes documents together with their owner. No other code deletes documents that have another owner. */
+/** Deletes documents when their owner is removed. No other code deletes documents that have another owner. */
 export interface Janitor {
-  /** Deletes a subscription and everything that belongs to no other subscription. */
+  /** Deletes a subscription, and everything that belongs only to it. */
   removeSubscription(key: SubscriptionKey): Promise<void>;
   /** Deletes a channel's subscriptions and everything that belongs to them. */
   removeChannel(channelId: string): Promise<void>;
-  /** Deletes everything about a person. Returns the number of subscriptions that have ended. */
+  /** Deletes all data about a person. Returns the number of removed subscriptions. */
   forgetPerson(userId: string): Promise<number>;
   /**
-   * Deletes documents of feeds whose subscription is gone. A poll that was under way while a subscription was removed may have
-   * written one.
+   * Deletes feed documents without a subscription. A poll that was running while the subscription was removed
+   * may have written one.
    */
   sweep(): Promise<void>;
-  /** Returns the writes that delete everything in a feed's collections that belongs to these subjects. */
+  /** Returns the writes that delete all documents of these subjects in a feed's collections. */
   endSubjects(collections: readonly CollectionDefinition[], subjects: readonly string[]): Promise<Write[]>;
 }
 
-/** True if a subscription is one of those that a pattern describes. */
+/** True if a subscription matches a pattern. */
 const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
   pattern.channelId === channelId &&
   (pattern.feed === undefined || pattern.feed === feed) &&
   (pattern.subject === undefined || pattern.subject === subject);
 
-/** Creates the janitor of a network's state. @param feedCollections the collections that feeds declare */
+/**
+ * Creates the janitor of a network's state.
+ * @param feedCollections collections that feeds declare
+ */
 export function createJanitor(
   state: State,
   subscriptions: Pick<Subscriptions, "all">,
@@ -43,7 +46,7 @@ export function createJanitor(
   const definitions = [...deliveryCollections, ...feedCollections];
   const stored = state.open(subscriptionDocuments);
 
-  /** Returns the deletions of these subscriptions and of what belongs to them. */
+  /** Returns the writes that delete these subscriptions and everything that belongs to them. */
   const deletionsOf = async (
     removed: readonly Subscription[],
     isRemoved: (pattern: SubscriptionPattern) => boolean,
@@ -62,7 +65,7 @@ export function createJanitor(
     return writes;
   };
 
-  /** Returns the writes after which the open messages of removed subscriptions are closed. */
+  /** Returns the writes that queue the open messages of removed subscriptions for closing. */
   const farewellsTo = async (isRemoved: (pattern: SubscriptionPattern) => boolean): Promise<Write[]> => {
     const writes: Write[] = [];
     for await (const [id, document] of state.open(announcements).entries()) {
@@ -73,7 +76,7 @@ export function createJanitor(
     return writes;
   };
 
-  /** Deletes subscriptions and what belongs to them, in one commit. */
+  /** Deletes subscriptions and everything that belongs to them, in one commit. */
   const remove = async (
     removed: readonly Subscription[],
     isRemoved: (pattern: SubscriptionPattern) => boolean,
@@ -84,7 +87,7 @@ export function createJanitor(
       ...(await deletionsOf(each, isRemoved)),
     ];
     await state.commit(await writesFor(removed));
-    // A delivery may have been recorded between the reading and the commit. From now on none is.
+    // A delivery may have been recorded between the read and the commit, but not after it.
     const lateWrites = await writesFor([]);
     if (lateWrites.length > 0) await state.commit(lateWrites);
   };

@@ -2,14 +2,14 @@ import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { ownerRevisions } from "./collections.js";
 
-/** Returns the owner of a server's or a person's subscriptions, as `commitWithin` names it. */
+/** Returns the owner key for `commitWithin`: a server or a person. */
 export const ownerOf = ({ guildId, userId }: { guildId: string | null; userId: string | null }): string =>
   userId === null ? `guild:${guildId}` : `person:${userId}`;
 
 /**
- * Checks a limit and commits the writes that it allows. If another write of the same owner comes in between, it starts again, so
- * that simultaneous commands cannot exceed the limit together.
- * @param check returns the writes; throws PersonError if the limit is reached
+ * Checks a limit and commits the writes. If another write of the same owner is committed first, it starts
+ * again, so that simultaneous commands cannot exceed the limit together.
+ * @param check returns the writes, or throws PersonError if the limit is reached
  * @throws {StateError}
  */
 export async function commitWithin(

@@ -22,19 +22,25 @@ import type { Subscriptions } from "./subscriptions.js";
 /** Result of a poll: complete, partial, or failed. */
 export type PollOutcome = "done" | "partial" | "failed";
 
-/** The bot's own condition on one network, for its operator. */
+/** The bot's health on one network, for its operator. */
 export interface SelfReport {
-  /** Returns the explorer's current problems with their start (steady clock, ms); `undefined` before the first answer. */
+  /**
+   * Returns the explorer's current problems and their start (monotonic clock, ms). `undefined` before the
+   * first answer.
+   */
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
   /** Returns the explorer's undocumented answers of the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
-  /** Returns why the bot's commands are not registered. `undefined` or missing if they are. */
+  /** Returns the reason if the bot's commands are not registered. `undefined` or missing if they are. */
   commandsProblem?(): string | undefined;
-  /** For how long the oldest announcement that could be sent has waited, ms; 0 if none waits. @param but a feed left out */
+  /**
+   * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
+   * @param but a feed to exclude
+   */
   waitingMs(but?: string): Promise<number>;
 }
 
-/** Everything that a feed is created from. Feeds are recreated for each lease. */
+/** Dependencies of a feed. Feeds are recreated for each lease. */
 export interface FeedDeps {
   readonly self: SelfReport;
   readonly explorer: ExplorerService;
@@ -51,9 +57,9 @@ export interface FeedDeps {
   readonly now: () => number;
 }
 
-/** The parts of a network that a feed's buttons and commands work with. */
+/** Parts of a network for a feed's buttons and commands. */
 export interface FeedServices {
-  /** Missing if messages show only what the state has. */
+  /** Missing if messages only show data from the state. */
   readonly explorer?: ExplorerService;
   readonly state: State;
   readonly subscriptions: Subscriptions;
@@ -65,15 +71,15 @@ export interface FeedServices {
   readonly rest: REST;
 }
 
-/** One step of a poll: everything in it is committed together. */
+/** Findings of one step of a poll, committed together. */
 export interface Findings {
-  /** To be delivered to the subscriptions that want them. */
+  /** Events to deliver to matching subscriptions. */
   readonly events?: readonly unknown[];
-  /** Writes of the same commit, in which the feed records what it found. */
+  /** The feed's own writes for the same commit. */
   readonly writes?: readonly Write[];
-  /** Subjects whose revision went up: their messages are edited. */
+  /** Subjects whose revision has increased. Their messages are edited. */
   readonly changed?: readonly string[];
-  /** Subjects that are over for good: the janitor deletes the documents that belong to them. */
+  /** Subjects that have ended for good. The janitor deletes their documents. */
   readonly ended?: readonly string[];
 }
 
@@ -85,28 +91,30 @@ export interface Subscribers {
   isHeard(subscription: Subscription): Promise<boolean>;
 }
 
-/** A poll at work: yields what it finds, and returns its outcome. It goes on once the runner has committed a step. */
+/**
+ * A running poll. It yields findings, continues once the runner has committed them, and returns its outcome.
+ */
 export type PollSteps = AsyncGenerator<Findings, PollOutcome, void>;
 
-/** A feed at work: how its events are shown, and how they are found. */
+/** A running feed: rendering, and polling. */
 export interface RunningFeed {
   readonly feed: Feed;
-  /** Reads once. Writes nothing itself. */
+  /** Reads once. The runner writes the findings. */
   readonly poll: (subscribers: Subscribers) => PollSteps;
-  /** Forgets what it keeps of the state in memory. Called after a commit with an unknown result. */
+  /** Clears cached state. Called after a commit with an unknown result. */
   readonly reread?: () => void;
-  /** Keeps other things at Discord up to date, at the interval of the polls. */
+  /** Updates other things at Discord, such as calendar events, at the poll interval. */
   readonly keep?: (subscribers: Subscribers) => Promise<void>;
 }
 
-/** A feed as src/feeds/index.ts lists it. */
+/** A feed, as listed in src/feeds/index.ts. */
 export interface FeedModule {
   readonly definition: FeedDefinition;
-  /** The collections that only this feed writes. Each says whose end deletes its documents. */
+  /** Collections that only this feed writes. Each declares the owner with which its documents are deleted. */
   readonly collections?: readonly CollectionDefinition[];
-  /** The buttons under its messages that do something other than opening a screen. */
+  /** Buttons under its messages that do more than open a screen. */
   readonly buttons?: readonly ButtonHandler<FeedServices>[];
-  /** Slash commands, besides the subcommands of /subscribe and /watch. */
+  /** Slash commands, in addition to subcommands of /subscribe and /watch. */
   readonly commands?: readonly ActingCommand<FeedServices>[];
   /** True if the heartbeat depends on this feed being polled in time (HEARTBEAT_URL). */
   readonly isVital?: boolean;

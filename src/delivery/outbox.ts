@@ -21,38 +21,46 @@ import { createWaiting } from "./waiting.js";
 /** Delay before the queue is checked again after a channel was served, in ms. */
 const AGAIN_MS = 250;
 /**
- * Channels that are served side by side. Discord takes 50 requests a second, and a channel that does not answer occupies a place
- * only until its deadline.
+ * Maximum number of channels served concurrently. Discord allows 50 requests a second. A channel that does
+ * not respond occupies a slot only until its deadline.
  */
 const MAX_CHANNELS = 200;
-/** Pause after the state could not be written, in ms. */
+/** Pause after a failed write to the state, in ms. */
 const STATE_REST_MS = 5_000;
 /** Maximum age of a requested drill, in ms. */
 const MAX_DRILL_MS = 10 * MINUTE;
-/** A server that the bot has left keeps its subscriptions for this long. */
+/** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
 const LEFT_MS = 30 * DAY;
 
 interface OutboxContext extends DeliveryContext {
-  /** Called with recorded messages that upkeep looks after (ids of announcements). */
+  /** Called with the ids of recorded messages that need upkeep. */
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
-/** Deliveries: written together with what they tell of, and sent until they have arrived. */
+/**
+ * Transactional outbox: deliveries are committed together with their cause, and retried until they are sent.
+ */
 export interface Outbox {
-  /** Returns the writes of the deliveries that events make due, and a function that sends them once they are committed. */
+  /**
+   * Returns the writes that record deliveries for events, and a function that starts sending once they are
+   * committed.
+   */
   prepare(
     feed: Feed,
     events: readonly unknown[],
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
-  /** Takes up the drills that were asked for. */
+  /** Picks up requested drills. */
   takeUpDrills(): Promise<void>;
-  /** Reads the stored deliveries again. Called after a commit with an unknown result. */
+  /** Reloads the stored deliveries. Called after a commit with an unknown result. */
   reread(): void;
-  /** Sends what is due, soon. */
+  /** Schedules sending of due deliveries. */
   wake(): void;
   /** True if no delivery is being sent. */
   idle(): boolean;
-  /** For how long the oldest announcement that could be sent has waited, ms; 0 if none waits. @param but a feed left out */
+  /**
+   * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
+   * @param but a feed to exclude
+   */
   waitingMs(but?: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -62,12 +70,12 @@ export function createOutbox(context: OutboxContext): Outbox {
   const { state, lease, subscriptions, janitor, feeds, log, now, onDelivered, onRecorded } = context;
   const outbox = state.open(pendingDeliveries);
   const stopping = new AbortController();
-  /** Channels that are being served, each by one loop. */
+  /** Channels that are being served, with one loop each. */
   const serving = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
   let orders = now();
-  /** Time before which nothing is sent (steady clock). */
+  /** Time until which sending is paused (monotonic clock). */
   let restUntil = 0;
 
   const feedOf = ({ feed: name, drill }: Pick<Delivery, "feed" | "drill">): Feed | undefined => {
@@ -75,7 +83,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     return feed && drill ? drillOf(feed) : feed;
   };
 
-  /** Reads the pending deliveries. An event that its feed cannot parse affects no other delivery. */
+  /** Reads the pending deliveries. An event that its feed cannot parse does not affect others. */
   const readPending = async () => {
     const waitingDeliveries = createWaiting();
     const storedDeliveries: (readonly [id: string, delivery: Delivery])[] = [];
@@ -134,7 +142,8 @@ export function createOutbox(context: OutboxContext): Outbox {
       const dueTime = dueAt(delivery, lease.epoch, now());
       if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
       else if (!serving.has(channelId) && serving.size < MAX_CHANNELS) {
-        // Side by side: a channel that is slow, limited or forbidden holds up no other.
+        // Channels are served concurrently, so that a slow, rate-limited or forbidden one does not block
+        // others.
         const channelWork = serve(channelId)
           .catch((err: unknown) => {
             if (err instanceof LeaseLost || stopping.signal.aborted) return;
@@ -163,7 +172,10 @@ export function createOutbox(context: OutboxContext): Outbox {
     });
   }
 
-  /** The subscriptions to a feed that may be sent something; those of servers that the bot left long ago are removed. */
+  /**
+   * Returns a feed's subscriptions that can receive messages. Removes those of servers that the bot left long
+   * ago.
+   */
   const listening = async (feed: Feed) => {
     const feedSubscriptions = (await subscriptions.all()).filter(
       (each) => each.feed === feed.definition.name,
@@ -181,18 +193,18 @@ export function createOutbox(context: OutboxContext): Outbox {
     );
   };
 
-  /** Deliveries by their ids: the writes that make them due, and what has them sent once that is committed. */
+  /** Returns the writes that record deliveries, and a function that sends them once they are committed. */
   const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
     await loadWaiting();
     const hold = async () => {
-      // Only now: the stored deliveries may have been read again since, before these were committed.
+      // The stored deliveries may have been reloaded before these were committed, so load them only now.
       const waitingDeliveries = await loadWaiting();
       for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
     };
     return {
       writes: [...deliveries].map(([id, delivery]) => outbox.add(id, delivery)),
       release: () => {
-        // If they cannot be read now, they will be with the others.
+        // If they cannot be read now, they will be read with the others later.
         if (deliveries.size > 0) hold().then(wake, wake);
       },
     };
@@ -218,7 +230,7 @@ export function createOutbox(context: OutboxContext): Outbox {
           const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
           if (!isOn || !feed.wants(subscription, event)) continue;
           const id = deliveryId(name, feed.idOf(event), channelId);
-          // For the channel, if several of its subscriptions want the same.
+          // If several of the channel's subscriptions want the event, deliver it once for the channel.
           const isShared = deliveries.has(id);
           deliveries.set(
             id,
@@ -252,7 +264,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       let oldestMs = 0;
       for (const { feed, channelId, at, drill } of (await loadWaiting()).first()) {
         const waitedMs = drill || feed === but ? 0 : ageOf(at, now());
-        // Of few is it looked up: most arrive at once.
+        // Most deliveries are sent at once, so this lookup is rare.
         if (
           waitedMs > oldestMs &&
           Number.isFinite(waitedMs) &&

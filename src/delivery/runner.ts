@@ -10,9 +10,9 @@ interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" 
   readonly upkeep: Pick<Upkeep, "touch">;
 }
 
-/** Returns the subscriptions of a feed, as its polls see them. */
+/** Creates the view of a feed's subscriptions for its polls. */
 function createSubscribers(feedName: string, subscriptions: Subscriptions): Subscribers {
-  // Read once a poll: thousands of people have a channel each.
+  // Read once per poll, because thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
   return {
     async subscriptions() {
@@ -28,8 +28,8 @@ function createSubscribers(feedName: string, subscriptions: Subscriptions): Subs
 }
 
 /**
- * Creates the runner of a feed's polls: the only code that commits what a poll has found. The findings and the deliveries that
- * they make due are one commit, so each announcement is delivered exactly once.
+ * Creates the runner of a feed's polls, the only code that commits the findings of a poll. Findings and their
+ * deliveries are one commit, so each announcement is delivered exactly once.
  */
 export function createRunner(
   { feed, poll, keep }: RunningFeed,
@@ -40,7 +40,7 @@ export function createRunner(
   const { name } = feed.definition;
   const subscribers = createSubscribers(name, subscriptions);
 
-  /** Returns a function that sends the deliveries that were committed. */
+  /** Commits findings. Returns a function that sends their deliveries. */
   const commit = async ({ events = [], writes = [], changed = [], ended = [] }: Findings) => {
     const deliveries = await outbox.prepare(feed, events);
     const deletions = await janitor.endSubjects(collections, ended);
@@ -51,13 +51,17 @@ export function createRunner(
   };
 
   return {
-    /** Polls once. @throws {StateError} @throws {ExplorerError} */
+    /**
+     * Polls once.
+     * @throws {StateError}
+     * @throws {ExplorerError}
+     */
     async poll(): Promise<PollOutcome> {
       const steps = poll(subscribers);
       let step = await steps.next();
       while (!step.done) {
         const release = await commit(step.value);
-        // The feed goes on first: the messages are rendered from what it knows once its findings are written.
+        // Let the feed continue before sending, because messages are rendered from its data after the commit.
         const nextStep = steps.next();
         release();
         step = await nextStep;

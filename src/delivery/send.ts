@@ -21,28 +21,31 @@ import {
 import type { DeliveryContext } from "./context.js";
 import type { Feed, Loudness, Rendered } from "./feed.js";
 
-/** A message that arrived, and where. */
+/** A message that was sent. */
 export interface Sent {
   readonly messageId: string;
   /** The channel or thread of the message. */
   readonly in: string;
   readonly threadId?: string;
   readonly revision?: number;
-  /** The mentions that its text begins with. */
+  /** Mentions at the start of its text. */
   readonly pings: string;
 }
 
-/** An interrupted send is looked for from so long before its claim, in ms: Discord's time is known to the second. */
+/**
+ * Time before the claim from which an interrupted send is searched for, in ms. Discord's time is only known
+ * to the second.
+ */
 const LOOK_BACK_MS = 15_000;
 
-/** Whose turn a request for a subscription takes: its server's. */
+/** Returns the rate limiter's queue for a subscription: the one of its server. */
 export const lineOf = ({ guildId, channelId }: Subscription): string => guildId ?? channelId;
 
 interface SenderContext extends DeliveryContext {
   readonly stopping: AbortSignal;
 }
 
-/** Sends the messages of deliveries, and looks whether one that was interrupted arrived. */
+/** Sends the messages of deliveries, and finds out if an interrupted one was sent. */
 export function createSender({
   state,
   rest,
@@ -66,7 +69,7 @@ export function createSender({
     return firstAnnouncement?.gone ? undefined : firstAnnouncement;
   };
 
-  /** Sends a claimed delivery and returns its message. No slow step may come between the claim and the request. */
+  /** Sends a claimed delivery and returns its message. Avoid slow steps between the claim and the request. */
   const sendMessage = async (
     id: string,
     { channelId }: Delivery,
@@ -85,7 +88,7 @@ export function createSender({
     deadline: number,
   ): Promise<Sent> => {
     const remainingMs = Math.min(deadline, lease.validUntil()) - now();
-    // Checked by the clock just before: a process that was frozen meanwhile must not send.
+    // Check the clock just before sending. A process that was suspended must not send.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the message was sent");
     const post: Post = {
       payload,
@@ -116,15 +119,15 @@ export function createSender({
         return await attempt(post, signal);
       } catch (error) {
         if (!hasCode(error, DISCORD.invalidForm)) throw error;
-        // Discord is stricter with pictures' addresses than anything it says of them.
+        // Discord may reject the address of a picture, so try again without pictures.
         return attempt({ ...post, payload: withoutPictures(payload) }, signal);
       }
     });
   };
 
   /**
-   * Looks for the message of an interrupted send. Without Read Message History it finds none, because a duplicate is better than
-   * a lost message.
+   * Looks for the message of an interrupted send. Without the permission Read Message History, it finds none
+   * and the message is sent again: a duplicate is better than a lost message.
    */
   const findSentMessage = async (
     id: string,

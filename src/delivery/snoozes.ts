@@ -7,8 +7,7 @@ export const SNOOZES = {
   "1d": { words: "1 day", ms: DAY },
 } as const;
 
-/** One of them, by what travels in a button. */
+/** Key of a duration, as used in buttons. */
 export type Snooze = keyof typeof SNOOZES;
 
-/** All of them. */
 export const snoozes = Object.keys(SNOOZES) as Snooze[];

@@ -19,13 +19,15 @@ export interface Subscriptions {
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
   /** Returns the recipients of a delivery. Without a subject, these are all subscriptions of its channel to its feed. */
   recipients(delivery: SubscriptionKey): Promise<readonly Subscription[]>;
-  /** Returns a server's subscriptions to a feed that nobody and nothing has paused, the oldest first. */
+  /** Returns a server's subscriptions to a feed that are not paused, oldest first. */
   activeIn(guildId: string, feed: string): Promise<readonly Subscription[]>;
-  /** Returns the writes that save a subscription. @param replaced a subscription that it replaces */
+  /**
+   * Returns the writes that save a subscription.
+   * @param replaced a subscription that it replaces
+   */
   writes(subscription: Subscription, replaced?: Subscription): readonly Write[];
   /**
-   * Changes a stored subscription, on top of what others have changed meanwhile. Returns the new one; `undefined` if it was
-   * removed.
+   * Changes the latest version of a stored subscription. Returns the new one, `undefined` if it was removed.
    */
   change(
     key: SubscriptionKey,
@@ -33,11 +35,11 @@ export interface Subscriptions {
   ): Promise<Subscription | undefined>;
   health(channelId: string): Promise<Health>;
   /**
-   * Returns an expectation that fails a commit if the subscription has changed meanwhile, or `undefined` if it was removed. It
-   * keeps a delivery from being recorded for a subscription that the janitor has just removed.
+   * Returns an expectation that fails a commit if the subscription has been changed, or `undefined` if it was
+   * removed. It prevents recording a delivery for a subscription that the janitor has just removed.
    */
   unchanged(key: SubscriptionKey): Promise<Write | undefined>;
-  /** Returns all known healths by channel id. */
+  /** Returns the health of channels, by channel id. */
   healths(): Promise<ReadonlyMap<string, Health>>;
   healthWrite(channelId: string, health: Health): Write;
   setHealth(channelId: string, health: Health): Promise<void>;
@@ -59,10 +61,12 @@ export interface FixedSubscription {
 export const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
-/** An index of subscriptions may be this old, in ms. */
+/** Maximum age of the index of subscriptions, in ms. */
 const KNOWN_MS = 5_000;
 
-/** Subscriptions by `<channel>/<feed>`, and those of servers by `<server>/<feed>`. Ids of Discord are unique among both. */
+/**
+ * Indexes subscriptions by `<channel>/<feed>` and `<server>/<feed>`. Discord's ids are unique across both.
+ */
 function byPlaceAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
   const index = new Map<string, Subscription[]>();
   for (const each of all) {
@@ -88,8 +92,8 @@ const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription =>
 });
 
 /**
- * Creates the subscriptions of a network: stored ones, and those of the environment.
- * @param environment read on each call, because the oldest network is known only once the state has been read
+ * Creates the subscriptions of a network: stored ones, and those from the environment.
+ * @param environment called each time, because the oldest network is only known once the state has been read
  */
 export function createSubscriptions(
   state: State,
@@ -109,7 +113,7 @@ export function createSubscriptions(
   const merged = (base: Subscription | undefined, own: Subscription | undefined): Subscription | undefined =>
     base ? { ...base, ...own } : own;
 
-  // Many people may ask for their list at the same time.
+  // Shared, because many people may list their subscriptions at the same time.
   const all = sharedRun(async () => {
     const storedSubscriptions = await stored.list();
     const bases = fixed();
@@ -118,7 +122,7 @@ export function createSubscriptions(
     );
   });
 
-  /** Subscriptions by place and feed as of a few seconds ago: thousands of deliveries may ask at once. */
+  /** Index from a few seconds ago, because thousands of deliveries may need it at once. */
   let knownKeys:
     | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
     | undefined;
@@ -127,7 +131,7 @@ export function createSubscriptions(
       knownKeys = { at: performance.now(), index: all().then(byPlaceAndFeed) };
     return knownKeys.index;
   };
-  /** Returns the subscriptions of a channel or server to a feed, each as it is now. */
+  /** Returns the current subscriptions of a channel or server to a feed. */
   const currentIn = async (place: string, feed: string): Promise<readonly Subscription[]> => {
     const candidates = (await keysByPlace()).get(`${place}/${feed}`) ?? [];
     return (await Promise.all(candidates.map(get))).filter((each) => each !== undefined);

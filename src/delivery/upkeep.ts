@@ -12,52 +12,59 @@ import { editAnnounced } from "./farewells.js";
 import type { LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
-/** Retry limit of follow-up steps, in ms. */
+/** Time for which follow-up steps are retried, in ms. */
 const FOLLOW_UP_MS = DAY;
-/** Channels that are served side by side: more would hold thousands of messages in memory, and Discord takes 50 requests a second. */
+/**
+ * Maximum number of channels served concurrently. More would keep thousands of messages in memory, and
+ * Discord allows 50 requests a second.
+ */
 const MAX_CHANNELS = 50;
-/** Messages that are checked in one turn of the event loop. */
+/** Number of messages checked per turn of the event loop. */
 const MESSAGES_PER_TURN = 100;
-/** Messages forgotten in one commit. */
+/** Maximum number of messages deleted in one commit. */
 const BATCH = 1_000;
 
 interface UpkeepContext
   extends Omit<DeliveryContext, "subscriptions" | "janitor" | "discordTime" | "onDelivered"> {
   readonly subscriptions: Pick<Subscriptions, "recipients">;
-  /** Edits give way to new messages. */
+  /** Returns false while new messages are being sent, which take precedence over edits. */
   readonly mayEdit: () => boolean;
 }
 
 /**
- * Maintains delivered messages: threads, publishing and edits. It knows what is due, so that a run without work reads nothing.
+ * Maintains delivered messages: threads, publishing and edits. It keeps track of due work, so that a run
+ * without work reads nothing.
  */
 export interface Upkeep {
-  /** Marks a feed's subjects as changed; without subjects, all of them. */
+  /** Marks subjects of a feed as changed, or all of them if none are given. */
   touch(feed: string, subjects?: readonly string[]): void;
-  /** These messages were recorded (ids in "announced"). */
+  /** Adds recorded messages (ids in "announced"). */
   note(ids: readonly string[]): void;
   run(): Promise<void>;
 }
 
-/** Something to be done about one message. */
+/** A task for one message. */
 interface Chore {
   readonly channelId: string;
-  /** The subject is over: its outcome is what people look for. */
+  /** True if the subject has ended. The final state is the most important one. */
   readonly final: boolean;
   readonly work: () => Promise<void>;
 }
 
-/** Keeps posted announcements at their subject's latest revision, and retries what Discord refused for now. */
+/**
+ * Creates the upkeep of announcements: it shows their subject's latest revision, and retries steps that
+ * Discord refused temporarily.
+ */
 export function createUpkeep(context: UpkeepContext): Upkeep {
   const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = context;
   const announced = state.open(announcements);
 
-  /** Returns the document of a message that could not be edited. */
+  /** Returns the document of a message after a failed edit. */
   const afterFailure = (document: Announced, error: unknown): Announced => {
     const problem = problemOf(error);
-    // Discord limits edits of messages over an hour old, and means to wait that long.
+    // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
     const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
-    // Without a revision it is left as it is from now on.
+    // A message without a revision is not edited any more.
     const { revision, ...left } = document;
     if (isOldMessage) return { ...document, notBefore: now() + HOUR };
     if (problem === "refused-for-now")
@@ -95,11 +102,11 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         "An announcement could not be edited",
       );
     }
-    // Not if it was forgotten meanwhile.
+    // Skip if the document was changed or deleted meanwhile.
     await state.commit([announced.expect(id, document), announced.put(id, nextDocument)]);
   };
 
-  /** Shows for the last time what a message is about. */
+  /** Edits a message for the last time, because its subject is unknown now. */
   const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
     const { channelId } = document;
     const payload = await currentOf(document, lasting);
@@ -113,7 +120,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     await state.commit([announced.expect(id, document), announced.delete(id)]);
   };
 
-  /** Opens the thread under a message, or publishes it: one step, which is done for good or tried again later. */
+  /** Opens a thread under a message, or publishes the message. The step is completed, or retried later. */
   const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
     const [step, ...left] = document.todo ?? [];
@@ -147,15 +154,15 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     ]);
   };
 
-  /** Messages to look at, and when: epoch ms. Edits take turns by channel. */
+  /** Times at which messages are checked next (epoch ms), by message. Edits take turns by channel. */
   const dueTimes = new Map<string, number>();
-  /** Messages by their subjects, as far as those have not ended; and the subjects that have. */
+  /** Messages by open subject, and the subjects that have ended. */
   const live = new Map<string, Set<string>>();
   const endedSubjects = new Set<string>();
   let looksAtAll = true;
   let lookedAt = 0;
 
-  /** Remembers which messages show a subject, so that a new revision of it finds them. */
+  /** Indexes a message by its subject, so that a new revision finds it. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
     if (state && state.endedAt !== null) {
@@ -167,7 +174,10 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     live.set(name, ids.add(id));
   };
 
-  /** Returns the next step for a message: a chore, the time of the next check (epoch ms), "forget", or nothing. */
+  /**
+   * Returns the next step for a message: a task, the time of the next check (epoch ms), "forget", or
+   * `undefined`.
+   */
   const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
     const feed = feeds.get(document.feed);
     if (!feed) return undefined;
@@ -196,11 +206,15 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     }
   };
 
-  /** The messages to look at now: all of them, or those that are due. Whatever ends it early, those left are due again. */
+  /**
+   * Yields the messages to check now: all of them, or those that are due. If the loop ends early, the rest is
+   * due again.
+   */
   async function* due(): AsyncIterable<readonly [id: string, document: Announced]> {
     let isDone = false;
     if (looksAtAll || ageOf(lookedAt, now()) > DAY) {
-      // Before they are read: whatever is recorded or touched meanwhile may not be among them, and must not be forgotten.
+      // Reset this before reading, because messages that are recorded or changed meanwhile may be missing
+      // from the result.
       looksAtAll = false;
       dueTimes.clear();
       live.clear();
@@ -237,7 +251,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       if (!subjects) looksAtAll = true;
       for (const subject of subjects ?? []) {
         const name = `${feed}/${subject}`;
-        // A subject that had ended has changed. Its messages are no longer indexed.
+        // An ended subject has changed, but its messages are no longer indexed.
         if (endedSubjects.has(name)) looksAtAll = true;
         for (const id of live.get(name) ?? []) dueTimes.set(id, 0);
       }
@@ -246,7 +260,10 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       for (const id of ids) dueTimes.set(id, 0);
     },
     async run() {
-      /** By channel: side by side, and one after another within each. A message may come twice (see Collection). */
+      /**
+       * Tasks by channel: channels run concurrently, tasks in a channel one after another. A message may be
+       * read twice (see Collection).
+       */
       const chores = new Map<string, Map<string, Chore>>();
       const forgottenIds = new Set<string>();
       let checkedCount = 0;
@@ -258,7 +275,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         if (chore === "forget") forgottenIds.add(id);
         else if (typeof chore === "number") dueTimes.set(id, chore);
         else {
-          // Whatever becomes of it, it is checked again: it may have more to be done.
+          // Check the message again in any case, because it may need more steps.
           dueTimes.set(id, 0);
           const channelChores = chores.get(chore.channelId) ?? new Map<string, Chore>();
           chores.set(chore.channelId, channelChores.set(id, chore));

@@ -1,2 +1,2 @@
-/** The only feed of version 1, whose documents name no feed, and whose ids have no feed before them. */
+/** The only feed of version 1. Its documents do not contain the feed's name, and its ids have no prefix. */
 export const FIRST_FEED = "governance";

@@ -1,17 +1,16 @@
-/** The deliveries that wait, by channel, each channel's in the order of events. */
+/** Queue of pending deliveries for each channel, in the order of events. */
 export interface Waiting {
-  /** Holds one behind the others of its channel, or in its place what is newly known of it. */
+  /** Adds a delivery to the end of its channel's queue, or updates it in place. */
   hold(id: string, delivery: Delivery): void;
   release(id: string): void;
-  /** A channel's, the first one first. */
+  /** Returns a channel's deliveries, in order. */
   of(channelId: string): ReadonlyMap<string, Delivery>;
-  /** The first one of each channel. */
+  /** Returns the first delivery of each channel. */
   first(): Iterable<Delivery>;
 }
 
 const NONE: ReadonlyMap<string, Delivery> = new Map();
 
-/** Creates an empty queue. */
 export function createWaiting(): Waiting {
   const channels = new Map<string, Map<string, Delivery>>();
   const channelOf = new Map<string, string>();

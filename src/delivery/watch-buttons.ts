@@ -4,12 +4,12 @@ import type { Link } from "../screens/view.js";
 import type { FeedDefinition } from "./feed.js";
 
 const feed = z.string().max(20);
-/** The value that a menu sets, as a person would type it. */
+/** The value set by a menu, as a person would type it. */
 const optionSet = z.string().max(12).default("");
-/** A network that the bot no longer serves. */
+/** Name of a network that the bot no longer serves. */
 const network = z.string().max(12).optional();
 
-/** Shows what a watch would tell, and asks whether to start it. */
+/** Shows a preview of a watch, and asks for confirmation. */
 export const offerWatchButton = defineButton("watch", { id: idParameter, feed, set: optionSet });
 export const startWatchButton = defineButton("watch-on", { id: idParameter, feed, set: optionSet });
 /** Shows a person's watches, or one of them. */

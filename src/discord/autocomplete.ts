@@ -67,8 +67,8 @@ export function toChoices(kinds: readonly Kind[], typed: string, offering: Offer
     );
   const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
   const statusWords = reading
-    ? "The names are still being read; a whole id works already"
-    : "Nothing known by that name; a whole id works too";
+    ? "Names are still loading. You can paste a full id."
+    : "No match. You can also paste a full id.";
   const value = packId(text || "?");
   return value.length <= LIMITS.choiceText ? [{ name: statusWords, value }] : [];
 }

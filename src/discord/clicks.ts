@@ -19,7 +19,7 @@ import { LIMITS } from "./limits.js";
 import { type LinkParts, type Links, partsOf, SLOT } from "./links.js";
 
 const OLDER_VERSION =
-  "This button is from an older version of the bot. Use the slash command instead; `/` lists them.";
+  "This button is from an older version of the bot. Use a slash command instead. Type `/` to see them all.";
 const JUMP_INPUT = "page";
 /** Maximum wait for the state before a dialog opens, in ms. A dialog cannot be deferred (Discord: 3 s). */
 const DIALOG_MS = 2_000;
@@ -135,7 +135,7 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
   const pageNumbers = pagesOn(message);
   const destination = page === undefined ? linked : withParameter(linked, "page", page.trim());
   if (!destination || Number(page ?? 1) > pageNumbers)
-    throw new PersonError(`Type a page number: a whole number from 1 to ${pageNumbers}.`);
+    throw new PersonError(`Type a page number from 1 to ${pageNumbers}.`);
   const back = message ? await backFrom(message, slot, destination, links) : undefined;
   return { to: destination, back, refresh: slot === SLOT.refresh };
 }
@@ -159,7 +159,7 @@ export async function showPageDialog(
   if (!linked) throw new PersonError(OLDER_VERSION);
   const input = new TextInputBuilder()
     .setCustomId(JUMP_INPUT)
-    .setLabel(`Page, from 1 to ${pagesOn(button.message)}`.slice(0, LIMITS.inputLabel))
+    .setLabel(`Page (1 to ${pagesOn(button.message)})`.slice(0, LIMITS.inputLabel))
     .setStyle(TextInputStyle.Short)
     .setMinLength(1)
     .setMaxLength(5)

@@ -8,7 +8,7 @@ import { postMessage } from "./post.js";
 const SEND_MS = 8_000;
 
 const REFUSED =
-  "Discord does not let me write to you. Allow direct messages from this server's members (the server's menu → Privacy Settings), or add me to your account, and try again.";
+  "Discord won't let me message you. Allow direct messages in this server (server menu → Privacy Settings) or add me to your account, then try again.";
 
 /** True if Discord says that a person accepts no direct messages from the bot. */
 const isUnwilling = (error: unknown): boolean =>
@@ -24,7 +24,7 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
   } catch (error) {
     if (hasCode(error, DISCORD.openingTooFast))
       throw new PersonError(
-        "Discord limits how fast I may begin to write to people, and many are beginning at the moment. Please try again in a few minutes.",
+        "Discord limits how many new people I can message, and a lot are signing up right now. Please try again in a few minutes.",
       );
     if (error instanceof DiscordAPIError && error.status < 500) throw new PersonError(REFUSED);
     throw error;

@@ -146,7 +146,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const isName = given.id !== undefined && !isWholeId(readId(given.id));
     const screenAddress = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
     if (!screenAddress || !isScreen(screenAddress))
-      throw new PersonError("That is no id that the explorer could know. Copy it whole, and try again.");
+      throw new PersonError("That doesn't look like an id. Copy all of it, and try again.");
     return screenAddress;
   };
 

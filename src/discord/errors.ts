@@ -5,18 +5,18 @@ import { StateError } from "../storage/store.js";
 import { PersonError } from "../util/person-error.js";
 
 const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
-  missing: "The explorer knows nothing with that id. Check that it was copied whole.",
+  missing: "Can't find that id on the explorer. Check that you copied all of it.",
   refused:
-    "The explorer does not accept this bot's key at the moment. Its operator has been notified; please try again later.",
+    "The explorer isn't accepting this bot's key at the moment. The bot's operator has been notified. Please try again later.",
   withheld:
-    "The explorer does not give this bot that information at the moment. Its operator has been notified; the rest works.",
-  rejected: "The explorer does not accept that request. Check what you typed.",
-  limited: "The explorer asks for fewer requests at the moment. Please try again in a minute.",
-  failing: "The explorer is not answering at the moment. Please try again in a minute.",
-  slow: "The explorer is too slow to answer at the moment. Please try again in a minute.",
-  unreadable: "The explorer sent something this bot cannot read. Please try again in a minute.",
-  busy: "A lot of people are asking at the moment, and the explorer allows only so many requests. Please try again in a minute.",
-  spent: "That was a lot of requests in a short time. Please try again in a minute.",
+    "This bot can't get that information from the explorer at the moment. The bot's operator has been notified. Everything else works.",
+  rejected: "The explorer doesn't accept that request. Check what you typed.",
+  limited: "The explorer is limiting requests at the moment. Please try again in a minute.",
+  failing: "The explorer isn't answering at the moment. Please try again in a minute.",
+  slow: "The explorer is too slow at the moment. Please try again in a minute.",
+  unreadable: "The explorer sent an answer I can't read. Please try again in a minute.",
+  busy: "A lot of people are asking at the moment, and the explorer limits requests. Please try again in a minute.",
+  spent: "You've sent a lot of requests in a short time. Please try again in a minute.",
 };
 
 /**
@@ -27,14 +27,14 @@ export function explain(error: unknown, log: Pick<Log, "error" | "warn">, intera
   if (error instanceof PersonError) return error.message;
   if (error instanceof ExplorerError) return EXPLORER_SAYS[error.problem];
   if (error instanceof StateError)
-    return "I cannot reach my own storage at the moment. Please try again in a minute.";
+    return "I can't reach my storage at the moment. Please try again in a minute.";
   const code = connectionCode(error);
   if (code !== undefined) {
     log.warn({ interaction, code }, "The connection to Discord broke while an answer was sent");
     return "The connection to Discord broke while I was answering. Please try again.";
   }
   log.error({ err: error, interaction }, "Unexpected error");
-  return `Something went wrong here, and it has been logged. If it happens again, tell the bot's operator this id: \`${interaction}\``;
+  return `Something went wrong, and it's been logged. If it happens again, send this id to the bot's operator: \`${interaction}\``;
 }
 
 /** Codes of undici and Node for a connection that failed. The explorer's and Redis' errors are converted before they get here. */

@@ -23,7 +23,7 @@ export function watchGateway(client: Client, log: Log): void {
 /** Explains why Discord closed a gateway connection for good, and what to do (Discord: Gateway Close Event Codes). */
 export function explainClose(code: number): string {
   if (code === GatewayCloseCodes.AuthenticationFailed)
-    return "DISCORD_TOKEN is refused by Discord's gateway: was it reset? It wants the bot's token, from the application's Bot page";
+    return "Discord's gateway rejects DISCORD_TOKEN. Was it reset? Set it to the bot's token, from the application's Bot page";
   if (code === GatewayCloseCodes.InvalidShard || code === GatewayCloseCodes.ShardingRequired)
     return `DISCORD_SHARDS does not fit the bot (Discord closed with ${code}): "auto" takes as many shards as Discord wants`;
   return `Discord closed the connection for good (${code}, ${GatewayCloseCodes[code] ?? "unknown"}): is there a newer version of the bot?`;
@@ -56,7 +56,7 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
       if (error instanceof ConfigError) throw error;
       if (isRefusal(error)) {
         throw new ConfigError([
-          "DISCORD_TOKEN is refused by Discord: it wants the bot's token, from the application's Bot page",
+          "Discord rejects DISCORD_TOKEN. Set it to the bot's token, from the application's Bot page",
         ]);
       }
       const retryInMs = closedWith === undefined ? Math.min(1_000 * 2 ** attempt, 60_000) : AFTER_CLOSE_MS;

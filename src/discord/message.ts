@@ -173,9 +173,9 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   busy: "a lot of people are asking",
   spent: "you sent a lot of requests in the last minute",
   slow: "the explorer is slow",
-  limited: "the explorer asks for fewer requests",
-  refused: "the explorer refuses this bot's key",
-  withheld: "the explorer does not give it to this bot",
+  limited: "the explorer is limiting requests",
+  refused: "the explorer rejects this bot's key",
+  withheld: "this bot has no access to newer data",
 };
 
 /** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */
@@ -184,11 +184,11 @@ function ageOf(view: View): Markdown | undefined {
   const oldestReading = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
   const problem = view.readings.find((reading) => reading.problem)?.problem;
   if (problem)
-    return md`-# ⚠️ Not the newest data, from ${oldestReading}: ${WHY[problem] ?? "the explorer is not answering"}`;
+    return md`-# ⚠️ Older data, from ${oldestReading}: ${WHY[problem] ?? "the explorer isn't answering"}`;
   // Newer data is being fetched, but this message does not change by itself.
   const isStale = view.readings.some((reading) => reading.stale);
   return isStale
-    ? md`-# Explorer data from ${oldestReading}; press Refresh for newer data`
+    ? md`-# Explorer data from ${oldestReading}; press Refresh to update`
     : md`-# Explorer data from ${oldestReading}`;
 }
 

@@ -26,14 +26,11 @@ export async function readThing(
   const namedMatches = directory.named(kinds, id);
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : directory.search(kinds, id, 2);
   if (only && others.length === 0) return only.entry.id;
-  if (only)
-    throw new PersonError(
-      `Several things go by that name. Choose one of those that are offered as you type.`,
-    );
+  if (only) throw new PersonError(`Several things have that name. Pick one of the suggestions as you type.`);
   throw new PersonError(
     directory.readAt(kind) === undefined
-      ? `The names are still being read. Try again in a minute, or paste the whole id of the ${kindName}.`
-      : `No ${kindName} is known by that name. Choose one of those that are offered as you type, or paste its whole id.`,
+      ? `Names are still loading. Try again in a minute, or paste the full id of the ${kindName}.`
+      : `Can't find a ${kindName} with that name. Pick one of the suggestions as you type, or paste its full id.`,
     "missing",
   );
 }

@@ -26,7 +26,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   try {
     const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
-      throw new PersonError("That channel is not in this server.");
+      throw new PersonError("That channel isn't in this server. Pick one that is.");
     const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
     const parent = "parent_id" in channel && isThread(channel) ? channel.parent_id : undefined;
     const holder = parent ? ((await rest.get(Routes.channel(parent))) as APIChannel) : channel;
@@ -38,7 +38,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   } catch (error) {
     if (!(error instanceof DiscordAPIError) || error.status >= 500) throw error;
     throw new PersonError(
-      `I cannot see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
+      `I can't see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
     );
   }
 }
@@ -119,24 +119,26 @@ export async function checkSubscription(
   const ownPermissions = await permissionsOf(rest, place, personId);
   const personLacks = missingPermissions(ownPermissions, ["ViewChannel", ...writeIn(channel)]);
   if (personLacks.length > 0)
-    throw new PersonError(`You may not subscribe ${where}: you lack ${bolded(personLacks)} there yourself.`);
+    throw new PersonError(
+      `You can't subscribe ${where}, because you don't have ${bolded(personLacks)} there.`,
+    );
 
   const role = roleId === null ? undefined : roleOf(guild, roleId);
   const needsMention = role !== undefined && !role.mentionable;
   if (needsMention && missingPermissions(ownPermissions, ["MentionEveryone"]).length > 0) {
     throw new PersonError(
-      `<@&${roleId}> is not mentionable by everybody, and you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
+      `<@&${roleId}> isn't mentionable, and you don't have ${bolded([NAMES.MentionEveryone])} in ${where}. Pick another role, or ask someone who has that permission.`,
     );
   }
   const serverLacks = await lackedInServer(rest, botId, place, needs);
   if (serverLacks.length > 0)
     throw new PersonError(
-      `I lack ${bolded(serverLacks)} in this server. Grant it: server settings → Roles → my role. Then try again.`,
+      `I need ${bolded(serverLacks)} in this server. Grant it in the server settings → Roles → my role, then try again.`,
     );
   const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
   if (botLacks.length > 0) {
     throw new PersonError(
-      `I lack ${bolded(botLacks)} in ${where}. Grant it there: channel settings → Permissions → add my role or me, and allow it. Then try again.`,
+      `I need ${bolded(botLacks)} in ${where}. In the channel settings → Permissions, add me or my role and allow it. Then try again.`,
     );
   }
 }
@@ -173,11 +175,11 @@ export async function checkPingable(
   const server = { guild, overwrites: [] };
   if (!(await mayPingAll(rest, botId, server)))
     throw new PersonError(
-      `I cannot ping <@&${roleId}>: make it mentionable in the server's settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}. Then try again.`,
+      `I can't ping <@&${roleId}>. Make it mentionable in the server settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}, then try again.`,
     );
   const refuse = (where: string) => {
     throw new PersonError(
-      `<@&${roleId}> is not mentionable by everybody, and you may not ping it yourself: you lack ${bolded([NAMES.MentionEveryone])} in ${where}.`,
+      `<@&${roleId}> isn't mentionable, and you can't ping it either: you don't have ${bolded([NAMES.MentionEveryone])} in ${where}. Pick another role, or ask someone who has that permission.`,
     );
   };
   if (!(await mayPingAll(rest, personId, server))) refuse("this server");
@@ -218,17 +220,15 @@ export async function checkMember(rest: REST, guildId: string, userId: string): 
     await rest.get(Routes.guildMember(guildId, userId));
   } catch (error) {
     if (!hasCode(error, DISCORD.unknownMember) && !hasCode(error, DISCORD.unknownUser)) throw error;
-    throw new PersonError(`<@${userId}> is not in this server. Choose a member, or a role.`);
+    throw new PersonError(`<@${userId}> isn't in this server. Pick a member or a role.`);
   }
 }
 
 /** Returns a role of a server. @throws {PersonError} if it is @everyone or does not exist */
 function roleOf(guild: APIGuild, roleId: string): APIRole {
   if (roleId === guild.id)
-    throw new PersonError(
-      "I never ping @everyone. Choose a role that people take if they want to be pinged.",
-    );
+    throw new PersonError("I never ping @everyone. Pick a role that people can opt in to.");
   const role = guild.roles.find((each) => each.id === roleId);
-  if (!role) throw new PersonError("That role is not there any more. Choose another.");
+  if (!role) throw new PersonError("That role no longer exists. Pick another.");
   return role;
 }

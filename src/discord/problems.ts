@@ -57,13 +57,13 @@ export function wordsFor(error: unknown): string {
   if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
   const wordsByCode: Partial<Record<number | string, string>> = {
     [DISCORD.unknownChannel]: "the channel was deleted",
-    [DISCORD.missingAccess]: "the bot cannot see the channel: grant it View Channel there",
-    [DISCORD.cannotWriteToPerson]: "Discord does not let the bot write to this person",
-    [DISCORD.missingPermissions]: "the bot may not write there: grant it Send Messages and Embed Links",
-    [DISCORD.tagRequired]: "the forum demands a tag: subscribe again, so that one is chosen",
-    [DISCORD.unknownTag]: "the tag of the posts was deleted: `/subscribe resume` chooses another",
+    [DISCORD.missingAccess]: "the bot can't see the channel. Grant it View Channel there",
+    [DISCORD.cannotWriteToPerson]: "Discord won't let the bot message this person",
+    [DISCORD.missingPermissions]: "the bot can't post there. Grant it Send Messages and Embed Links",
+    [DISCORD.tagRequired]: "the forum requires a tag. Subscribe again to set one",
+    [DISCORD.unknownTag]: "the posts' tag was deleted. `/subscribe resume` picks another",
     [DISCORD.tooManyThreads]: "the server has too many active threads",
     [DISCORD.threadArchived]: "the thread is locked",
   };
-  return wordsByCode[error.code] ?? `Discord refuses it (${error.code})`;
+  return wordsByCode[error.code] ?? `Discord refused it (${error.code})`;
 }

@@ -196,10 +196,10 @@ export function keepRegistering(
       if (!mayPass(err)) {
         log.error({ err }, "Discord refused the commands; the registered ones stay in use");
         isSettled = true;
-        problem = "Discord refused them. A new version of the bot, or its log, says more.";
+        problem = "Discord refused them. The log says why. Look for a new version of the bot.";
         return true;
       }
-      problem = "Discord could not be asked. The bot tries again, at least every five minutes.";
+      problem = "Discord couldn't be reached. The bot keeps trying, at least every five minutes.";
       failureNotice.begins(err);
       return false;
     }

@@ -13,6 +13,6 @@ export const say = (
 
 /** Returns the server that a command was typed in. @throws {PersonError} outside of servers */
 export function serverOf({ guildId }: Pick<ChatInputCommandInteraction, "guildId">): string {
-  if (!guildId) throw new PersonError("Subscriptions belong to a server: use this command in one.");
+  if (!guildId) throw new PersonError("This command only works in a server.");
   return guildId;
 }

@@ -28,7 +28,7 @@ import type { View } from "../screens/view.js";
 import { md } from "../text/markdown.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
 
-/** Time allowed for an answer of Discord, in ms. */
+/** Timeout for requests to Discord, in ms. */
 const WAIT_MS = 10_000;
 
 /** Maximum difference between Discord's clock and ours, in ms. */
@@ -234,7 +234,7 @@ async function remove(
   route: `/${string}`,
   otherwise?: () => Promise<string>,
 ): Promise<Finding | undefined> {
-  // After a failed connection, it is unknown if it was removed, so try once more.
+  // After a failed connection, it is unknown whether it was removed, so try once more.
   const removeOnce = () => rest.delete(route);
   try {
     await removeOnce().catch((error: unknown) => {

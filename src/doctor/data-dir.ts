@@ -26,8 +26,8 @@ interface Copy {
  */
 export function openCopy(dataDir: string): Copy {
   const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));
-  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} is no folder`);
-  // Permissions do not tell of a full disk, or of one that is mounted read-only.
+  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder`);
+  // Permissions do not reveal a full disk, or one that is mounted read-only.
   const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");
   try {
     writeFileSync(trial, "Can this folder be written to?");

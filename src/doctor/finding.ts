@@ -10,7 +10,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** Symbols at the start of the lines. */
+/** Symbol at the start of a finding's line. */
 export const SIGN: Readonly<Record<Finding["result"], string>> = { pass: "✔", warn: "!", fail: "✖" };
 
 /** Returns a finding without a problem. */
@@ -22,7 +22,7 @@ export const warn = (what: string, detail: string, fix: string): Finding => ({
   detail,
   fix,
 });
-/** Returns a finding that keeps the bot from working. */
+/** Returns a finding for a problem that prevents the bot from working. */
 export const fail = (what: string, detail: string, fix: string): Finding => ({
   what,
   result: "fail",

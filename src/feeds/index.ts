@@ -8,15 +8,18 @@ import { OPERATOR_FEED, operator } from "./operator/index.js";
 import { price } from "./price/index.js";
 import { validator } from "./validator/index.js";
 
-/** Everything that can be announced. Commands, subscriptions, the outbox and the background work all read this list. */
+/**
+ * All feeds that people can subscribe to. Commands, subscriptions, the outbox and the background work use
+ * this list.
+ */
 export const feeds: readonly FeedModule[] = [governance, validator, newcomers, price, digest];
 
-/** Adds the operator's feed, to which no one can subscribe. */
+/** Adds the operator's feed, which people cannot subscribe to. */
 export const withOperator = (modules: readonly FeedModule[]): readonly FeedModule[] => [...modules, operator];
 
 /**
- * The subscriptions that the environment makes: one to governance for each of these channels (GOVERNANCE_CHANNEL_ID), and the
- * operator's (OPERATOR_CHANNEL_ID).
+ * Returns the subscriptions from the environment: governance for each of these channels
+ * (GOVERNANCE_CHANNEL_ID), and the operator's channel (OPERATOR_CHANNEL_ID).
  */
 export function environmentSubscriptions(
   governanceIds: readonly (string | undefined)[],

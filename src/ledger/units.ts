@@ -86,7 +86,7 @@ export const UNITS = {
   coins: countedUnit(COIN),
   coinsPerCoupon: countedUnit(`${COIN} per coupon`),
   usd: countedUnit("USD"),
-  usdADay: countedUnit("USD a day"),
+  usdADay: countedUnit("USD per day"),
   usdPerMegabyte: countedUnit("USD per MB"),
   usdPerRound: countedUnit("USD per round and coin contract"),
   /** 0.05 → "5%" */

@@ -26,7 +26,6 @@ export type ChoicePlace = { readonly guild: string } | { readonly person: string
 /** The default networks of a place. */
 export type NetworkChoice = Pick<DocumentOf<typeof networkChoices>, "network" | "channels">;
 
-/** Default networks of places. */
 export interface NetworkChoices {
   /**
    * Returns the default networks of a place.
@@ -34,7 +33,10 @@ export interface NetworkChoices {
    * @throws {StateError} if it must be known and cannot be read
    */
   of(place: ChoicePlace, isSure: boolean): Promise<NetworkChoice>;
-  /** Sets the default network of a place or a channel. @param network `undefined` removes the default */
+  /**
+   * Sets the default network of a place or a channel.
+   * @param network `undefined` removes the default
+   */
   set(
     place: ChoicePlace | { readonly guild: string; readonly channel: string },
     network: string | undefined,
@@ -45,7 +47,9 @@ export interface NetworkChoices {
 const PATIENCE_MS = 300;
 /** Time for which a cached choice is used, in ms. It is short because another process may change the choice. */
 const FRESH_MS = MINUTE;
-/** Interval at which the use of a choice is recorded, and the time after which an unused one is deleted, in ms. */
+/**
+ * Interval at which the use of a choice is recorded, and time after which an unused one is deleted, in ms.
+ */
 const RENEW_MS = 30 * DAY;
 const KEPT_MS = 365 * DAY;
 
@@ -57,7 +61,7 @@ const keyOf = (place: ChoicePlace): string =>
 /** Creates the default networks, which are stored in the state. */
 export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
   const choices = state.open(networkChoices);
-  /** Cached choices. `readAt` is in ms of the steady clock. */
+  /** Cached choices. `readAt` is in ms of the monotonic clock. */
   const heldChoices = new LRUCache<string, { readonly chosen: NetworkChoice; readonly readAt: number }>({
     max: 10_000,
   });

@@ -18,7 +18,7 @@ export function namedNetwork(interaction: Interaction): string | undefined {
 const isClick = (interaction: Interaction): interaction is Click =>
   interaction.isButton() || interaction.isStringSelectMenu() || interaction.isModalSubmit();
 
-const NOT_SERVED = "This is of a network that I do not serve any more.";
+const NOT_SERVED = "This is about a network that I no longer cover.";
 
 /** Creates the function that returns the network of an interaction. */
 export function createNetworkOf({ served, known }: Networks, choices: NetworkChoices, rest: REST) {

@@ -71,7 +71,10 @@ export interface Network extends NetworkState {
 export interface Networks {
   /** The default network comes first. */
   readonly served: readonly [Network, ...Network[]];
-  /** Returns the networks that are no longer in the settings. They are neither read nor announced. @throws {StateError} */
+  /**
+   * Returns the networks that are no longer in the settings. The bot neither reads nor announces them.
+   * @throws {StateError}
+   */
   resting(): Promise<readonly NetworkState[]>;
   readonly known: KnownNetworks;
 }
@@ -98,19 +101,22 @@ export interface SharedParts {
   readonly backgroundRest: REST;
   readonly pacer: Pacer;
   readonly discordTime: () => number;
-  /** Discord's command ids by command name, as soon as the commands are registered. */
+  /** Discord's command ids by command name, once the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
-  /** Returns why the commands are not registered. */
+  /** Returns the reason if the commands are not registered. */
   readonly commandsProblem: () => string | undefined;
 }
 
-/** Returns a function that returns a network's code in links and marks. The oldest network and one without a name have none. */
+/**
+ * Creates the function for a network's code in links and marks. The oldest network and one without a name
+ * have no code.
+ */
 const codeIn =
   ({ id }: Pick<NetworkConfig, "id">, known: KnownNetworks) =>
   () =>
     id === undefined || known.oldest() === id ? undefined : codeOf(id);
 
-/** Returns a function that returns a network's subscriptions from the environment. */
+/** Creates the function for a network's subscriptions from the environment. */
 export const environmentOf =
   (
     { id, governanceChannelId }: NetworkConfig,
@@ -151,7 +157,7 @@ export function createNetwork(
   });
   const unforeseen = createUnforeseen({ log, onUnforeseen: metrics.unforeseen });
   const explorer = createExplorer(settings.explorer, {
-    // A separate cache, so that one explorer's answers do not evict another's.
+    // Separate caches, so that one explorer's answers do not evict another's.
     cache: createCache({ memoryMb: config.cacheMemoryMb / config.networks.length, redis, log }),
     redis,
     log,

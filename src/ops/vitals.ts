@@ -25,14 +25,14 @@ export function createVitals(elapsed: () => number = () => performance.now()) {
     unread: (feeds: readonly { readonly name: string; readonly pollMs: number }[]): readonly string[] =>
       feeds.flatMap(({ name, pollMs }) => {
         const lastReadAt = readAt.get(name);
-        if (lastReadAt === undefined) return [`${name} has not been read yet`];
+        if (lastReadAt === undefined) return [`${name} hasn't been read yet`];
         const ageMs = elapsed() - lastReadAt;
         return ageMs > 3 * pollMs + GRACE_MS ? [`${name} was last read ${minutes(ageMs)} ago`] : [];
       }),
     /** Describes a stalled outbox. @param waitingMs age of the oldest waiting delivery, in ms */
     stuck: (waitingMs: number): readonly string[] =>
       waitingMs > STUCK_MS && elapsed() - movedAt > STUCK_MS
-        ? [`announcements have waited for ${minutes(waitingMs)}, and none was sent`]
+        ? [`announcements have waited for ${minutes(waitingMs)} without any being sent`]
         : [],
   };
 }

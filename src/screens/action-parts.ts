@@ -31,9 +31,9 @@ function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
 }
 
 const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
-  base: "The explorer gives only the new configuration, not the current one, so I cannot tell what changes.",
-  new: "The explorer does not give the new configuration, so I cannot tell what changes.",
-  difference: "The two configurations that it names do not differ.",
+  base: "The explorer has only the new configuration, not the current one, so I can't tell what changes.",
+  new: "The explorer doesn't have the new configuration, so I can't tell what changes.",
+  difference: "The old and the new configuration are the same.",
 };
 
 function changeLines({ changes, gap }: Action, names: Names, rest: string): Markdown[] {

@@ -37,7 +37,7 @@ const screens = {
     version: z.string().max(60).default(""),
   }),
   /** All validators, the recently silent ones first. */
-  overview: screen("overview", "validators", { page }),
+  overview: screen("overview", "the overview", { page }),
   newcomers: screen("newcomers", "the newest validators", { page }),
   versions: screen("versions", "versions", {}),
   validator: screen("validator", "the validator", { id }),
@@ -58,8 +58,8 @@ const screens = {
   voteRequest: screen("vr", "the vote request", { id }),
   votes: screen("vv", "the votes", { id, page }),
   /** Voting records of super validators, and of one of them by its party or name. */
-  voters: screen("voters", "super validators", { page }),
-  voter: screen("voter", "the super validator", { id, page }),
+  voters: screen("voters", "all voting records", { page }),
+  voter: screen("voter", "the voting record", { id, page }),
   transfers: screen("transfers", "transfers", { order, page }),
   /** `id` is the event's id. `order` and `page` are its position in the list. */
   transfer: screen("transfer", "the transfer", { id, order, page }),

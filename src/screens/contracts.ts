@@ -38,7 +38,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
     toRow: (each) =>
       row(
         md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${timestamp(each.createdAt)}`,
-        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories not known" : countedWords(each.signatories, "signatory", "signatories")}`,
+        md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories unknown" : countedWords(each.signatories, "signatory", "signatories")}`,
       ),
     menus: [
       rowMenu(rows, "Open a contract…", ({ contractId, templateName, templateId }) =>
@@ -67,7 +67,11 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
   if (detail.creatingEvent)
     links.push({ label: "Creating event", emoji: "⚙️", to: address("event", { id: detail.creatingEvent }) });
   if (detail.creatingUpdate)
-    links.push({ label: "Its update", emoji: "🧾", to: address("update", { id: detail.creatingUpdate }) });
+    links.push({
+      label: "Creating update",
+      emoji: "🧾",
+      to: address("update", { id: detail.creatingUpdate }),
+    });
   if (TOKEN_TEMPLATE.test(entity ?? ""))
     links.push({ label: "Token", emoji: "🪙", to: address("token", { id: detail.contractId ?? id }) });
   return {

@@ -81,7 +81,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
   const links: Link[] = [];
   if (detail.contractId)
     links.push({ label: "Contract", emoji: "📄", to: address("contract", { id: detail.contractId }) });
-  if (update) links.push({ label: "Its update", emoji: "🧾", to: address("update", { id: update }) });
+  if (update) links.push({ label: "Update", emoji: "🧾", to: address("update", { id: update }) });
   return {
     title: md`${whatOf(detail)} · ${templateOf(detail)}`,
     tone: "neutral",
@@ -91,7 +91,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
           timestampWithAge(detail.createdAt),
           detail.consuming !== null &&
             detail.choice !== null &&
-            md`${detail.consuming ? "archived the contract" : "left the contract as it was"}`,
+            md`${detail.consuming ? "archived the contract" : "kept the contract"}`,
         ],
         " · ",
       ),

@@ -30,7 +30,7 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
   if (group !== undefined && ofGroup.length > 0) return groupView(group, ofGroup, menus);
   const mayManage = allCommands.some(({ isForManagers }) => isForManagers);
   return {
-    title: md`What you can ask`,
+    title: md`What I can do`,
     tone: "neutral",
     body: [
       ...(mayManage
@@ -41,9 +41,9 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
       md`**Get private alerts:** \`/watch validator\`, \`/watch price\`, \`/watch proposal\`.`,
       ...(others.length > 0
-        ? [md`\`network:\` in a command asks another network: ${others.join(", ")}.`]
+        ? [md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`]
         : []),
-      md`-# I only read the explorer${networkName ? md` of ${networkName}` : md``}. Every answer says how old it is. \`private: True\` shows it to you alone.`,
+      md`-# I only read the explorer${networkName ? md` of ${networkName}` : md``}. Every answer shows its age. With \`private: True\`, only you see it.`,
     ],
     readings: [],
     menus,

@@ -63,21 +63,22 @@ export interface OpenedScreen {
 /** Messages for unknown ids, by the screen that was requested. */
 const MISSING: Partial<Record<ScreenName, string>> = {
   validator:
-    "No validator has that id or name. A validator's id is its party id, like `name::1220…`; `/validator list` shows them.",
-  party: "No party has that id or name. A party's id looks like `name::1220…`; `/party list` shows some.",
-  rewards:
-    "The explorer knows no rewards for that id. A party's id looks like `name::1220…`; `/party list` shows some.",
-  voteRequest: "No vote request has that id or title. `/proposals list` shows them.",
-  votes: "No vote request has that id or title. `/proposals list` shows them.",
+    "Can't find a validator with that id or name. A validator's id is its party id, like `name::1220…`. `/validator list` shows them.",
+  party:
+    "Can't find a party with that id or name. A party's id looks like `name::1220…`. `/party list` shows some.",
+  rewards: "Can't find rewards for that id. A party's id looks like `name::1220…`. `/party list` shows some.",
+  voteRequest: "Can't find a vote request with that id or title. `/proposals list` shows them.",
+  votes: "Can't find a vote request with that id or title. `/proposals list` shows them.",
   token:
-    "No token has that contract id, and none seen before has that name. The id is the id of the contract that describes the token.",
-  contract: "No contract has that id. A contract's id has 138 characters; `/contract list` shows some.",
+    "Can't find a token with that contract id or name. Paste the id of the contract that describes the token. Names work only for tokens opened before.",
+  contract:
+    "Can't find a contract with that id. Contract ids have 138 characters. `/contract list` shows some.",
   event:
-    "No event has that id. An event's id is its update's with `:` and a number; `/event list` shows some.",
-  transfer: "No transfer has that id. `/transfers` shows the newest.",
-  update: "No update has that id. An update's id has 68 characters; `/update list` shows some.",
+    "Can't find an event with that id. An event's id is an update id followed by `:` and a number. `/event list` shows some.",
+  transfer: "Can't find that transfer. `/transfers` shows the newest.",
+  update: "Can't find an update with that id. Update ids have 68 characters. `/update list` shows some.",
   lookup:
-    "Nothing is known by that. Paste a whole id (of a party, contract, update, event or vote request), a link, or a name.",
+    "Can't find that. Paste a full id (of a party, contract, update, event or vote request), a link or a name.",
 };
 
 /** Loads the view at an address, and follows detours. */

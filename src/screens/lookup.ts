@@ -50,7 +50,7 @@ interface Guess {
 
 const foundDetour = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({
   to,
-  note: md`-# That is a ${what}.`,
+  note: md`-# That's a ${what}.`,
 });
 
 /** Matches ids by shape. Update ids and party fingerprints have 68 hex digits, contract ids have more (docs/ledger.md). */
@@ -151,7 +151,7 @@ const whichOne = (
   readings: [],
   menus: [
     {
-      placeholder: "Open one of them…",
+      placeholder: "Pick one…",
       choices: matches.map((match) => ({ ...toChoice(match), to: toScreen(match) })),
     },
   ],
@@ -172,7 +172,7 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
   if (only) return whichOne(text, matches, toScreen);
   if (kinds.every((kind) => directory.readAt(kind) === undefined))
     throw new PersonError(
-      `The names are still being read. Try again in a minute, or type the whole id of the ${what}.`,
+      `Names are still loading. Try again in a minute, or paste the full id of the ${what}.`,
       "missing",
     );
   // It matches no name, but may be an id of an unknown shape.
@@ -184,7 +184,7 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
   if (of === "lookup" && SNOWFLAKE.test(id))
     throw new PersonError(
-      "That is an id or a link of Discord, which the explorer does not know. Paste an id of the ledger, or type a name.",
+      "That's a Discord id or link. Paste an id from the ledger, or type a name.",
       "missing",
     );
   if (of !== "lookup") return byName(id, of, directory);
@@ -201,7 +201,7 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const [only] = matches;
   if (!only && [...id.trim()].length < MIN_SEARCHED)
     throw new PersonError(
-      `Type at least ${MIN_SEARCHED} characters of a name, or paste a whole id.`,
+      `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
       "missing",
     );
   if (!only) throw new ExplorerError("missing", "Nothing is known by that");

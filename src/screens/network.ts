@@ -6,10 +6,10 @@ import type { Field, Link, Menu, Screen } from "./view.js";
 
 /** Formats a rate. Small rates have more digits. */
 const rate = (value: string | null): string =>
-  value === null ? "not known" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
+  value === null ? "unknown" : grouped(value, Math.abs(Number(value)) >= 1 ? 2 : 4);
 
 /** Formats a number, or says that it is not known. */
-const knownText = (value: string | number | null): string => (value === null ? "not known" : grouped(value));
+const knownText = (value: string | number | null): string => (value === null ? "unknown" : grouped(value));
 
 const count = (name: string, value: string | number | null): Field => ({
   name,
@@ -19,7 +19,7 @@ const count = (name: string, value: string | number | null): Field => ({
 
 /** Formats the number of approved requests out of the total. Either may be unknown. */
 function approved(count: number | null, total: number | null): Markdown {
-  if (count === null) return total === null ? md`not known` : md`${grouped(total)}; approved: not known`;
+  if (count === null) return total === null ? md`unknown` : md`${grouped(total)}, approved unknown`;
   return total === null
     ? md`${grouped(count)} approved`
     : md`${grouped(count)} of ${grouped(total)} approved`;
@@ -30,7 +30,7 @@ const MENUS: readonly Menu[] = [
     placeholder: "Look closer…",
     choices: [
       { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
-      { label: "What validators run", emoji: "📊", to: address("versions", {}) },
+      { label: "Validator versions", emoji: "📊", to: address("versions", {}) },
       { label: "Parties", emoji: "👤", to: address("parties", {}) },
       { label: "Vote requests", emoji: "🗳️", to: address("proposals", {}) },
       { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
@@ -52,15 +52,15 @@ const contents = perObject((it: Dashboard) => ({
     it.totalActiveValidators === null || it.totalValidators === null
       ? md`🟢 active validators: **${knownText(it.totalActiveValidators)}**`
       : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
-    md`⚡ **${rate(it.tps)}** transactions a second`,
+    md`⚡ **${rate(it.tps)}** transactions per second`,
     it.activeVoteRequests === null
-      ? md`🗳️ open vote requests: not known`
+      ? md`🗳️ open vote requests: unknown`
       : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** open`,
   ],
   fields: [
     {
-      name: "Transactions a second",
-      value: md`day's average **${rate(it.avgDayTps)}**\nmonth's peak **${rate(it.monthPeakTps)}**`,
+      name: "Transactions per second",
+      value: md`daily average **${rate(it.avgDayTps)}**\nmonthly peak **${rate(it.monthPeakTps)}**`,
     },
     count("Transactions", it.totalTransactions),
     count("Events", it.totalEvents),

@@ -31,8 +31,8 @@ const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
     .reduce((sum, [, count]) => sum + count, 0);
   return [
     behindCounts === 0
-      ? md`✅ none is behind ${version(mostCommon)}, ${commonness}`
-      : md`⚠️ **${grouped(behindCounts)}** active on an older version than ${version(mostCommon)}, ${commonness}`,
+      ? md`✅ none older than ${version(mostCommon)}, ${commonness}`
+      : md`⚠️ **${grouped(behindCounts)}** on an older version than ${version(mostCommon)}, ${commonness}`,
   ];
 });
 
@@ -62,7 +62,7 @@ const versionFields = perObject((survey: VersionSurvey): Field[] => {
 
 const LINKS: readonly Link[] = [
   { label: "All validators", emoji: "📋", to: address("validators", { status: "ALL" }) },
-  { label: "Behind", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
+  { label: "Outdated", emoji: "⚠️", to: address("validators", { status: "BEHIND" }) },
   { label: "Versions", emoji: "📊", to: address("versions", {}) },
   { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
 ];
@@ -155,16 +155,16 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
   const readAt = directory.readAt("validator");
   const counts =
     silent === null || reporting === null
-      ? md`How many are active is not known.`
+      ? md`The number of active validators is unknown.`
       : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
   const fields = versionFields(survey);
   return {
-    title: md`Validators: what needs a look`,
+    title: md`Validators: overview`,
     tone: "neutral",
     body: [
       counts,
       ...behindLine(survey),
-      md`-# They report about every ${roughly(intervals(null).ms)}. After two missed reports, one counts as inactive.`,
+      md`-# Validators report about every ${roughly(intervals(null).ms)}. After two missed reports, a validator counts as inactive.`,
       ...(behindSince === null
         ? []
         : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),

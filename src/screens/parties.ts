@@ -21,7 +21,7 @@ import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 const toRow = perObject((each: PartyListItem) =>
   row(
     md`${namedLine(each.partyName, each.partyAddress)}`,
-    md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last ${timestamp(each.lastSeen)}`,
+    md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last active ${timestamp(each.lastSeen)}`,
   ),
 );
 
@@ -37,8 +37,8 @@ const toChoice = perObject(({ partyAddress, partyName }: PartyListItem): Choice 
 
 const openMenu = (rows: readonly PartyListItem[]): Menu => rowMenu(rows, "Open a party…", toChoice);
 
-const SORTS = { LAST_ACTIVITY_AT: "last active", FIRST_SEEN_AT: "first seen" } as const;
-const ORDERS = { DESC: "latest first", ASC: "earliest first" } as const;
+const SORTS = { LAST_ACTIVITY_AT: "last activity", FIRST_SEEN_AT: "first-seen date" } as const;
+const ORDERS = { DESC: "newest first", ASC: "oldest first" } as const;
 
 /** Lists parties by activity or age. */
 export const parties: Screen<"parties"> = async ({ sort, order, page }, { explorer }) => {
@@ -46,7 +46,7 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
   const sorts = ["LAST_ACTIVITY_AT", "FIRST_SEEN_AT"] as const;
   const orders = ["DESC", "ASC"] as const;
   return {
-    title: md`Parties by when they were ${SORTS[sort]}, ${ORDERS[order]}`,
+    title: md`Parties by ${SORTS[sort]}, ${ORDERS[order]}`,
     tone: "neutral",
     body: [
       ...orNothing(reading.data.rows.map(toRow), "parties"),
@@ -61,7 +61,7 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
         placeholder: "Sort…",
         choices: sorts.flatMap((by) =>
           orders.map((each) => ({
-            label: `By when they were ${SORTS[by]}, ${ORDERS[each]}`,
+            label: `By ${SORTS[by]}, ${ORDERS[each]}`,
             to: address("parties", { sort: by, order: each }),
             chosen: by === sort && each === order,
           })),
@@ -140,11 +140,9 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     tone: "neutral",
     thumbnail: detail.imageUrl,
     body: [
-      balance
-        ? md`# ${coins(balance.total_coin_holdings)}`
-        : md`The explorer gives no balance for this party.`,
+      balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,
       ...(usd ? [md`${usd} at the current price`] : []),
-      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "neither validator nor known account" : types ? "kind not known" : "what kind of party it is could not be read right now"}`,
+      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "not a validator or known account" : types ? "kind unknown" : "couldn't read the kind right now"}`,
     ],
     fields: [
       ...(balance
@@ -164,7 +162,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
         }`,
         inline: true,
       },
-      { name: "Since", value: timestampWithAge(detail.createdAt), inline: true },
+      { name: "Created", value: timestampWithAge(detail.createdAt), inline: true },
       ...(detail.creator?.partyId
         ? [{ name: "Created by", value: partyName(detail.creator), inline: true }]
         : []),

@@ -46,7 +46,7 @@ export const STANDINGS = {
   reporting: md`🟢 active`,
   late: md`🟡 late`,
   silent: md`🔴 inactive`,
-  unknown: md`⚪ not known`,
+  unknown: md`⚪ unknown`,
 } as const;
 
 /** Returns the line below a list: its size, and how much of it can be reached. */
@@ -54,7 +54,7 @@ export function extent(slice: Slice<unknown>, one: string, several = `${one}s`):
   if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
   const total = countedWords(slice.total, one, several);
   if (slice.reachable >= slice.total) return md`${total}`;
-  return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer lists no more`;
+  return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer doesn't list more`;
 }
 
 /** Maximum number of choices to create for a menu. Discord shows 25, and duplicates are removed later. */
@@ -77,7 +77,7 @@ export function rowMenu<T>(
 
 /** Returns the lines of a list, or a line for an empty list. */
 export const orNothing = (lines: readonly Markdown[], things: string): readonly Markdown[] =>
-  lines.length > 0 ? lines : [md`The explorer lists no ${things}.`];
+  lines.length > 0 ? lines : [md`No ${things} found.`];
 
 /** Joins the two lines of a row. */
 export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\n${second}`;
@@ -99,12 +99,12 @@ export const pastTime = (at: number | null, now: number): number | null =>
 /** Describes when a validator last reported, as a relative time. A time in the future is unknown. */
 export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {
   const at = pastTime(reportedAt, now);
-  return at === null ? md`last report not known` : md`last report ${timestamp(at)}`;
+  return at === null ? md`last report unknown` : md`last report ${timestamp(at)}`;
 }
 
 /** Describes a reporting interval as the end of a sentence. */
 export const rhythmWords = ({ ms, isOwn }: Interval): Markdown =>
-  isOwn ? md`reports about every ${roughly(ms)}` : md`validators here report about every ${roughly(ms)}`;
+  isOwn ? md`reports about every ${roughly(ms)}` : md`most validators report about every ${roughly(ms)}`;
 
 /** Returns one page of a list that is completely loaded. A page past the end becomes the last page. */
 export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {

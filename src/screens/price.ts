@@ -46,9 +46,7 @@ export const usdText = (usd: string): string => `${usdNumber(usd)} USD`;
 /** Explains the gaps in a chart. */
 function gapLine(samples: readonly PriceSample[], span: Span): Markdown | null {
   const isGap = ([at]: PriceSample, index: number) => at - (samples[index - 1]?.[0] ?? at) > gapOf(span);
-  return samples.some(isGap)
-    ? md`-# The chart has a gap: I was offline then, or the explorer gave no price.`
-    : null;
+  return samples.some(isGap) ? md`-# Gaps in the chart: I was offline, or the explorer had no price.` : null;
 }
 
 /** Draws the prices over a span that ends now. Returns `undefined` if there are too few samples, or if drawing fails. */
@@ -80,13 +78,13 @@ function sinceWhen(
   now: number,
   drawn: boolean,
 ): Markdown | null {
-  if (kept === undefined) return md`-# The prices that I have kept cannot be read right now.`;
+  if (kept === undefined) return md`-# I can't read my price history right now.`;
   const keptSince = kept[0]?.[0];
   if (keptSince === undefined)
-    return md`-# I have only begun to watch the price; its chart comes in a few minutes.`;
+    return md`-# I've just started to track the price. The chart appears in a few minutes.`;
   if (now - keptSince >= SPANS[span].ms) return null;
-  const moreWords = drawn ? md`` : md`; its chart comes once there is enough to see`;
-  return md`-# I have been watching the price since ${timestamp(keptSince, "f")}${moreWords}.`;
+  const moreWords = drawn ? md`` : md`. The chart appears once there's enough data`;
+  return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 
 /** Shows the price of one CC in USD, its changes and a chart. */

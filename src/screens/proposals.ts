@@ -47,9 +47,11 @@ const kindOf = (each: VoteRequestListItem, names: Names) =>
 
 type ProposalListParameters = ParametersOf<"proposals">;
 
+const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+
 /** The available lists, by their `status` parameter. */
 const LISTS = {
-  first: { words: "the open ones first", groups: null },
+  first: { words: "open first", groups: null },
   open: { words: "open", groups: ["open"] },
   all: { words: "newest first", groups: null },
   accepted: { words: "accepted", groups: ["accepted", "implemented"] },
@@ -115,18 +117,18 @@ const listMenus = (shown: ProposalListParameters): Menu[] => [
     choices: Object.entries(LISTS).flatMap(([name, { words }]) => {
       const statusAddress = parseAddress("proposals", { status: name, kind: shown.kind });
       return statusAddress
-        ? [{ label: `Vote requests: ${words}`, to: statusAddress, chosen: name === shown.status }]
+        ? [{ label: capitalized(words), to: statusAddress, chosen: name === shown.status }]
         : [];
     }),
   },
   {
-    placeholder: "Of which kind…",
+    placeholder: "Filter by kind…",
     choices: Object.entries(KINDS).flatMap(([name, words]) => {
       const kindAddress = parseAddress("proposals", { status: shown.status, kind: name });
       return kindAddress
         ? [
             {
-              label: `Only: ${words}`.replace("Only: all", "All"),
+              label: capitalized(words),
               to: kindAddress,
               chosen: name === shown.kind,
             },
@@ -160,7 +162,7 @@ const unreadLines = (unread: number): Markdown[] =>
   unread === 0
     ? []
     : [
-        md`-# ${countedWords(unread, "vote request")} ${unread === 1 ? "is" : "are"} in no kind yet: I am still reading what ${unread === 1 ? "it does" : "they do"}.`,
+        md`-# ${countedWords(unread, "vote request")} ${unread === 1 ? "is" : "are"} not sorted by kind yet: I'm still reading what ${unread === 1 ? "it does" : "they do"}.`,
       ];
 
 /** Lists vote requests: the open ones by deadline first, or only those of one status or kind. */

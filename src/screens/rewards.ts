@@ -51,7 +51,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
       MAX_SUMMED,
     ),
   );
-  if (!readPrice || readPrice.problem) return [{ name: "Sum", value: md`could not be read right now` }];
+  if (!readPrice || readPrice.problem) return [{ name: "Total", value: md`couldn't be read right now` }];
   const { data: all, complete } = readPrice;
   if (all.length === 0) return [];
   const oldestReward = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
@@ -71,7 +71,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
   const sumParts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
   return [
     {
-      name: "Sum",
+      name: "Total",
       value: join(
         [
           join([bold(coins(total, 4)), usd && md`(${usd})`], " "),
@@ -105,7 +105,7 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, direc
             " · ",
           ),
         ),
-        "rewards of this party",
+        "rewards for this party",
       ),
       md``,
       md`-# ${extent(reading.data, "reward")}`,

@@ -123,7 +123,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
   if (!reading)
     return {
       to: address("event", { id }),
-      note: md`-# The transfer was not found where the explorer listed it; this is the ledger event behind it.`,
+      note: md`-# The explorer no longer lists this transfer here, so this is its ledger event.`,
     };
   const shownTransfer = reading.data;
   const currentUsd = await priceFor(explorer, [shownTransfer]);

@@ -10,7 +10,7 @@ import type { Screen } from "./view.js";
 
 /** Formats a number of events. */
 const eventsOfCount = (count: number | null): string =>
-  count === null ? "events not known" : countedWords(count, "event");
+  count === null ? "events unknown" : countedWords(count, "event");
 
 /** Lists updates by age. */
 export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) => {
@@ -113,7 +113,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
       ...(known > MAX_SHOWN ? [md`…and ${known - MAX_SHOWN} more`] : []),
-      ...(file ? [] : [md`-# Its details are too large to attach.`]),
+      ...(file ? [] : [md`-# The details are too large to attach.`]),
     ],
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],
     files: file ? [file] : [],

@@ -9,7 +9,6 @@ import {
   code,
   codeBlock,
   countedWords,
-  grouped,
   join,
   linkTo,
   type Markdown,
@@ -27,14 +26,14 @@ const usedOf = (used: string | null, bought: string | null): Markdown =>
   bought === null
     ? md`used ${bytes(used)}`
     : used === null
-      ? md`bought ${bytes(bought)}; used: not known`
+      ? md`bought ${bytes(bought)}, used unknown`
       : md`used ${bytes(used)} of ${bytes(bought)}`;
 
 function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   const { actual, target, availableTraffic } = trafficStatus;
   const knownValues = [actual.total_consumed, actual.total_limit, target.total_purchased, availableTraffic];
   if (knownValues.every((each) => each === null))
-    return { name: "Extra traffic", value: md`not known`, inline: true };
+    return { name: "Extra traffic", value: md`unknown`, inline: true };
   // Super validators have no traffic limit.
   const trafficLines = isSv
     ? [md`used ${bytes(actual.total_consumed)} (no limit)`]
@@ -63,16 +62,16 @@ export function contactLines(detail: ValidatorDetail): Markdown[] {
 
 function contactField(detail: ValidatorDetail): Field[] {
   const lines = contactLines(detail);
-  return lines.length > 0 ? [{ name: "Links, as the validator gives them", value: join(lines, " · ") }] : [];
+  return lines.length > 0 ? [{ name: "Links given by the validator", value: join(lines, " · ") }] : [];
 }
 
 /** Compares a validator's version with the most common and the newest one. */
 function versionText(running: string | null, survey: VersionSurvey): Markdown {
   const { counts, active, mostCommon, newest } = survey;
-  if (running === null) return md`not known`;
+  if (running === null) return md`unknown`;
   const versionsLate = versionsBehind(running, mostCommon, survey);
   const behindNewest = versionsBehind(running, newest, survey);
-  if (active === 0) return md`${version(running)}\n-# what others run is still being read`;
+  if (active === 0) return md`${version(running)}\n-# other validators' versions are still loading`;
   if (versionsLate === undefined || behindNewest === undefined || mostCommon === null)
     return version(running);
   const part = share(counts.get(mostCommon) ?? 0, active);
@@ -85,7 +84,7 @@ function versionText(running: string | null, survey: VersionSurvey): Markdown {
         ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${most}`
         : isAhead
           ? md`ahead of ${most}`
-          : md`✅ ${isMajority(survey) ? "what most run" : "the most common version"} (${part})`,
+          : md`✅ ${isMajority(survey) ? "same as most" : "the most common version"} (${part})`,
       behindNewest > versionsLate &&
         md`-# ${behindNewest === 1 ? "1 version" : `${behindNewest} versions`} behind the newest seen, ${version(newest)}, run by ${counts.get(newest) ?? 0}`,
       behindNewest === 0 && !isAhead && versionsLate === 0 && md`-# no newer version seen`,
@@ -108,7 +107,7 @@ async function withoutDetails(
   return {
     title: md`${shortId(id)}`,
     tone: "warning",
-    body: [md`This validator exists, but the explorer has no details of it right now.`],
+    body: [md`This validator exists, but the explorer has no details right now.`],
     fields: [{ name: "Party id", value: codeBlock(id) }],
     readings: [exists],
     links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],
@@ -157,7 +156,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         name: "Kind",
         value: join(
           [
-            md`${detail.isSv ? "super validator" : detail.isSv === null ? "not known" : "validator"}`,
+            md`${detail.isSv ? "super validator" : detail.isSv === null ? "unknown" : "validator"}`,
             detail.isVerified !== null && md`${detail.isVerified ? "✅ verified" : "not verified"}`,
           ],
           "\n",
@@ -168,10 +167,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         ? [{ name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true }]
         : []),
       trafficField(detail),
-      { name: "Since", value: timestampWithAge(detail.createdAt), inline: true },
-      ...(detail.validatorFee === null
-        ? []
-        : [{ name: "Fee", value: md`${grouped(detail.validatorFee)}`, inline: true }]),
+      { name: "Joined", value: timestampWithAge(detail.createdAt), inline: true },
       ...contactField(detail),
       { name: "Party id", value: codeBlock(party) },
     ],

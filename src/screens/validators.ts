@@ -78,14 +78,14 @@ export const validatorMenu = (rows: readonly ListedValidator[], standings?: Stan
 
 const LISTS = (
   [
-    ["Behind what most run", { status: "BEHIND", order: "DESC" }],
+    ["Outdated", { status: "BEHIND", order: "DESC" }],
     ["Most recently seen", { status: "ALL", order: "DESC" }],
     ["Longest silent", { status: "ALL", order: "ASC" }],
     ["Active, most recently seen", { status: "ACTIVE", order: "DESC" }],
     ["Active, longest silent", { status: "ACTIVE", order: "ASC" }],
     ["Inactive, most recently seen", { status: "INACTIVE", order: "DESC" }],
     ["Inactive, longest silent", { status: "INACTIVE", order: "ASC" }],
-    ["Behind, longest silent", { status: "BEHIND", order: "ASC" }],
+    ["Outdated, longest silent", { status: "BEHIND", order: "ASC" }],
   ] as const
 ).map(([label, list]) => ({ ...list, choice: { label, to: address("validators", list) } }));
 
@@ -166,7 +166,7 @@ function fromDirectory(
 }
 
 const STILL_READING =
-  "The list of validators is still being read. Please try again in a minute; the other lists work meanwhile.";
+  "The list of validators is still loading. Please try again in a minute. The other lists already work.";
 
 /** Lists validators by the time of their last report. */
 export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
@@ -219,7 +219,7 @@ export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhyth
         "new validators",
       ),
       md``,
-      md`-# ${extent(slice, "of the newest", "of the newest")}`,
+      md`-# ${extent(slice, "newest validator", "newest validators")}`,
     ],
     readings: [reading],
     pager: slice,

@@ -18,7 +18,7 @@ function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string 
 
 /** Returns a chart label in printable ASCII, which the font covers. Versions are untrusted text. */
 const toLabel = (version: string | null): string =>
-  version === null ? "not known" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
+  version === null ? "unknown" : cut(version.replace(/[^\x20-\x7e]/g, "?"), 24);
 
 /** Returns the line of a version: its count, and its distance to the most common and the newest one. */
 function versionLine(version: string | null, count: number, survey: VersionSurvey): Markdown {
@@ -26,7 +26,7 @@ function versionLine(version: string | null, count: number, survey: VersionSurve
   const versionsLate = versionsBehind(version, mostCommon, survey) ?? 0;
   return join(
     [
-      version === null ? md`version not known` : code(version, 40),
+      version === null ? md`version unknown` : code(version, 40),
       bold(grouped(count)),
       md`${share(count, active)}`,
       version !== null && version === mostCommon && md`most common`,
@@ -44,12 +44,12 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
   const { active, mostCommon } = survey;
   const counts = mostRun(survey.counts);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
-  const title = md`What active validators run`;
+  const title = md`Versions of active validators`;
   if (readAt === undefined || counts.length === 0) {
     const bodyLines = [
       readAt === undefined
-        ? md`The list of validators is still being read. Please try again in a minute; \`/validator list\` works meanwhile.`
-        : md`The explorer names no active validator at the moment.`,
+        ? md`The list of validators is still loading. Please try again in a minute. \`/validator list\` already works.`
+        : md`The explorer lists no active validators at the moment.`,
     ];
     return { title, tone: "neutral", body: bodyLines, readings: [], links, parent: address("network", {}) };
   }
@@ -77,7 +77,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],
     menus: [
-      rowMenu(versionLists(survey), "List who runs a version…", ({ version, count }) => ({
+      rowMenu(versionLists(survey), "List validators on a version…", ({ version, count }) => ({
         label: version,
         hint: countedWords(count, "active validator"),
         to: address("validators", { version }),

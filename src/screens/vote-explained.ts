@@ -26,9 +26,9 @@ export const voteRules: View = {
   body: [
     md`**Who votes:** the super validators, with one vote each. They can change it as long as the request is open.`,
     md`**Quorum by:** enough of them must have voted by then, yes or no, or the request expires. About two thirds are enough.`,
-    md`**Decided on:** from this date on, enough yes votes carry it. A request without this date is carried as soon as it has them.`,
+    md`**Decided on:** on this date, the request passes if it has enough yes votes. Without this date, it passes as soon as it has them.`,
     md`**Enough no votes** reject it at any time.`,
-    md`-# The ┃ in a tally marks the votes that are needed. It is an estimate, because it depends on how many super validators there are when the request is closed.`,
+    md`-# The ┃ in a tally marks the number of votes needed. It's an estimate: it depends on how many super validators there are when the request closes.`,
   ],
   readings: [],
   links: [{ label: "Vote requests", emoji: "📋", to: address("proposals", {}) }],
@@ -45,10 +45,10 @@ export async function rawData(explorer: Explorer, names: Names, id: string): Pro
     tone: "neutral",
     body: [
       file
-        ? md`What it changes, and its action as the ledger has it, as JSON.`
+        ? md`The changes and the raw action, as a JSON file.`
         : action.config === null
-          ? md`The explorer gives no details of it.`
-          : md`It is too large to attach. The explorer's website has it.`,
+          ? md`The explorer has no details.`
+          : md`It's too large to attach. You can find it on the explorer's website.`,
       codeBlock(identity),
     ],
     files: file ? [file] : [],

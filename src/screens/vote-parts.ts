@@ -27,14 +27,19 @@ export function statusText(status: string | null): Markdown {
   return md`${sign} ${brief(statusWords(status))}`;
 }
 
+/** The parts of a request that its ending depends on. */
+type EndingParts = Pick<Standable, "status" | "isGone" | "targetEffectiveAt">;
+
+/** Says what a request lacked when it expired (docs/ledger.md, "How a vote ends"). */
+const lackWords = ({ targetEffectiveAt }: EndingParts): string =>
+  targetEffectiveAt === null ? "not enough yes votes" : "too few had voted";
+
 /** Describes a request's standing with a sign: its status, or its phase until it is closed. */
-export function standingText(
-  { status, isGone }: Pick<Standable, "status" | "isGone">,
-  { phase, since }: Standing,
-): Markdown {
+export function standingText(request: EndingParts, { phase, since }: Standing): Markdown {
+  const { status, isGone } = request;
   switch (phase) {
     case "expired":
-      return md`⌛ Expired, not closed yet: too few had voted by ${timestamp(since, "f")}`;
+      return md`⌛ Expired, not closed yet: ${lackWords(request)} by ${timestamp(since, "f")}`;
     case "rejected":
       return md`❌ Rejected by the votes, not closed yet`;
     case "ready":
@@ -51,22 +56,22 @@ export const tallySuffix = ({ yes, no }: Pick<Tally, "yes" | "no">): Markdown =>
   yes === null || no === null ? md`` : md` (${grouped(yes)} yes, ${grouped(no)} no)`;
 
 /** Explains a phase that its name does not explain. */
-export function standingNote({ isGone }: Pick<Standable, "isGone">, { phase, since }: Standing): Markdown[] {
+export function standingNote(request: EndingParts, { phase, since }: Standing): Markdown[] {
   switch (phase) {
     case "expired":
-      return [md`Too few had voted by ${timestamp(since, "f")}. It isn't closed yet.`];
+      return [md`It expired (${lackWords(request)} by ${timestamp(since, "f")}) and isn't closed yet.`];
     case "rejected":
       return [md`It isn't closed yet.`];
     case "overdue":
       return [overdueWords(since)];
     default:
-      return isGone ? [md`The explorer no longer lists it.`] : [];
+      return request.isGone ? [md`The explorer no longer lists it.`] : [];
   }
 }
 
 /** Describes an overdue request. @param since epoch ms */
 export const overdueWords = (since: number | null): Markdown =>
-  md`Enough yes votes since ${timestamp(since, "f")}, not carried out yet. Votes still count.`;
+  md`Enough yes votes since ${timestamp(since, "f")}, but not carried out yet. Votes still count.`;
 
 /** The colour of a request's message. */
 export function standingTone({ status }: Pick<Standable, "status">, { phase }: Standing): Tone {
@@ -101,8 +106,8 @@ function segmentsOf(counts: readonly number[]): number[] {
  * @param needed if each square is one vote, a line marks this number of votes
  */
 export function tallyBar({ yes, no, pending }: Tally, needed: number | undefined): Markdown {
-  if (yes === null && no === null) return md`the explorer gives no tally`;
-  if (yes === null || no === null || pending === null) return md`the explorer gives no whole tally`;
+  if (yes === null && no === null) return md`tally unavailable`;
+  if (yes === null || no === null || pending === null) return md`tally incomplete`;
   const counts = [yes, no, pending];
   const totalCount = counts.reduce((sum, count) => sum + count, 0);
   if (totalCount === 0) return md`no votes yet`;
@@ -131,13 +136,13 @@ export function tallyWords(request: Standable, needed: number | undefined, now: 
 /** Says if there are enough votes, or how many are needed. Returns false if votes no longer matter. */
 function neededWords(request: Standable, needed: number | undefined, now: number): Markdown | false {
   if (!isVotable(standingOf(request, needed, now))) return false;
-  if (needed === undefined) return md`-# how many yes are needed is not known right now`;
+  if (needed === undefined) return md`-# the number of yes votes needed isn't known right now`;
   const side = decidedBy(request, needed);
-  if (side === undefined) return md`-# about ${needed} yes needed (estimate)`;
-  const enoughWords = `enough ${side} votes are in (about ${needed} needed)`;
+  if (side === undefined) return md`-# about ${needed} yes votes needed`;
+  const enoughWords = `enough ${side} votes (about ${needed} needed)`;
   const { targetEffectiveAt } = request;
   const isLater = side === "yes" && targetEffectiveAt !== null && now < targetEffectiveAt;
-  return isLater ? md`-# ${enoughWords}; they count on the day of the decision` : md`-# ${enoughWords}`;
+  return isLater ? md`-# ${enoughWords}; counted on the decision date` : md`-# ${enoughWords}`;
 }
 
 /** Returns the tally in words, which screen readers can read, and as squares. */
@@ -155,10 +160,13 @@ const MAX_MISSING = 700;
 
 /** Returns the line about missing votes. @param missing null if they could not be determined */
 export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names, "called">): Markdown => {
-  if (missing === null) return md`-# Who has not voted could not be read.`;
+  if (missing === null) return md`-# I couldn't read who hasn't voted yet.`;
   const { voters, unknown } = missing;
-  if (voters.length + unknown === 0) return md`Everybody has voted.`;
-  const others = unknown > 0 ? [`${unknown} that ${unknown === 1 ? "has" : "have"} never voted before`] : [];
+  if (voters.length + unknown === 0) return md`Everyone has voted.`;
+  const others =
+    unknown > 0
+      ? [unknown === 1 ? "1 that has never voted before" : `${unknown} that have never voted before`]
+      : [];
   return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => called(name)), ...others].join(", "), MAX_MISSING)}`;
 };
 

@@ -43,8 +43,8 @@ const originLine = (request: VoteRequest): Markdown =>
 /** Returns what a request changes. */
 function actionWords(request: VoteRequest, names: Names, rest: string): Markdown[] {
   const { action, detail } = request;
-  if (detail === "unanswered") return [md`Its details could not be read right now.`];
-  if (detail === "none" && action.words === null) return [md`The explorer gives no details of it.`];
+  if (detail === "unanswered") return [md`I couldn't read the details right now.`];
+  if (detail === "none" && action.words === null) return [md`The explorer has no details.`];
   return actionLines(action, names, rest);
 }
 
@@ -114,7 +114,7 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
         needed: neededVotes,
         names,
         now: Date.now(),
-        rest: "“Raw data” below has all of it.",
+        rest: "Press “Raw data” to see it all.",
       }),
     ],
     thumbnail: request.requesterImg,

@@ -24,17 +24,15 @@ const moment = (ms: number | null, now: number): Markdown =>
 /** Returns the dates of a request that is not over (docs/ledger.md, "How a vote ends"). */
 function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
   const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
+  // Past its quorum date, a request without another date has expired or waits to be carried out.
+  if (targetEffectiveAt === null && voteBefore !== null && voteBefore <= now) return [quorum];
   if (targetEffectiveAt === null)
     return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
   return [quorum, { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true }];
 }
 
-/** Reasons why a request has no effect, by its outcome. */
-const NO_EFFECT: Partial<Record<StatusGroup, string>> = {
-  rejected: "never: it was rejected",
-  expired: "never: it expired",
-  failed: "it was accepted, but could not be carried out",
-};
+/** The effect of a request that was accepted and could not be carried out. */
+const FAILED_EFFECT = "never (accepted, but couldn't be carried out)";
 
 /**
  * Returns when voting ended, epoch ms; null if the dates do not determine it. Voting may also have ended earlier, by enough
@@ -63,7 +61,7 @@ function earlyWords(request: Ended, group: StatusGroup, now: number): string {
     (closed !== undefined && closed.by < latest);
   // The tally is that of the last reading: the deciding votes may have come after it.
   const isNo = decidedBy(request, neededFor(request, undefined)) === "no";
-  return wasEarly || isNo ? ENOUGH_NO : "when enough had voted no, or too few yes in the end";
+  return wasEarly || isNo ? ENOUGH_NO : "when enough had voted no, or with too few yes votes in the end";
 }
 
 /** Formats the span in which something happened, such as "between 3 March 2026 14:02 and 14:03". */
@@ -92,7 +90,9 @@ function endedTimes(request: Ended, now: number): Field[] {
     ? targetEffectiveAt === null
       ? md`${ENOUGH_YES}`
       : moment(targetEffectiveAt, now)
-    : NO_EFFECT[group];
+    : group === "failed"
+      ? md`${FAILED_EFFECT}`
+      : undefined;
   return [
     { name: "Voting ended", value: isEarly ? early : moment(untilAt, now), inline: true },
     ...(effect === undefined
@@ -125,7 +125,7 @@ export function untilWords(request: Standable, needed: number | undefined, now: 
   }
   const phaseWords = PHASE_WORDS[phase];
   if (phaseWords !== undefined) return md`${phaseWords}`;
-  return next ? dateWords(next) : md`no date ahead`;
+  return next ? dateWords(next) : md`no upcoming date`;
 }
 
 /** A date with its name: "quorum by 3 March 2026 12:00". */

@@ -25,18 +25,18 @@ function leadWords(record: VoterRecord): Markdown | false {
   const lead = usualLead(record);
   if (lead === undefined) return false;
   return lead >= 0
-    ? md`usually ${roughly(lead)} before the deadline`
-    : md`usually ${roughly(-lead)} after the first deadline`;
+    ? md`usually votes ${roughly(lead)} before the quorum date`
+    : md`usually votes ${roughly(-lead)} after the quorum date`;
 }
 
 /** Describes the votes that a record covers. */
 function coverage({ requests, looked }: Records): Markdown[] {
   const [newest, oldest] = [requests[0], requests.at(-1)];
-  if (!newest || !oldest) return [md`-# The explorer gives the votes of no request that has ended.`];
+  if (!newest || !oldest) return [md`-# The explorer lists no votes on requests that have ended.`];
   const someMissing =
     requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [
-    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} A super validator counts from its first vote among them. A vote that was decided early is missed by nobody.`,
+    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} Each super validator is counted from its first vote. Requests decided early don't count as missed.`,
   ];
 }
 
@@ -83,7 +83,7 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
     readings: [reading],
     pager: shownRecords,
     menus: [
-      rowMenu(shownRecords.rows, "Open one's votes…", (record) => ({
+      rowMenu(shownRecords.rows, "Open a super validator's votes…", (record) => ({
         label: calledBy(record, names),
         hint: `${missedIn(record)} missed`,
         to: address("voter", { id: voterId(record.voter) }),
@@ -101,7 +101,7 @@ function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names)
     castAt === null || request.voteBefore === null
       ? md``
       : castAt <= request.voteBefore
-        ? md` · ${roughly(request.voteBefore - castAt)} before the deadline`
+        ? md` · ${roughly(request.voteBefore - castAt)} before the quorum date`
         : md` · ${timestamp(castAt, "f")}`;
   const sign = accept === null ? (isMissed ? "⬛ missed" : "⚪ decided early") : SIGNS[`${accept}`];
   return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
@@ -113,7 +113,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
   const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
   if (!voterRecord)
     throw new PersonError(
-      "That super validator is seen in none of the last votes. `/proposals voters` shows those who are.",
+      "Can't find that super validator in recent votes. `/proposals voters` shows the ones that voted.",
       "missing",
     );
   const shownBallots = pageOf(voterRecord.ballots, page);

@@ -47,7 +47,7 @@ function castByWords({ castBy, castByRole, identifier }: CastVote, names: Names)
 /** Explains an empty list of votes. Only a tally of zero says that there are none. */
 function noVotesWords({ yes, no }: Tally, isComplete: boolean): string {
   if (!isComplete) return "The explorer's latest votes include none for this request.";
-  return yes === 0 && no === 0 ? "Nobody has voted on it yet." : "The votes could not be read.";
+  return yes === 0 && no === 0 ? "Nobody has voted on it yet." : "I couldn't read the votes.";
 }
 
 /** Lists the votes on a request. An empty vote is not a No. */
@@ -86,7 +86,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
         ? []
         : [
             md``,
-            md`-# ${foundVotes.data.length} of the votes counted above were found among the newest that the explorer lists.`,
+            md`-# The explorer's latest votes include ${foundVotes.data.length} of the votes counted above.`,
           ]),
     ],
     readings,

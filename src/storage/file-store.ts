@@ -165,10 +165,10 @@ function openDatabase(dataDir: string, path: string): Database.Database {
     const code = codeOf(error);
     throw new StateError(
       /SQLITE_BUSY|SQLITE_LOCKED/.test(code)
-        ? `${path} is in use by another process: only one bot may use it; several need a REDIS_URL`
+        ? `${path} is in use by another process. Only one bot can use it. To run several, set REDIS_URL`
         : /SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)
           ? damaged(path, code)
-          : `DATA_DIR: ${path} cannot be used (${code}): it wants a folder the bot may write to`,
+          : `DATA_DIR: ${path} can't be used (${code}). Set it to a folder the bot can write to`,
     );
   }
 }

@@ -42,10 +42,10 @@ function parseText(text: string): unknown {
 export async function importState(store: ReplaceableStore, json: unknown, replace: boolean): Promise<number> {
   const result = exported.safeParse(json);
   if (!result.success)
-    throw new StateError("That is no exported state: it wants what `npm run state -- export` wrote");
+    throw new StateError("That isn't an exported state. Use a file written by `npm run state -- export`");
   const heldCollections = (await store.collections()).filter((name) => !localNames.has(name));
   if (heldCollections.length > 0 && !replace)
-    throw new StateError("There is a state already. Give --replace to put the imported one in its place");
+    throw new StateError("There's already a state. Add --replace to overwrite it with the imported one");
   const documents = Object.entries(result.data.collections).flatMap(([collection, byId]) =>
     Object.entries(byId).map(([id, document]) => ({ collection, id, text: JSON.stringify(document) })),
   );

@@ -39,7 +39,10 @@ interface Save {
   readonly replaced?: Subscription | undefined;
   /** Other writes for the same commit. */
   readonly more?: readonly Write[];
-  /** Throws PersonError if the owner has reached a limit. It runs again if another command of the owner was committed first. */
+  /**
+   * Throws PersonError if the owner has reached a limit. It is called again if another of the owner's
+   * commands is committed first.
+   */
   readonly checkRoom: () => Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export const saveSubscription = (
     return [...subscriptions.writes(subscription, replaced), ...more];
   });
 
-/** Returns what a feed needs to answer a person. */
+/** Creates the dependencies with which a feed answers a person. */
 export const answerDeps = (
   { user }: { readonly user: { readonly id: string } },
   { explorer, names, renderer, state }: Network,

@@ -213,7 +213,7 @@ const BYTES = [
 
 /** Formats a number of bytes in the largest unit that keeps it at 1 or more. */
 export function bytes(count: string | null): string {
-  if (count === null) return "not known";
+  if (count === null) return "unknown";
   const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
   return `${grouped(Number(count) / size, 1)} ${unit}`;
 }

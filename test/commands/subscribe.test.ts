@@ -41,7 +41,7 @@ describe("/subscribe", () => {
     const reply = await ask("governance", { before: "2d 90m", votes: true });
     expect(reply.visibleTo).toBe(harness.discord.people.owner.id);
     expect(textOf(reply)).toMatch(
-      /new vote requests, outcomes, reminders \(2d 90m before each deadline\), decisions, overdue requests, votes/,
+      /new vote requests, outcomes, reminders \(2 d and 90 min before each deadline\), decisions, overdue requests, votes/,
     );
     expect(textOf(reply)).toContain("An old question");
   });
@@ -50,12 +50,12 @@ describe("/subscribe", () => {
     expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
       "Subscription changed",
     );
-    expect(textOf(await ask("edit", { votes: false }))).toContain("No change");
+    expect(textOf(await ask("edit", { votes: false }))).toContain("Nothing changed");
     const list = textOf(await ask("list"));
     expect(list).toContain(`<#${harness.discord.channels.general.id}>`);
     expect(list).toMatch(/new vote requests, outcomes, decisions, overdue requests"?\\n/);
-    expect(list).toMatch(/last read completely/);
-    expect(list).toContain("environment");
+    expect(list).toMatch(/last checked/);
+    expect(list).toContain("Set up by the bot's operator");
   });
 
   it("posts the newest announcement as a drill, with its ping", async () => {
@@ -72,16 +72,16 @@ describe("/subscribe", () => {
           .some((each) => textOf(each).includes("The very newest")),
       "its announcement",
     );
-    expect(textOf(await ask("test"))).toContain("A drill is on its way");
+    expect(textOf(await ask("test"))).toContain("A test announcement is on its way");
     const drill = await world().until(
       () =>
         world()
           .read(harness.discord.channels.general)
-          .findLast((each) => each.content.includes("DRILL")),
+          .findLast((each) => each.content.includes("🧪 TEST")),
       "the drill",
     );
     const text = textOf(drill);
-    expect(drill.content).toMatch(/^<@&\d+> 🧪 DRILL: 🗳️ New vote request: The very newest$/);
+    expect(drill.content).toMatch(/^<@&\d+> 🧪 TEST: 🗳️ New vote request: The very newest$/);
     expect(text).toContain("Unclaimed rewards merged from");
     expect(text).toContain(request.requester.name);
     expect(drill.pings).toEqual(["@Readers"]);
@@ -92,9 +92,9 @@ describe("/subscribe", () => {
 
   it("removes subscriptions, except those from the environment", async () => {
     const kept = await ask("remove", { channel: harness.discord.channels.governance.id });
-    expect(kept.content).toContain("GOVERNANCE_CHANNEL_ID");
-    expect(textOf(await ask("remove"))).toContain("Subscription ended");
-    expect((await ask("edit")).content).toContain("is not subscribed");
+    expect(kept.content).toContain("Set up by the bot's operator");
+    expect(textOf(await ask("remove"))).toContain("Subscription removed");
+    expect((await ask("edit")).content).toContain("isn't subscribed");
   });
 
   it("refuses @everyone, invalid reminder times, and anything that the person may not do themselves", async () => {
@@ -102,7 +102,7 @@ describe("/subscribe", () => {
       "never ping @everyone",
     );
     expect((await ask("governance", { before: "soon" })).content).toContain("24h 6h");
-    expect((await ask("governance", { publish: true })).content).toContain("is not an announcement channel");
+    expect((await ask("governance", { publish: true })).content).toContain("isn't an announcement channel");
     const hidden = addChannel("board", {
       permission_overwrites: [
         { id: harness.discord.guild.id, type: 0, allow: "0", deny: String(PERMISSION.viewChannel) },
@@ -111,10 +111,10 @@ describe("/subscribe", () => {
     });
     const ana = at(harness.discord.channels.general, harness.discord.people.ana);
     expect((await ask("governance", { channel: hidden.id }, ana)).content).toContain(
-      "you lack **View Channel**",
+      "you don't have **View Channel**",
     );
     const role = world().addRole(harness.discord.guild, "Voters", 0n);
-    expect((await ask("governance", { role: role.id }, ana)).content).toContain("not mentionable");
+    expect((await ask("governance", { role: role.id }, ana)).content).toContain("isn't mentionable");
   });
 
   it("names the permissions that the bot lacks in another channel, and how to grant them", async () => {
@@ -148,7 +148,7 @@ describe("/subscribe", () => {
 
   it("uses a tag in a forum that requires one, and says so if there is none", async () => {
     const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags: [] });
-    expect((await ask("governance", { channel: bare.id })).content).toContain("demands a tag");
+    expect((await ask("governance", { channel: bare.id })).content).toContain("requires a tag");
     const forum = addChannel("forum", {
       type: 15,
       flags: 16,
@@ -180,7 +180,7 @@ describe("/subscribe", () => {
       "a post with the tag that is left",
     );
     forum.available_tags = [];
-    expect((await ask("resume", { channel: forum.id })).content).toContain("demands a tag");
+    expect((await ask("resume", { channel: forum.id })).content).toContain("requires a tag");
   });
 
   it("has a limit per server, and lists subscriptions in pages", async () => {
@@ -188,9 +188,11 @@ describe("/subscribe", () => {
     await harness.restart({ SUBSCRIPTIONS_PER_SERVER: "10" });
     // Simultaneous commands cannot exceed the limit together.
     const answers = await Promise.all(places.map(({ id }) => ask("governance", { channel: id })));
-    const refused = answers.filter(({ content }) => /^This server has 10 subscriptions/.test(content));
+    const refused = answers.filter(({ content }) =>
+      /^This server already has 10 subscriptions/.test(content),
+    );
     expect(refused.length).toBeGreaterThan(1);
-    expect(refused[0]?.content).toMatch(/<\/subscribe remove:\d+> ends one/);
+    expect(refused[0]?.content).toMatch(/<\/subscribe remove:\d+> first/);
     const first = textOf(await ask("list"));
     const second = textOf(await ask("list", { page: 2 }));
     expect(first).toMatch(/1[01] subscriptions, page 1 of 2/);

@@ -56,10 +56,10 @@ describe("a channel with several subscriptions", () => {
     harness.explorer.ledger.openVoteRequest({ title: "After that" });
     await world.until(() => told("After that") === 1, "the announcement", 20_000);
     await driver.click(owner(), card, "Test");
-    await world.until(() => told("DRILL") === 1, "the drill", 20_000);
+    await world.until(() => told("🧪 TEST") === 1, "the drill", 20_000);
     await driver.click(owner(), card, "Remove");
-    expect(textOf(card)).toContain("Subscription ended");
-    expect(textOf(await ask("/subscribe remove", { channel: channel.id }))).toContain("Subscription ended");
+    expect(textOf(card)).toContain("Subscription removed");
+    expect(textOf(await ask("/subscribe remove", { channel: channel.id }))).toContain("Subscription removed");
     expect(world.refusals).toEqual([]);
   });
 
@@ -68,12 +68,14 @@ describe("a channel with several subscriptions", () => {
     await ask("/subscribe newcomers", { channel: channel.id });
     const list = await ask("/subscribe list");
     const refused = await driver.choose({ user: people.ana, channel: channels.general }, list, "newcomers");
-    expect(textOf(refused)).toContain("Only those who may manage the server");
+    expect(textOf(refused)).toContain("Only people who can manage the server");
     const fixed = await driver.choose(owner(), list, "governance");
     expect(labels(fixed)).toEqual(["Test"]);
     const gone = await driver.choose(owner(), await ask("/subscribe list"), "newcomers");
     await ask("/subscribe remove", { channel: channel.id });
-    expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain("That subscription is gone.");
+    expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain(
+      "That subscription no longer exists.",
+    );
   });
 
   it("can be tested and resumed only by people who may do so with a command", async () => {
@@ -85,8 +87,8 @@ describe("a channel with several subscriptions", () => {
     guild.members.set(people.ben.id, [world.addRole(guild, "Managers", PERMISSION.manageGuild).id]);
     const ben = { user: people.ben, channel: channels.general };
     const card = await driver.choose(ben, await driver.ask(ben, "/subscribe list"), "newcomers");
-    const before = told("DRILL");
-    expect(textOf(await driver.click(ben, card, "Test"))).toContain("is not mentionable by everybody");
+    const before = told("🧪 TEST");
+    expect(textOf(await driver.click(ben, card, "Test"))).toContain("isn't mentionable");
 
     channel.permission_overwrites.push({
       id: guild.id,
@@ -95,7 +97,7 @@ describe("a channel with several subscriptions", () => {
       deny: String(PERMISSION.sendMessages),
     });
     await driver.click(ben, card, "Pause");
-    expect(textOf(await driver.click(ben, card, "Resume"))).toContain("You may not subscribe");
+    expect(textOf(await driver.click(ben, card, "Resume"))).toContain("You can't subscribe");
     expect(labels(card)).toEqual(["Resume", "Remove"]);
     channel.permission_overwrites.length = 0;
     await driver.click(
@@ -103,6 +105,6 @@ describe("a channel with several subscriptions", () => {
       await driver.choose(owner(), await ask("/subscribe list"), "newcomers"),
       "Resume",
     );
-    expect(told("DRILL")).toBe(before);
+    expect(told("🧪 TEST")).toBe(before);
   });
 });

@@ -42,11 +42,9 @@ describe("/watch", () => {
   it("sends a direct message when a watch is created, and says which alerts will follow", async () => {
     const answer = await ask("/watch validator", { validator: watched()?.party.id ?? "", after: "1h" });
     expect(answer.visibleTo).toBe(people().ana.id);
-    expect(textOf(answer)).toMatch(
-      /Watching.*silence of more than 1h, an old version.*I have written to you/,
-    );
+    expect(textOf(answer)).toMatch(/Watching.*silence of more than 1h, an old version.*I've sent you a DM/);
     const [first] = inPrivate();
-    expect(textOf(first as Message)).toMatch(/You will hear of this here.*silence of more than 1h/);
+    expect(textOf(first as Message)).toMatch(/Your alerts will arrive here.*silence of more than 1h/);
     expect(textOf(await ask("/watch list"))).toMatch(
       /What you watch: 1 of 20.*validator: .*silence of more than 1h/,
     );
@@ -79,8 +77,8 @@ describe("/watch", () => {
     expect(alert.content).toMatch(/^Canton Coin rose above 0\.1\d+ USD: 0\.1\d+ \(\+20%\)$/);
     const place = { user: people().ana, channel: world().directChannel(people().ana) };
     const snoozed = await harness.discord.driver.choose(place, alert, "8 hours");
-    expect(textOf(snoozed)).toMatch(/Snoozed.*nothing more is told before/);
-    expect(textOf(await ask("/watch list"))).toMatch(/💤 snoozed.*last told/);
+    expect(textOf(snoozed)).toMatch(/Snoozed.*no more alerts until/);
+    expect(textOf(await ask("/watch list"))).toMatch(/💤 snoozed.*last alert/);
     expect((await ask("/watch price", { when: "above", value: "soon" })).content).toContain("`0.16`");
   });
 
@@ -143,16 +141,16 @@ describe("/watch", () => {
 
   it("sends a drill to the person who asks for one", async () => {
     const before = inPrivate().length;
-    expect(textOf(await ask("/watch test"))).toContain("A drill is on its way");
-    expect((await until(/🧪 DRILL/, before)).content).toContain("🧪 DRILL");
+    expect(textOf(await ask("/watch test"))).toContain("A test alert is on its way");
+    expect((await until(/🧪 TEST/, before)).content).toContain("🧪 TEST");
     // With several watches, autocomplete offers them.
     const place = { user: people().ana, channel: general() };
     const offered = await harness.discord.driver.complete(place, "/watch test", "watch", {
       watch: "validator",
     });
     const answer = await ask("/watch test", { watch: String(offered[0]?.value) });
-    expect(textOf(answer)).toMatch(/A drill is on its way.*validator: /);
-    expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("is in USD");
+    expect(textOf(answer)).toMatch(/A test alert is on its way.*validator: /);
+    expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("a price in USD");
   });
 
   it("says so if a person accepts no direct messages, both when they create a watch and on a later command", async () => {
@@ -161,9 +159,9 @@ describe("/watch", () => {
     world().refusing.add(olga.id);
     const id = watched()?.party.id ?? "";
     expect((await ask("/watch validator", { validator: id }, olga)).content).toContain(
-      "does not let me write to you",
+      "won't let me message you",
     );
-    expect(textOf(await ask("/watch list", {}, olga))).toContain("Nothing yet");
+    expect(textOf(await ask("/watch list", {}, olga))).toContain("You aren't watching anything yet");
     world().refusing.delete(olga.id);
     await ask("/watch validator", { validator: id }, olga);
     world().refusing.add(olga.id);
@@ -178,10 +176,10 @@ describe("/watch", () => {
       await driver.answered(next);
       return asked
         .flatMap(({ messages }) => messages)
-        .find((message) => textOf(message).includes("what you watch is paused"));
+        .find((message) => textOf(message).includes("your watches are paused"));
     };
     expect((await world().until(told, "the word beside an answer", 15_000)).visibleTo).toBe(olga.id);
-    const paused = async () => textOf(await ask("/watch list", {}, olga)).includes("All of it is paused");
+    const paused = async () => textOf(await ask("/watch list", {}, olga)).includes("Everything is paused");
     await world().until(paused, "the pause", 15_000);
     report();
     world().refusing.delete(olga.id);
@@ -210,8 +208,10 @@ describe("/watch", () => {
     for (let value = 1; value <= 20; value += 1)
       await ask("/watch price", { when: "below", value: `0.0${10 + value}` }, people().owner);
     const more = await ask("/watch price", { when: "below", value: "0.099" }, people().owner);
-    expect(more.content).toContain("as many as one person may");
-    expect(textOf(await ask("/watch forget", {}, people().owner))).toMatch(/Forgotten.*20 watches ended/);
+    expect(more.content).toContain("which is the maximum");
+    expect(textOf(await ask("/watch forget", {}, people().owner))).toMatch(
+      /Your data is deleted.*20 watches removed/,
+    );
     expect(textOf(await ask("/watch list", {}, people().owner))).toContain("0 of 20");
     // Simultaneous commands cannot exceed the limit together, and completion still works at the limit.
     const { driver } = harness.discord;
@@ -221,7 +221,7 @@ describe("/watch", () => {
         ask("/watch price", { when: "below", value: `0.0${10 + at}` }, here.user),
       ),
     );
-    expect(answers.filter(({ content }) => content.includes("as many as one person may"))).toHaveLength(25);
+    expect(answers.filter(({ content }) => content.includes("which is the maximum"))).toHaveLength(25);
     expect(textOf(await ask("/watch list", {}, here.user))).toContain("20 of 20");
     expect(await driver.complete(here, "/watch test", "watch", { watch: "" })).toHaveLength(20);
     await ask("/watch forget", {}, here.user);

@@ -85,7 +85,7 @@ describe("a failed delivery", () => {
       deny: String(PERMISSION.sendMessages),
     });
     const missed = open();
-    await expect.poll(list, { timeout: 10_000 }).toMatch(/paused.*may not write there/);
+    await expect.poll(list, { timeout: 10_000 }).toMatch(/paused.*can't post there/);
     const resume = () => harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
     expect((await resume()).content).toContain("Send Messages");
     channel.permission_overwrites.length = 0;

@@ -82,7 +82,7 @@ describeWithRedis("two processes on one Redis", () => {
     await discord.driver.ask(owner, "/subscribe governance");
     await redis.kill();
     const failing = await discord.driver.ask(owner, "/subscribe list");
-    expect(failing.content).toContain("my own storage");
+    expect(failing.content).toContain("I can't reach my storage");
     await redis.start();
     await expect
       .poll(async () => textOf(await discord.driver.ask(owner, "/subscribe list")), { timeout: 10_000 })

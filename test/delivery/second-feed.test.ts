@@ -128,7 +128,7 @@ describe("a feed defined outside src/", () => {
     await until(direct(), /High tide at Reef/);
     expect(textOf(await ask("/watch list", {}, ana))).toContain("8 metres or more");
 
-    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch ended");
+    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch removed");
     await ask("/subscribe remove", { channel: high.id });
     const gulf = { place: "Gulf", height: 5, reading: 1, over: false };
     sea(reef, { place: "Bay", height: 4, reading: 2, over: true }, gulf);

@@ -174,7 +174,7 @@ it("offers the typed text before a list has been read", async () => {
   const intervals = () => ({ ms: HOUR });
   const offering = { directory, links, renderer: createRenderer(links), intervals };
   const offered = (kind: "party" | "token") => toChoices([kind], "quartz", offering);
-  expect(offered("party")).toEqual([{ name: expect.stringContaining("still being read"), value: "quartz" }]);
+  expect(offered("party")).toEqual([{ name: expect.stringContaining("still loading"), value: "quartz" }]);
   await fill();
-  expect(offered("token")).toEqual([{ name: expect.stringContaining("Nothing known"), value: "quartz" }]);
+  expect(offered("token")).toEqual([{ name: expect.stringContaining("No match"), value: "quartz" }]);
 });

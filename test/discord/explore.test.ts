@@ -68,14 +68,14 @@ describe("a newcomer exploring the ledger", () => {
     await driver().click(place, message, "Rewards");
     expect(titleOf(message)).toContain(`Rewards of ${validator?.sponsor.name}`);
     await driver().choose(place, message, "CC");
-    await driver().click(place, message, "Its update");
+    await driver().click(place, message, "Update");
     expect(titleOf(message)).toContain("Update");
   });
 
   it("sees the state of the network at a glance", async () => {
     const text = textOf(await driver().ask(somebody(), "/network"));
     expect(text).toMatch(/\*\*\d+\*\* of 45 validators active/);
-    expect(text).toContain("**3.42** transactions a second");
+    expect(text).toContain("**3.42** transactions per second");
     // The explorer reports changes too, without saying in which unit.
     expect(text).not.toMatch(/0\.0021/);
   });
@@ -124,8 +124,8 @@ describe("a newcomer exploring the ledger", () => {
     expect(text).toMatch(/Recently silent/);
     expect(text.indexOf(latest?.party.id.slice(-4) ?? "-")).toBeGreaterThan(0);
     expect(text).toMatch(/By version.*0\.4\.16.*most common|By version.*most common/);
-    await driver().click(place, message, "Behind");
-    expect(titleOf(message)).toBe("Validators: behind what most run");
+    await driver().click(place, message, "Outdated");
+    expect(titleOf(message)).toBe("Validators: outdated");
     await driver().choose(place, message, "Longest silent");
     expect(titleOf(message)).toBe("Validators: longest silent");
     const plain = await driver().ask(place, "/validator list", { status: "ALL", order: "DESC" });
@@ -142,7 +142,7 @@ describe("a newcomer exploring the ledger", () => {
     const other = await driver().ask(somebody(), "/validator show", {
       validator: `ghost::1220${"e".repeat(64)}`,
     });
-    expect(other.content).not.toContain("No validator has that id");
+    expect(other.content).not.toContain("Can't find a validator with that id");
   });
 
   it("opens any pasted id, link or name with /lookup", async () => {
@@ -154,40 +154,40 @@ describe("a newcomer exploring the ledger", () => {
     const request = ledger.voteRequests[3];
     const contract = ledger.contracts[5]?.contractId ?? "";
     const cases: readonly (readonly [string, string])[] = [
-      [` "${validator}", `, "That is a validator"],
-      [`\`${plain}\``, "That is a party"],
-      [`https://scan.example/parties/${encodeURIComponent(plain)}?tab=1`, "That is a party"],
-      [`[this](https://scan.example/#/tx/${update?.updateId})`, "That is a ledger update"],
+      [` "${validator}", `, "That's a validator"],
+      [`\`${plain}\``, "That's a party"],
+      [`https://scan.example/parties/${encodeURIComponent(plain)}?tab=1`, "That's a party"],
+      [`[this](https://scan.example/#/tx/${update?.updateId})`, "That's a ledger update"],
       [
         `<https://scan.example/events/${encodeURIComponent(update?.events[1]?.eventId ?? "")}>`,
         "ledger event",
       ],
-      [contract, "That is a contract"],
-      [ledger.tokens[0]?.contractId ?? "", "That is a token"],
-      [request?.contractId ?? "", "That is a vote request"],
-      [request?.firstContractId ?? "", "That is a vote request"],
-      [plain.replace(/(::1220..).*(....)$/, "$1…$2"), "That is a party"],
+      [contract, "That's a contract"],
+      [ledger.tokens[0]?.contractId ?? "", "That's a token"],
+      [request?.contractId ?? "", "That's a vote request"],
+      [request?.firstContractId ?? "", "That's a vote request"],
+      [plain.replace(/(::1220..).*(....)$/, "$1…$2"), "That's a party"],
     ];
     for (const [id, expected] of cases)
       expect(textOf(await driver().ask(somebody(), "/lookup", { id })), id).toContain(expected);
     const unknown = await driver().ask(somebody(), "/lookup", { id: "certainly nothing" });
-    expect(unknown.content).toMatch(/^Nothing is known by that/);
+    expect(unknown.content).toMatch(/^Can't find that/);
     expect(unknown.visibleTo).toBeDefined();
     const word = validator.split("-")[0] ?? "";
     for (const [id, words] of [
       ["ab", "Type at least 3 characters"],
-      ["https://discord.com/channels/1574727241080766465/1574727241080766472", "a link of Discord"],
+      ["https://discord.com/channels/1574727241080766465/1574727241080766472", "a Discord id or link"],
     ] as const)
       expect(textOf(await driver().ask(somebody(), "/lookup", { id }))).toContain(words);
     const many = await driver().ask(somebody(), "/lookup", { id: word });
-    expect(textOf(many)).toMatch(/Which one|That is/);
+    expect(textOf(many)).toMatch(/Which one|That's/);
   });
 
   it("gets an error, and is not told that an id is unknown, while the explorer does not answer", async () => {
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /tokens|vote-requests/ });
     harness.explorer.injectFault({ kind: "html" }, { path: /contracts/ });
     const answer = await driver().ask(somebody(), "/lookup", { id: `00${"c".repeat(136)}` });
-    expect(answer.content).toContain("cannot read");
+    expect(answer.content).toContain("can't read");
   });
 
   it("gets suggestions from memory, even for typos, and each of them opens", async () => {
@@ -203,14 +203,14 @@ describe("a newcomer exploring the ledger", () => {
     expect((await offered("/lookup", "id", name.replace(/(.)(.)/, "$2$1"))).join()).toContain(name);
     expect((await offered("/proposals show", "proposal", "")).length).toBe(25);
     expect(await offered("/party show", "party", "no such name at all")).toEqual([
-      expect.stringContaining("Nothing known by that name"),
+      expect.stringContaining("No match. You can also"),
     ]);
     // For an unknown complete id, the suggestion is the id itself, uncut.
     const whole = harness.explorer.ledger.contracts[9]?.contractId ?? "";
     const [echo] = await driver().complete(somebody(), "/lookup", "id", { id: whole });
     expect(harness.explorer.requests.length).toBe(before);
     const found = await driver().ask(somebody(), "/lookup", { id: String(echo?.value ?? "") });
-    expect(textOf(found)).toContain("That is a contract");
+    expect(textOf(found)).toContain("That's a contract");
     const chosen = choices.find((choice) => choice.name.includes(name));
     const opened = await driver().ask(somebody(), "/validator show", {
       validator: String(chosen?.value ?? ""),
@@ -263,7 +263,7 @@ describe("a newcomer exploring the ledger", () => {
     const name = harness.explorer.ledger.validators.find((each) => each.party.name)?.party.name ?? "";
     for (;;) {
       const names = await offered("/validator show", "validator", name);
-      if (!names.join().includes("still being read")) {
+      if (!names.join().includes("still loading")) {
         expect(names.join()).toContain(name);
         break;
       }
@@ -317,7 +317,7 @@ describe("the price chart", () => {
     const { driver, people, channels, world } = harness.discord;
     const place = { user: people.ana, channel: channels.general };
     const first = await driver.ask(place, "/price");
-    expect(textOf(first)).toMatch(/watch/);
+    expect(textOf(first)).toMatch(/track/);
     expect(first.attachments).toEqual([]);
     const sent = () => harness.explorer.requests.filter(({ path }) => path.endsWith("get-price")).length;
     for (let at = 0; at < 4; at += 1) {
@@ -331,13 +331,13 @@ describe("the price chart", () => {
     const message = await driver.ask(place2, "/price");
     expect(message.attachments[0]?.filename).toBe("price-1d.png");
     expect(message.attachments[0]?.description).toMatch(/The price of one CC over 24 hours: from 0.1/);
-    expect(textOf(message)).toContain("watching the price since");
+    expect(textOf(message)).toContain("tracked the price since");
     await driver.click(place2, message, "7 days");
     expect(message.attachments.map(({ filename }) => filename)).toEqual(["price-7d.png"]);
     await driver.click(place2, message, "30 days");
     // 30 days use one sample per two hours. Depending on the time, there are two or three.
     const drawn = message.attachments.map(({ filename }) => filename);
     if (drawn.length > 0) expect(drawn).toEqual(["price-30d.png"]);
-    else expect(textOf(message)).toContain("its chart comes once there is enough to see");
+    else expect(textOf(message)).toContain("The chart appears once there's enough data");
   });
 });

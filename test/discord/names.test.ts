@@ -69,10 +69,10 @@ describe("a name typed without choosing a suggestion", () => {
 
   it("says privately that there is no match", async () => {
     const nobody = await ask("/validator show", "validator", "nobody at all");
-    expect(nobody.content).toMatch(/^No validator has that id or name/);
+    expect(nobody.content).toMatch(/^Can't find a validator with that id or name/);
     expect(nobody.visibleTo).toBeDefined();
     const untitled = await ask("/proposals votes", "proposal", "nothing like it");
-    expect(untitled.content).toMatch(/^No vote request has that id or title/);
+    expect(untitled.content).toMatch(/^Can't find a vote request with that id or title/);
   });
 
   it("finds a recently announced vote request by its title", async () => {

@@ -70,7 +70,7 @@ describe("/proposals", () => {
   it("filters by kind, and offers the other kinds in a menu", async () => {
     const configuration = await ask("/proposals list", { kind: "configuration" });
     expect(titlesIn(configuration)).toEqual([]);
-    expect(textOf(configuration)).toContain("Vote requests: the open ones first, configuration");
+    expect(textOf(configuration)).toContain("Vote requests: open first, configuration");
     expect(textOf(configuration)).toContain("1 vote request");
     expect(titlesIn(await choose(configuration, "All kinds"))).toContain("Near motion");
   });
@@ -106,9 +106,11 @@ describe("/proposals", () => {
     harness.pass(30 * 60_000);
     const unsorted = await harness.discord.world.until(async () => {
       const others = await ask("/proposals list", { kind: "other" });
-      return /in no kind yet/.test(textOf(others)) && others;
+      return /not sorted by kind yet/.test(textOf(others)) && others;
     }, "the new request");
-    expect(textOf(unsorted)).toMatch(/\d vote requests? (is|are) in no kind yet: I am still reading what/);
+    expect(textOf(unsorted)).toMatch(
+      /\d vote requests? (is|are) not sorted by kind yet: I'm still reading what/,
+    );
     expect(titlesIn(unsorted)).toEqual([]);
   });
 });

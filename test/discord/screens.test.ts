@@ -46,7 +46,7 @@ describe("a person in a channel", () => {
     for (const typed of ["many", "0", "13", "400"]) {
       const wrong = await driver().submit(ana(), await driver().open(ana(), list, "j"), [typed]);
       expect(wrong.visibleTo).toBe(ana().user.id);
-      expect(wrong.content).toContain("a whole number from 1 to 12");
+      expect(wrong.content).toContain("a page number from 1 to 12");
     }
     await driver().submit(ana(), await driver().open(ana(), list, "j"), ["12"]);
     expect(driver().find(list, "j").label).toBe("12 / 12");
@@ -91,11 +91,11 @@ describe("a person in a channel", () => {
     for (const [command, given] of [
       ["/validator show", { validator: "nobody" }],
       ["/party show", { party: `nobody::1220${"0".repeat(64)}` }],
-      ["/proposals show", { proposal: "nothing" }],
+      ["/proposals show", { proposal: "zzzz" }],
     ] as const) {
       const message = await driver().ask(ana(), command, given);
       expect(message.visibleTo).toBe(ana().user.id);
-      expect(message.content).toMatch(/^No .*that id/);
+      expect(message.content).toMatch(/^Can't find .*that id/);
     }
   });
 
@@ -130,7 +130,7 @@ describe("a person in a channel", () => {
     await harness.discord.world.until(() => interaction.answered === 5, "the deferral");
     const message = await driver().answered(interaction);
     expect(message.visibleTo).toBe(ben().user.id);
-    expect(message.content).toContain("No validator has that id");
+    expect(message.content).toContain("Can't find a validator with that id");
     expect(interaction.original).toBeUndefined();
   });
 

@@ -175,16 +175,16 @@ describe("an action", () => {
       baseConfig: object | null = { voteCooldownTime: span("60000000"), maxTextLength: "1" },
     ) => read(dso("SRARC_SetConfig", { baseConfig, newConfig })).summary;
     expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "1" })).toBe(
-      "Least time between two votes of one SV 1 → 2 min",
+      "Minimum time between two votes of one SV 1 → 2 min",
     );
     expect(set({ voteCooldownTime: span("120000000"), maxTextLength: "2" })).toBe(
-      "Least time between two votes of one SV 1 → 2 min, longest text 1 → 2 characters",
+      "Minimum time between two votes of one SV 1 → 2 min, maximum text length 1 → 2 characters",
     );
     const long = { voteCooldownTime: span("5400000000"), maxTextLength: "1" };
     expect(set({ voteCooldownTime: span("9000000000"), maxTextLength: "1" }, long)).toBe(
-      "Least time between two votes of one SV 1 h 30 min → 2 h 30 min",
+      "Minimum time between two votes of one SV 1 h 30 min → 2 h 30 min",
     );
-    expect(set({ maxTextLength: "1" })).toBe("Least time between two votes of one SV removed");
+    expect(set({ maxTextLength: "1" })).toBe("Minimum time between two votes of one SV removed");
     expect(set({ maxTextLength: "1" }, null)).toBeNull();
   });
 

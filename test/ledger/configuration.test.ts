@@ -36,12 +36,12 @@ describe("a configuration's changes", () => {
     [
       { transferPreapprovalFee: "0.0027" },
       { transferPreapprovalFee: 0.003 },
-      "Transfer pre-approval fee: 0.0027 USD a day → 0.003 USD a day",
+      "Transfer pre-approval fee: 0.0027 USD per day → 0.003 USD per day",
     ],
     [
       { transferPreapprovalFee: null },
       { transferPreapprovalFee: "1.0" },
-      "Transfer pre-approval fee: — → 1 USD a day",
+      "Transfer pre-approval fee: — → 1 USD per day",
     ],
     [
       { decentralizedSynchronizer: { fees: { extraTrafficPrice: "16.67", minTopupAmount: "200000" } } },
@@ -105,8 +105,8 @@ describe("a configuration's changes", () => {
       },
     });
     expect(lines(curve(["15768000000000", "20000000000.0"], [year, "1.0"]), curve([year, "2.0"]))).toEqual([
-      "Minting curve after 365 d: coin minted a year: 1 CC → 2 CC",
-      "Minting curve after 182 d 12 h: coin minted a year: 20,000,000,000 CC → —",
+      "Minting curve after 365 d: coins minted per year: 1 CC → 2 CC",
+      "Minting curve after 182 d 12 h: coins minted per year: 20,000,000,000 CC → —",
     ]);
   });
 

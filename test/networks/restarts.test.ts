@@ -100,18 +100,18 @@ describe("a bot whose networks change", () => {
     await harness.restart({ NETWORKS: "main" });
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list).toMatch(/governance · test/);
-    expect(list).toContain("resting");
+    expect(list).toContain("on hold");
     const gone = titleOf(await driver().ask(owner(), "/price"));
     expect(gone).not.toContain("Net");
     second.ledger.openVoteRequest({ title: "While it was out" });
     const button = driver().find(firstAnswer, "Refresh");
     button.custom_id = "rte~price";
-    expect((await driver().click(owner(), firstAnswer, "rte~price")).content).toContain("do not serve");
+    expect((await driver().click(owner(), firstAnswer, "rte~price")).content).toContain("no longer cover");
     const edited = await driver().ask(owner(), "/subscribe edit", {
       channel: harness.discord.channels.general.id,
       votes: true,
     });
-    expect(edited.content).toContain("rests");
+    expect(edited.content).toContain("on hold");
   });
 
   it("continues when the network is back, without duplicate announcements", async () => {
@@ -129,7 +129,7 @@ describe("a bot whose networks change", () => {
     await driver().ask(owner(), "/watch validator", { validator, network: "test" });
     await harness.restart({ NETWORKS: "main" });
     const watches = await driver().ask(owner(), "/watch list");
-    expect(textOf(watches)).toContain("resting");
+    expect(textOf(watches)).toContain("on hold");
     const option = driver()
       .components(watches)
       .flatMap((each) => each.options ?? [])[0];
@@ -137,7 +137,9 @@ describe("a bot whose networks change", () => {
     await driver().click(owner(), watches, "Remove");
     expect(textOf(watches)).toContain("0 of 20");
     const channel = harness.discord.channels.general.id;
-    expect(titleOf(await driver().ask(owner(), "/subscribe remove", { channel }))).toBe("Subscription ended");
-    expect(textOf(await driver().ask(owner(), "/subscribe list"))).not.toContain("resting");
+    expect(titleOf(await driver().ask(owner(), "/subscribe remove", { channel }))).toBe(
+      "Subscription removed",
+    );
+    expect(textOf(await driver().ask(owner(), "/subscribe list"))).not.toContain("on hold");
   });
 });

@@ -35,7 +35,7 @@ describe("a bot with an HTTP_PORT", () => {
     discord.trap({ method: "GET", path, times: 5, error });
     await harness.start();
     const get = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text();
-    expect(await get()).toContain("the commands are not registered yet");
+    expect(await get()).toContain("the commands aren't registered yet");
     const told = () => world.read(channels.governance).map((message) => message.content);
     await world.until(
       () => told().some((text) => text.includes("the commands are not registered")),
@@ -127,7 +127,7 @@ describe("a bot with an HTTP_PORT", () => {
     const { port } = taken.address() as AddressInfo;
     await harness.bot().stop();
     await expect(harness.start({ HTTP_PORT: String(port) })).rejects.toThrow(
-      new RegExp(`HTTP_PORT ${port} cannot be opened`),
+      new RegExp(`HTTP_PORT ${port} can't be opened`),
     );
     taken.close();
   });

@@ -211,12 +211,12 @@ describe("the topics", () => {
     expect(rows).toEqual([
       ["new", true, "new vote requests"],
       ["outcome", true, "outcomes"],
-      ["reminders", true, "reminders (48h 24h 6h before each deadline)"],
+      ["reminders", true, "reminders (48 h, 24 h and 6 h before each deadline)"],
       ["decided", true, "decisions"],
       ["overdue", true, "overdue requests"],
       ["changes", false, "changes"],
       ["votes", false, "votes"],
-      ["calendar", false, "events in the server's calendar"],
+      ["calendar", false, "server events"],
     ]);
     for (const { description } of Object.values(topics)) expect(description).toMatch(/^[A-Z][\w ,']{5,80}$/);
   });

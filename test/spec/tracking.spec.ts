@@ -32,7 +32,7 @@ describe("firstSeen", () => {
     ["treats missing counts as no votes", { yesCount: null, noCount: null }, false, { needsDetail: false }],
     ["counts a no vote as a vote", { yesCount: 0, noCount: 1 }, false, { needsDetail: true }],
     ["ignores a closed request", { status: "Rejected" }, false, { phase: "ignored", closedAt: NOW }],
-    ["treats an unknown status as open before the deadline", { status: "Odd" }, false, { phase: "open" }],
+    ["treats an unknown status as open before the quorum date", { status: "Odd" }, false, { phase: "open" }],
     [
       "treats an unknown status as over after both dates",
       { status: "Odd", voteBefore: NOW - 2, targetEffectiveAt: NOW - 1 },

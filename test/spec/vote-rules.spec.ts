@@ -64,7 +64,7 @@ describe("a vote", () => {
   it.each<[string, ReturnType<typeof state>, over: boolean, open: boolean]>([
     ["is over with a final status, whatever the dates", state("Rejected", NOW + DAY), true, false],
     ["is open with an open status, whatever the dates", state("Open", NOW - DAY), false, true],
-    ["is open with an unknown status before the deadline", state("Closed", NOW + 1), false, true],
+    ["is open with an unknown status before the quorum date", state("Closed", NOW + 1), false, true],
     ["is over with an unknown status at the deadline", state("Closed", NOW), true, false],
     [
       "is open with an unknown status before the effective date",

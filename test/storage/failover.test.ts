@@ -75,7 +75,7 @@ describeWithRedis("a failover of Redis", () => {
     await next.replicate(old);
     await next.promote();
     await old.replicate(next);
-    await expect.poll(readyz, { timeout: 20_000 }).toContain("the state cannot be written");
+    await expect.poll(readyz, { timeout: 20_000 }).toContain("the state can't be written");
     explorer.ledger.openVoteRequest({ title: "During the failover" });
 
     address.leadTo(next);

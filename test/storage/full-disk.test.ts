@@ -43,7 +43,7 @@ describeWithLimits("a full disk", () => {
     ledger.openVoteRequest({ title: "Meanwhile" });
     await world.until(() => polls() > before + 4, "some polls");
     expect(textOf(await driver.ask(owner, "/price"))).toContain("USD");
-    expect(textOf(await driver.ask(owner, "/subscribe governance"))).toContain("my own storage");
+    expect(textOf(await driver.ask(owner, "/subscribe governance"))).toContain("I can't reach my storage");
     expect(lines().length - said).toBeLessThan(3);
     expect(messages("Meanwhile")).toEqual(told.map(() => 0));
 

@@ -97,9 +97,9 @@ describe("a long id", () => {
     const body = JSON.stringify({ content: [], totalElements: 0, totalPages: 0, number: 0, size: 100 });
     harness.explorer.injectFault({ kind: "body", body }, { path: /\/rewards\/a-very/ });
     const madeUp = await driver.ask(ana, "/party rewards", { party: LONG });
-    expect(textOf(madeUp)).toContain("rewards of this party");
+    expect(textOf(madeUp)).toContain("rewards for this party");
     await driver.click(ana, madeUp, "Refresh");
-    expect(textOf(madeUp)).toContain("rewards of this party");
+    expect(textOf(madeUp)).toContain("rewards for this party");
     await harness.bot().stop();
     const state = createState(openFileStore(harness.dataDir), { log: quiet });
     expect((await state.open(longIds).list()).size).toBe(0);

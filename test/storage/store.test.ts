@@ -88,7 +88,7 @@ describe("a store in a file", () => {
 
   it("explains in one sentence why it cannot be used", () => {
     expect(() => openFileStore(join(fileURLToPath(import.meta.url), "data"))).toThrow(
-      /DATA_DIR: .* wants a folder the bot may write to/,
+      /DATA_DIR: .* Set it to a folder the bot can write to/,
     );
   });
 });

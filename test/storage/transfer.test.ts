@@ -65,7 +65,7 @@ describeWithRedis("the state", () => {
       "cannot be read as JSON",
     );
     writeFileSync(given, "[]");
-    expect(run({ DATA_DIR: to }, "import", given).said).toContain("no exported state");
+    expect(run({ DATA_DIR: to }, "import", given).said).toContain("isn't an exported state");
     expect(run({ DATA_DIR: to }, "perhaps").said).toContain("Use: npm run state");
     await redis.close();
   });

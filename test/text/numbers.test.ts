@@ -60,7 +60,7 @@ describe("bytes", () => {
     ["1500", "1.5 kB"],
     ["2000000", "2 MB"],
     ["3200000000", "3.2 GB"],
-    [null, "not known"],
+    [null, "unknown"],
   ])("shows %s as %s", (count, text) => {
     expect(bytes(count)).toBe(text);
   });

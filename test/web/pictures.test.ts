@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { givePrices } from "../../sandbox/history.js";
-import { announce, keptStructures, makePictureStack, structureOf } from "../../sandbox/pictures.js";
+import { alertOps, announce, keptStructures, makePictureStack, structureOf } from "../../sandbox/pictures.js";
 import type { Stack } from "../../sandbox/stack.js";
 
 /** Checks that the pictures in the documents match the bot. If this fails, update them with `npm run screenshots`. */
@@ -23,6 +23,7 @@ it("pictures in the documents are up to date", { timeout: 60_000 }, async () => 
     list: structureOf(await driver.ask(ana, "/validator list")),
     chart: structureOf(await driver.ask(ana, "/price")),
     announcement: structureOf(await announce(place)),
+    alert: structureOf(await alertOps(place)),
   };
   expect(shown).toEqual(keptStructures());
 });

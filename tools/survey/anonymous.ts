@@ -4,21 +4,21 @@ import { ACTIONS } from "../../src/ledger/action-table.js";
 
 const DOCUMENTED = documentedNames();
 
-/** Rows of an array, and letters of a text, that a report shows. */
+/** Maximum number of rows of an array, and of fields of an object, in a report. */
 const MAX_ROWS = 3;
 const MAX_FIELDS = 60;
-/** An object with more fields that nobody knows is a map, whose keys may be names. */
+/** Number of undocumented fields above which an object counts as a map, whose keys may be names. */
 const MAX_UNKNOWN = 10;
 const MAX_DEPTH = 12;
 const MAX_JSON = 100_000;
 
-/** Constructors and numbers: they name nobody. */
+/** Constructors, which do not identify anyone. */
 const CONSTRUCTOR = /^(?:[A-Z]*ARC_\w+|VRO_\w+|DS_\w+)$/;
-/** An amount, a count, or a time in milliseconds or microseconds; other digits may be somebody's number. */
+/** An amount, a count, or a time in milliseconds or microseconds. Other digits may identify someone. */
 const NUMBER = /^-?(?:\d{1,6}|\d{1,15}\.\d{1,12}|1[5-9]\d{11}|1[5-9]\d{14})$/;
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]{5,20}(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const VERSION = /^\d+(?:\.\d+){1,3}(?:-(?:snapshot|rc|alpha|beta|dev)[.\d]*)?$/i;
-/** Fields of the explorer's own whose values are words, in letters that a name might have as well. */
+/** Explorer fields with fixed words as values, although the same letters could be a name. */
 const WORD_FIELDS: ReadonlySet<string> = new Set([
   "status",
   "transferType",
@@ -28,7 +28,7 @@ const WORD_FIELDS: ReadonlySet<string> = new Set([
   "packageName",
   "choice",
 ]);
-/** Fields that hold whatever the ledger has: there, any key and any word may be somebody's name. */
+/** Fields with arbitrary data from the ledger, in which any key and any word may be a name. */
 const FREE_FIELDS: ReadonlySet<string> = new Set([
   "actionConfig",
   "rawPayload",
@@ -36,7 +36,7 @@ const FREE_FIELDS: ReadonlySet<string> = new Set([
   "issuerRequirementsJson",
   "holderRequirementsJson",
 ]);
-/** Keys of what the ledger has that are the ledger's own: the fields of actions, of a vote request and of an update. */
+/** Keys of ledger data that are not names: fields of actions, vote requests and updates. */
 const LEDGER_FIELDS: ReadonlySet<string> = new Set([
   ...[...ACTIONS.values()].flatMap(({ fields }) => fields.flatMap(([path]) => path.split("."))),
   ..."_1 _2 action amuletRulesAction ansEntryContextAction baseConfig body dsoAction map microseconds newConfig optCastAt reason requester sv tag targetEffectiveAt trackingCid url value voteBefore votes accept".split(
@@ -47,7 +47,10 @@ const LEDGER_FIELDS: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** Replaces whatever names or identifies somebody, the same thing by the same stand-in throughout one report. */
+/**
+ * Creates an anonymizer, which replaces names and ids. Within a report, the same value always has the same
+ * replacement.
+ */
 export function createAnonymizer() {
   const standIns = new Map<string, string>();
 
@@ -75,13 +78,16 @@ export function createAnonymizer() {
       try {
         return JSON.stringify(of(parseJson(text), field, depth + 1, true));
       } catch {
-        // No JSON after all.
+        // The text is not JSON.
       }
     }
     return standInFor(text);
   };
 
-  /** The explorer's own fields keep their names, also those that nobody knew; the ledger's if they are known. */
+  /**
+   * Returns the key to show: fields of the explorer are kept even if undocumented, fields of ledger data only
+   * if known.
+   */
   const keyOf = (key: string, isFree: boolean): string =>
     LEDGER_FIELDS.has(key) || DOCUMENTED.has(key) || (!isFree && /^[a-z]\w{0,40}$/.test(key))
       ? key
@@ -107,11 +113,14 @@ export function createAnonymizer() {
   };
 
   return {
-    /** A JSON value with its ids and names replaced, and its arrays cut. @param isFree it is whatever the ledger has */
+    /**
+     * Returns a JSON value with ids and names replaced and arrays shortened.
+     * @param isFree true for arbitrary ledger data
+     */
     json: (value: unknown, isFree: boolean): unknown => of(value, "", 0, isFree),
-    /** The name of a field that nobody knows. */
+    /** Returns the name of an undocumented field, replaced if it may be a name. */
     key: (name: string): string => keyOf(name, false),
-    /** Words that were found, which may be somebody's: a constructor, or one of the explorer's own. */
+    /** Returns a word from an answer, replaced if it may be a name. */
     word: (field: string, word: string): string => ofText(word, field, 0, FREE_FIELDS.has(field)),
   };
 }

@@ -11,28 +11,31 @@ import {
 import { ExplorerError, type ExplorerProblem } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
 
-/** One request, and what came of it. */
+/** A request and its result. */
 export interface Exchange {
   readonly endpoint: EndpointName;
-  /** Below /v1, with its query: it may hold ids. */
+  /** Path below /v1 with its query. It may contain ids. */
   readonly address: string;
-  /** "answered", or why not. */
+  /** "answered", or the problem. */
   readonly outcome: "answered" | ExplorerProblem;
   readonly status: number | undefined;
   readonly ms: number;
   readonly bytes: number;
-  /** The answer; undefined if there is none. */
+  /** The answer. `undefined` if there is none. */
   readonly json?: unknown;
-  /** Whether it asks for something that is not there. */
+  /** True if it asks for something that does not exist. */
   readonly isProbe: boolean;
-  /** How often it was sent. */
+  /** Number of times that it was sent. */
   readonly tries: number;
 }
 
-/** Whether it brought an answer. */
+/** True if the explorer answered. */
 export const isAnswered = ({ outcome }: Exchange): boolean => outcome === "answered";
 
-/** Whether it shows something: an answer, or a request that is not accepted. A limit or a failure says nothing of it. */
+/**
+ * True if the result says something about the endpoint: an answer, or a rejected request. A rate limit or a
+ * failure does not.
+ */
 export const isTelling = ({ outcome }: Exchange): boolean =>
   outcome === "answered" || outcome === "rejected" || outcome === "missing" || outcome === "withheld";
 
@@ -44,24 +47,27 @@ export type Ask = <Name extends EndpointName>(
 ) => Promise<Exchange>;
 
 const TRY_MS = 20_000;
-/** A pause that the explorer asks for is granted once, up to this, in ms; what fails otherwise is tried again after the other. */
+/**
+ * Maximum pause that is granted once if the explorer asks for it, and delay before other failed requests are
+ * retried, in ms.
+ */
 const MAX_PAUSE_MS = 60_000;
 const AGAIN_MS = 1_000;
 
-/** An endpoint's path, with what stands for ids: `validators/{id}`. */
+/** Returns an endpoint's path with placeholders for ids, such as `validators/{id}`. */
 export function pathOf(endpoint: EndpointName): string {
   const id = "{id}";
   const parameters = { validatorId: id, partyId: id, contractId: id, eventId: id, updateId: id, id };
-  // Each endpoint takes what it needs of these.
+  // Each endpoint picks the parameters that it needs.
   const [path] = targetOf(endpoint, parameters as unknown as Parameters<typeof endpoint>);
   return decodeURIComponent(path);
 }
 
-/** Whether an endpoint answers pages of rows. */
+/** True if an endpoint returns pages of rows. */
 export const isList = (endpoint: EndpointName): boolean => "key" in endpoints[endpoint];
 
 /**
- * Asks the explorer one thing after another.
+ * Creates a function that sends requests to the explorer one after another.
  * @param onSent called before each request
  */
 export function createAsk(

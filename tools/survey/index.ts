@@ -9,17 +9,17 @@ import { isGrave, meaningOf, SEEN_IN, wordsOf } from "./meaning.js";
 import { isDifference, type Observation } from "./observation.js";
 import { walk } from "./walk.js";
 
-/** What was asked of an explorer, and what was found out. */
+/** Requests to an explorer and the findings. */
 export interface EndpointsCheck {
   readonly exchanges: readonly Exchange[];
   /** In the order of the endpoints. */
   readonly observations: readonly Observation[];
 }
 
-/** The bot gives an answer up after so long, in ms. */
+/** The bot's timeout for an answer, in ms. */
 const GIVEN_UP_MS = 10_000;
 
-/** What an endpoint's answers show by themselves, or that there are none. */
+/** Returns findings from an endpoint's own answers, or that there are no answers. */
 function observe(endpoint: EndpointName, exchanges: readonly Exchange[]): Observation[] {
   const asked = exchanges.filter((each) => each.endpoint === endpoint && !each.isProbe);
   const answered = asked.filter(isAnswered);
@@ -50,7 +50,10 @@ const slow = (endpoint: EndpointName, ms: number): Observation => ({
   meaning: `The bot gives up after 10 s: ${SEEN_IN[endpoint]}.`,
 });
 
-/** What could not be asked for: nothing is answered at all, or nothing that was read names one. */
+/**
+ * Returns the finding for an endpoint without requests: the explorer does not answer at all, or no id was
+ * found.
+ */
 const notAsked = (endpoint: EndpointName, exchanges: readonly Exchange[]): Observation => {
   const isRefused = exchanges.some(({ outcome }) => outcome === "refused");
   const why = isRefused
@@ -72,9 +75,9 @@ function unanswered({ endpoint, outcome, status }: Exchange): Observation {
 }
 
 /**
- * Asks every endpoint with the operator's own key, some 40 requests within the budget, and compares the answers with what the
- * bot expects.
- * @param onProgress called before each request with how many have been sent
+ * Requests every endpoint with the operator's API key, about 40 requests within the budget, and compares the
+ * answers with the documentation.
+ * @param onProgress called before each request with the number of requests sent so far
  */
 export async function checkEndpoints(
   config: ExplorerConfig,
@@ -105,7 +108,7 @@ export async function checkEndpoints(
   return { exchanges, observations };
 }
 
-/** Rows in columns. */
+/** Formats rows as aligned columns. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
@@ -116,7 +119,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** What was found, as lines: every endpoint, then each difference with what it means for people. */
+/** Yields the findings as lines: every endpoint, then each difference with its effect on people. */
 export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generator<string> {
   const worst = (endpoint: EndpointName) => {
     const results = observations.filter((each) => each.endpoint === endpoint).map(({ result }) => result);
@@ -157,7 +160,7 @@ export function* tablesOf({ exchanges, observations }: EndpointsCheck): Generato
   ]);
 }
 
-/** Everything that was found, as JSON to attach to an issue: its ids and names are replaced. */
+/** Returns all findings as JSON to attach to an issue. Ids and names are replaced. */
 export function reportOf({ exchanges, observations }: EndpointsCheck): string {
   const anonymous = createAnonymizer();
   const toObservation = ({ endpoint: _, word, name, detail, path, ...rest }: Observation) => {

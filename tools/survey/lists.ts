@@ -6,10 +6,10 @@ import { toCount, toRecord } from "../../src/explorer/values.js";
 import { type Exchange, isAnswered, isTelling } from "./ask.js";
 import type { Observation } from "./observation.js";
 
-/** Lists may change by so many rows between two requests. */
+/** Maximum number of rows by which a list may change between two requests. */
 const SHIFT = 20;
 
-/** The rows of a list's answer; none if it cannot be read. */
+/** Returns the rows of a list's answer. Empty if it cannot be read. */
 export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): readonly ListRow<Name>[] {
   try {
     return (parseAnswer(name, json) as unknown as Page<ListRow<Name>>).content;
@@ -18,7 +18,7 @@ export function rowsOf<Name extends ListName>(name: Name, { json }: Exchange): r
   }
 }
 
-/** How many rows were sent, and how many there are as the explorer counts them. */
+/** Returns the number of rows sent, and the totals that the explorer states. */
 export function countsOf({ json }: Exchange) {
   const page = toRecord(json);
   const content = Array.isArray(json) ? json : page?.content;
@@ -31,11 +31,14 @@ export function countsOf({ json }: Exchange) {
   };
 }
 
-/** The page that holds a list's last row, as far as it can be reached. @param size rows that a page holds */
+/**
+ * Returns the number of a list's last reachable page.
+ * @param size rows per page
+ */
 export const lastPageOf = (total: number, size: number): number =>
   size === 0 ? 0 : Math.min(REACHABLE_ROWS / ROWS_PER_REQUEST - 1, Math.max(0, Math.ceil(total / size) - 1));
 
-/** Whether DESC: the newest or largest first. */
+/** Checks that DESC puts the newest or largest rows first. */
 export function orderOf<Name extends ListName>(
   name: Name,
   exchange: Exchange,
@@ -44,7 +47,7 @@ export function orderOf<Name extends ListName>(
   const values = rowsOf(name, exchange).flatMap((row) => rankOf(row) ?? []);
   const steps = values.slice(1).map((value, at) => value - (values[at] ?? value));
   const [up, down] = [steps.filter((step) => step > 0).length, steps.filter((step) => step < 0).length];
-  // Equal ones say nothing; a few that moved meanwhile are no other order.
+  // Ignore equal neighbors, and a few rows that moved between requests.
   const moved = up + down;
   if (moved < 3) return [];
   if (up < moved / 10)
@@ -54,7 +57,7 @@ export function orderOf<Name extends ListName>(
   return [{ endpoint: name, result: "fail", path: "$.content[*]", detail, meaning }];
 }
 
-/** Whether what a page says of the whole list agrees with itself and with the list's last page. */
+/** Checks that a page's totals are consistent, and match the list's last page. */
 export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | undefined): Observation[] {
   const { sent, elements, count, pages, last: isLast } = countsOf(first);
   const warn = (path: string, detail: string, meaning: string): Observation => ({
@@ -125,10 +128,10 @@ export function totalsOf(name: EndpointName, first: Exchange, last: Exchange | u
   return found;
 }
 
-/** Whether a list is so long that its last pages cannot be reached. */
+/** True if a list is too long for its last pages to be reached. */
 const isLong = (total: number): boolean => total > REACHABLE_ROWS - ROWS_PER_REQUEST;
 
-/** Whether page 50, the last one that is documented, has rows if the list is long enough. */
+/** Checks that page 50, the last documented one, has rows if the list is long enough. */
 export function lastPageMissing(
   name: EndpointName,
   total: number,
@@ -147,8 +150,8 @@ export function lastPageMissing(
 }
 
 /**
- * Whether no more rows than the documented 5,100 can be reached.
- * @param beyond page 51 of a list that is longer
+ * Checks that only the documented 5,100 rows can be reached.
+ * @param beyond answer for page 51 of a longer list
  */
 export function reachOf(name: EndpointName, beyond: Exchange): Observation[] {
   const refused = beyond.outcome === "rejected" || beyond.outcome === "missing";
@@ -165,7 +168,7 @@ export function reachOf(name: EndpointName, beyond: Exchange): Observation[] {
   ];
 }
 
-/** A list's rows as they were sent, each as text. */
+/** Returns a list's rows as raw text. */
 function textsOf({ json }: Exchange): readonly string[] {
   const content = Array.isArray(json) ? json : toRecord(json)?.content;
   return Array.isArray(content) ? content.map((row) => JSON.stringify(row)) : [];
@@ -174,13 +177,13 @@ function textsOf({ json }: Exchange): readonly string[] {
 /** The finding that a list ignores `page`. */
 export const FIRST_AGAIN = "the first rows come whatever page is asked for";
 
-/** Whole rows, and most of them: one that came meanwhile moves the others. */
+/** True if most rows are the same. A new row moves the others. */
 function areSame(first: readonly string[], others: readonly string[]): boolean {
   const known = new Set(first);
   return others.filter((row) => known.has(row)).length > others.length / 2;
 }
 
-/** Where a list whose endpoint documents its parameters does not honour them: what of it cannot be shown. */
+/** Checks if a list with documented parameters ignores them, and describes what the bot cannot show then. */
 export function pagesMissing(name: ListName, first: Exchange, last: Exchange | undefined): Observation[] {
   const { sent, elements, count } = countsOf(first);
   const fail = (detail: string, meaning: string): Observation[] => [
@@ -198,8 +201,8 @@ export function pagesMissing(name: ListName, first: Exchange, last: Exchange | u
 }
 
 /**
- * Whether a list whose endpoint documents no parameters honours `page` and `size`, and how far it goes.
- * @param small its page 1 of five rows
+ * Checks if a list with undocumented parameters supports `page` and `size`, and how many rows it returns.
+ * @param small its page 1 with five rows
  */
 export function pagingOf(
   name: ListName,

@@ -2,7 +2,7 @@ import { type AnswerDifference, type ESSENTIAL, mayBeLeftOut } from "../../src/e
 import type { EndpointName } from "../../src/explorer/endpoints.js";
 import { isList } from "./ask.js";
 
-/** Where people see what an endpoint answers; docs/explorer-api.md has the same. */
+/** Places in which an endpoint's data appears. docs/explorer-api.md has the same list. */
 export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
   validators: "`/validator list`, `/validator versions`, alerts, completion",
   newValidators: "`/validator new`, announcements of newcomers",
@@ -28,7 +28,7 @@ export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
   price: "`/price`, its alerts and its chart",
 };
 
-/** What is lost with a field that more than a line on a screen depends on, by endpoint and path. */
+/** Effects of missing fields that are more than a line on a screen, by endpoint and path. */
 const LOST: Readonly<Record<(typeof ESSENTIAL)[number], string>> = {
   "voteRequests $": "No vote request is announced.",
   "voteRequests $.content": "No vote request is announced.",
@@ -56,17 +56,17 @@ const LOST: Readonly<Record<(typeof ESSENTIAL)[number], string>> = {
 
 const lost: ReadonlyMap<string, string> = new Map(Object.entries(LOST));
 
-/** Whether something that people rely on is lost with a difference. */
+/** True if a difference breaks something that people rely on. */
 export function isGrave(endpoint: EndpointName, difference: AnswerDifference): boolean {
   const { path, isRead, kind, lackedBy = 0 } = difference;
   if (isRead || kind === "new" || !lost.has(`${endpoint} ${path}`)) return false;
   return !mayBeLeftOut(endpoint, difference) || lackedBy > 1;
 }
 
-/** What a page says of itself that the bot does not use. */
+/** Page metadata that the bot does not use. */
 const UNUSED = /^\$\.(pageable|sort|first|size|number|numberOfElements|empty|totalPages)\b/;
 
-/** What a difference means for the people who use the bot, in a sentence. */
+/** Describes the effect of a difference on the bot's users in one sentence. */
 export function meaningOf(endpoint: EndpointName, difference: AnswerDifference): string {
   const { kind, path, isRead } = difference;
   if (kind === "new" && !isRead) return "It is not shown; nothing is lost.";
@@ -82,7 +82,7 @@ export function meaningOf(endpoint: EndpointName, difference: AnswerDifference):
   );
 }
 
-/** What a difference is, in words. */
+/** Describes a difference in words. */
 export function wordsOf(endpoint: EndpointName, difference: AnswerDifference): string {
   const { kind, found, expected, lackedBy = 0 } = difference;
   switch (kind) {

@@ -1,25 +1,25 @@
 import type { EndpointName } from "../../src/explorer/endpoints.js";
 
-/** One thing that was found out about an endpoint. */
+/** A finding about an endpoint. */
 export interface Observation {
   readonly endpoint: EndpointName;
   /**
    * - "pass": as expected
-   * - "unasked": there was nothing to ask for, so nothing is known
-   * - "warn": different, and the bot copes
+   * - "unasked": unknown, because there was nothing to ask for
+   * - "warn": different, but the bot can handle it
    * - "fail": different, and people miss something
    */
   readonly result: "pass" | "unasked" | "warn" | "fail";
-  /** Where in the JSON, as a JSONPath; missing if it is about the endpoint as a whole. */
+  /** Location in the JSON, as a JSONPath. Missing if it is about the whole endpoint. */
   readonly path?: string;
   readonly detail: string;
-  /** A word in the detail that may be somebody's name. */
+  /** A word in the detail that may be a name. */
   readonly word?: string;
-  /** A field's name in the path that nobody knows: in a map, it may be somebody's. */
+  /** An undocumented field in the path. In a map, it may be a name. */
   readonly name?: string;
-  /** What it means for people, if it is not as expected. */
+  /** Effect on people, if it is not as expected. */
   readonly meaning?: string;
 }
 
-/** True if an endpoint answers in another way than its documentation says. */
+/** True if an endpoint differs from its documentation. */
 export const isDifference = ({ result }: Observation): boolean => result === "warn" || result === "fail";

@@ -6,17 +6,17 @@ import { isAnswered } from "./ask.js";
 import { checkEndpoints, reportOf, tablesOf } from "./index.js";
 import { isDifference } from "./observation.js";
 
-/** What a survey is to do besides asking. */
+/** Options of a survey. */
 export interface SurveyOptions {
-  /** A new file for the anonymized answers; "-" prints them. */
+  /** New file for the anonymized report. "-" prints it. */
   readonly report?: string;
   /** The contract id of a token to ask for. */
   readonly token?: string;
 }
 
 /**
- * Asks all endpoints of each network's explorer, and says what differs from the documentation.
- * @param say prints a line; the findings are the caller's to print
+ * Requests all endpoints of each network's explorer, and yields differences from the documentation.
+ * @param say prints a line. The caller prints the findings
  */
 export async function* survey(
   config: Config,
@@ -72,10 +72,13 @@ export async function* survey(
   }
 }
 
-/** A container has no file that outlives it. */
+/** For containers, whose files do not outlive them. */
 const STANDARD_OUTPUT = "-";
 
-/** Whether a new file can be made for the report, before anything is asked; one that is there already is left alone. */
+/**
+ * Checks that the report's file can be created before any request is sent. Existing files are not
+ * overwritten.
+ */
 function tryReport(file: string): Finding | undefined {
   if (file === STANDARD_OUTPUT) return undefined;
   try {

@@ -17,10 +17,10 @@ import {
 } from "./lists.js";
 import type { Observation } from "./observation.js";
 
-/** An id that names nothing: what the explorer answers if there is no such thing. */
+/** An id that does not exist. */
 const NOBODY = `nobody::1220${"0".repeat(64)}`;
 
-/** Things of a kind that are asked for by their ids, at the most. */
+/** Maximum number of ids of a kind that are tried. */
 const MAX_TRIED = 3;
 
 const FIRST = { page: 0, size: ROWS_PER_REQUEST } as const;
@@ -31,25 +31,25 @@ const totalOf = (exchange: Exchange): number => {
   return Math.max(elements ?? 0, count ?? 0);
 };
 
-/** What is asked, and what to ask for: some things can only be named by whoever runs it. */
+/** Options of a walk. */
 interface WalkOptions {
   readonly ask: Ask;
-  /** A token's contract id; undefined to look for one among the newest contracts. */
+  /** Contract id of a token. If `undefined`, one is searched for among the newest contracts. */
   readonly tokenId: string | undefined;
 }
 
-/** Asks every endpoint, some 40 requests, and tells what no single answer shows. */
+/** Requests every endpoint, about 40 requests, and yields findings that need more than one answer. */
 export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Observation> {
   const first = await ask("dashboard", {});
-  // A key that is refused is refused everywhere, and asking on may have it blocked.
+  // A rejected key is rejected everywhere, and more requests may get it blocked.
   if (first.outcome === "refused") return;
   const second = await ask("price", {});
-  // Where neither is answered, nothing will be: each further request would only take its time.
+  // If both fail, all other requests would fail too and only take time.
   if (!isTelling(first) && !isTelling(second)) return;
-  /** A list that is longer than can be reached. */
+  /** A list with more rows than can be reached. */
   let longer: ListName | undefined;
 
-  /** A list with documented parameters: its first page, and its last one. */
+  /** Reads the first and last page of a list with documented parameters. */
   const readList = async <Name extends ListName>(
     name: Name,
     parametersOf: (page: number) => Parameters<Name>,
@@ -70,7 +70,7 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
     };
   };
   const paged = (page: number) => ({ page, size: ROWS_PER_REQUEST, orderBy: "DESC" as const });
-  /** One thing by its id: what is listed may be gone again, so that a few are tried. */
+  /** Requests a thing by its id. Tries a few, because a listed thing may have been deleted. */
   const askFirst = async (ids: readonly (string | null)[], askFor: (id: string) => Promise<Exchange>) => {
     for (const id of ids.filter((each) => each !== null).slice(0, MAX_TRIED))
       if (isAnswered(await askFor(id))) return;
@@ -93,7 +93,7 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
   await askFirst(partyIds, (partyId) => ask("party", { partyId }));
   await askFirst(partyIds, (partyId) => ask("partyTypes", { partyId }));
   yield* (await readList("transfers", paged, (row) => row.createdAt)).observations;
-  // Whoever was rewarded most has the most rewards to page through.
+  // The party with the highest rewards has the most pages of them.
   const [rewarded] = [...validators.rows].sort((x, y) => Number(y.totalRewards) - Number(x.totalRewards));
   const partyId = rewarded?.validator ?? partyIds.find((id) => id !== null);
   if (partyId) yield* await readUndocumented(ask, "rewards", (page) => ({ partyId, ...page }));
@@ -115,12 +115,12 @@ export async function* walk({ ask, tokenId }: WalkOptions): AsyncGenerator<Obser
 
   if (longer) {
     const page = REACHABLE_ROWS / ROWS_PER_REQUEST;
-    // Of the lists with documented parameters, all take these.
+    // All lists with documented parameters accept these.
     yield* reachOf(longer, await ask(longer as "parties", { page, size: ROWS_PER_REQUEST }));
   }
 }
 
-/** A list whose endpoint documents no parameters: rewards, vote requests, votes. */
+/** Reads a list without documented parameters: rewards, vote requests or votes. */
 async function readUndocumented<Name extends "rewards" | "voteRequests" | "votes">(
   ask: Ask,
   name: Name,
@@ -138,7 +138,7 @@ async function readUndocumented<Name extends "rewards" | "voteRequests" | "votes
   return [...paging, ...totalsOf(name, whole, isPaged ? last : undefined)];
 }
 
-/** The vote requests, their votes, and the details of one by both of its ids. */
+/** Reads the vote requests, their votes, and the details of one by both of its ids. */
 async function readGovernance(ask: Ask): Promise<Observation[]> {
   const first = await ask("voteRequests", FIRST);
   const found = [
@@ -146,7 +146,7 @@ async function readGovernance(ask: Ask): Promise<Observation[]> {
     ...(await readUndocumented(ask, "votes", (page) => page)),
   ];
   const rows = rowsOf("voteRequests", first).filter(({ contractId }) => contractId !== null);
-  // One that has been voted on has two ids.
+  // A request with votes has two ids.
   const row =
     rows.find(({ contractId, trackingCid }) => trackingCid !== null && trackingCid !== contractId) ?? rows[0];
   if (!row?.contractId) return found;
@@ -179,7 +179,7 @@ async function readGovernance(ask: Ask): Promise<Observation[]> {
   return found;
 }
 
-/** What is answered for each of the two ids; a limit or a failure is a status like others. */
+/** Describes the answers for both ids. A rate limit or a failure is a status like others. */
 function idWords(byContract: Exchange, byTracking: Exchange | undefined): string {
   const words = ({ outcome, status }: Exchange) =>
     outcome === "answered" ? "answered" : (status ?? outcome);
@@ -187,7 +187,9 @@ function idWords(byContract: Exchange, byTracking: Exchange | undefined): string
   return `by contract id: ${words(byContract)}; by tracking id: ${words(byTracking)}`;
 }
 
-/** What is answered for a validator that does not exist; nothing if the explorer fails otherwise. */
+/**
+ * Checks the answer for a validator that does not exist. No finding if the explorer fails for another reason.
+ */
 async function checkMissing(ask: Ask): Promise<Observation[]> {
   const exists = await ask("validatorExists", { validatorId: NOBODY }, true);
   const missing = await ask("validator", { validatorId: NOBODY }, true);

@@ -3,7 +3,7 @@ import { live } from "lit/directives/live.js";
 import type { Option } from "../../discord/driver.js";
 import type { Deed, Given, Outcome, ShownCommand, Snapshot } from "../snapshot.js";
 
-/** Discord's numbers for options. */
+/** Discord's option types. */
 const TYPE = { text: 3, whole: 4, flag: 5, channel: 7, role: 8, mentionable: 9, number: 10 } as const;
 
 interface Choice {
@@ -12,25 +12,25 @@ interface Choice {
 }
 
 interface Filled {
-  /** What stands in the field. */
+  /** Text in the field. */
   readonly text: string;
-  /** What is sent. */
+  /** Value that is sent. */
   readonly value: string | number | boolean;
 }
 
-/** What somebody is typing. */
+/** Unsent input. */
 interface Draft {
   text: string;
   command: ShownCommand | undefined;
   filled: Record<string, Filled>;
-  /** The option that is being completed, and what is offered. */
+  /** Name of the option that is being completed, and its choices. */
   focused: string | undefined;
   offered: readonly Choice[];
-  /** Whether what is offered for the text as it is now is still to come. */
+  /** True while the choices for the current text are loading. */
   loading: boolean;
-  /** Whether its first offer is to be taken once it comes: Enter was pressed meanwhile. */
+  /** True if the first choice is taken once it arrives, because Enter was pressed meanwhile. */
   takesFirst: boolean;
-  /** Which of what is offered is about to be taken. */
+  /** Index of the highlighted choice. */
   active: number;
   closed: boolean;
 }
@@ -52,11 +52,11 @@ const empty = (): Draft => ({
   closed: false,
 });
 
-/** Scrolls what is about to be taken into sight. */
+/** Scrolls the highlighted choice into view. */
 const show = (id: string) =>
   requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
 
-/** The message box: text, or a slash command picked from a list and filled in. */
+/** Creates the message box, for text or a slash command with its options. */
 export function createComposer({ update, act }: Parts) {
   let draft = empty();
   let latest = 0;
@@ -96,7 +96,7 @@ export function createComposer({ update, act }: Parts) {
       given: all,
       focused: option.name,
     });
-    // A later keystroke's answer may have come before.
+    // The answer to a later keystroke may have arrived before.
     if (mine !== latest) return;
     const [first] = outcome.choices ?? [];
     const { takesFirst } = draft;
@@ -118,7 +118,7 @@ export function createComposer({ update, act }: Parts) {
     await act(deed);
   };
 
-  /** Moves in a list, takes from it, or leaves it. */
+  /** Handles keys in a list: move, select or close. */
   const onListKey = (
     event: KeyboardEvent,
     list: string,
@@ -333,8 +333,8 @@ export function createComposer({ update, act }: Parts) {
   };
 
   return {
-    /** Starts a command that was clicked, if it is one. */
-    /** @returns whether there is such a command here for the person */
+    /** Starts a command that was clicked, if it exists. */
+    /** @returns true if the person has such a command here */
     begin(name: string, { commands }: Snapshot): boolean {
       const command = commands.find((each) => each.name === name);
       if (command) start(command);

@@ -72,7 +72,7 @@ function request(
   </li>`;
 }
 
-/** What can be done to the channel that is looked at. */
+/** Actions for the current channel. */
 const thisChannel = ({ id, name, mayWrite }: ShownChannel, turn: DoTurn) => html`<section>
   <h2>This channel</h2>
   <p class="buttons">
@@ -88,7 +88,7 @@ const thisChannel = ({ id, name, mayWrite }: ShownChannel, turn: DoTurn) => html
   }
 </section>`;
 
-/** The world around the bot: the ledger, the clock, the explorer and the bot itself. */
+/** Controls for the world around the bot: the ledger, the clock, the explorer and the bot itself. */
 export function controls(
   snapshot: Snapshot,
   channel: ShownChannel | undefined,

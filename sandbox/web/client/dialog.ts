@@ -14,10 +14,10 @@ const inputsOf = (modal: Element): HTMLInputElement[] =>
     return input ? [input] : [];
   });
 
-/** Each is opened once: a page that is drawn again while one closes does not open it again. */
+/** Dialogs that were opened. A render while one closes must not open it again. */
 const opened = new WeakSet<Dialog>();
 
-/** Opens it as soon as it is there, with each field named for those who hear it. */
+/** Opens a dialog once it is rendered, with accessible labels for its fields. */
 async function open(modal: Modal, shown: Dialog): Promise<void> {
   if (opened.has(shown)) return;
   opened.add(shown);
@@ -35,16 +35,16 @@ async function open(modal: Modal, shown: Dialog): Promise<void> {
   inputs[0]?.focus();
 }
 
-/** The field is in another tree than the form, which therefore does not hear of Enter. */
+/** Handles Enter, because the field is in another shadow tree than the form. */
 function onKey(event: KeyboardEvent): void {
   if (event.key !== "Enter" || !(event.composedPath()[0] instanceof HTMLInputElement)) return;
-  // The focus goes back to the button that opened it, which must not take the same Enter for a press.
+  // The focus returns to the button that opened the dialog, which must not handle the same Enter.
   event.preventDefault();
   const modal = event.currentTarget as HTMLElement;
   modal.shadowRoot?.querySelector<HTMLElement>("[type=submit]")?.click();
 }
 
-/** A bot's dialog. */
+/** Renders a bot's dialog. */
 export function dialog(shown: Dialog, submit: (values: string[]) => void, close: () => void): TemplateResult {
   let modal: Modal | undefined;
   return html`<discord-modal

@@ -10,23 +10,23 @@ import { dialog } from "./dialog.js";
 import { type Handlers, messages } from "./message.js";
 import { addLooks } from "./styles.js";
 
-/** What this page remembers; everything else comes with each snapshot. */
+/** State of this page. Everything else comes with each snapshot. */
 interface State {
   snapshot: Snapshot | undefined;
   viewer: string;
   channel: string;
   /** How many messages of each channel have been seen. */
   seen: Record<string, number>;
-  /** Which network's ledger is shown, by its place among them. */
+  /** Index of the network whose ledger is shown. */
   network: number;
   light: boolean;
-  /** Whether the server cannot be reached. */
+  /** True if the server cannot be reached. */
   away: boolean;
   dialog: { readonly shown: Dialog; readonly message: string } | undefined;
   notice: string;
 }
 
-/** What survives a reload. */
+/** State that is kept after a reload. */
 interface Kept {
   readonly viewer?: string;
   readonly channel?: string;
@@ -111,7 +111,7 @@ function listen(): void {
     state.snapshot = snapshot;
     state.away = false;
     const { people, channels } = snapshot;
-    // What was kept may be of another sandbox.
+    // The stored state may be from another sandbox.
     if (!people.some(({ id }) => id === state.viewer))
       state.viewer = people.find(({ name }) => name === "Ana")?.id ?? "";
     if (!channels.some(({ id }) => id === state.channel))
@@ -127,7 +127,7 @@ function listen(): void {
   };
 }
 
-/** What is shown has been seen; what is there when the page is first opened is nothing new, except for what the bot said. */
+/** Marks messages on screen as seen. When the page is first opened, only the bot's messages count as new. */
 function noteSeen({ channels }: Snapshot): void {
   for (const { id, messages } of channels) if (id === state.channel) state.seen[id] = messages;
   keep();
@@ -135,14 +135,14 @@ function noteSeen({ channels }: Snapshot): void {
 
 const isUnread = ({ id, messages }: ShownChannel): boolean => messages > (state.seen[id] ?? 0);
 
-/** How near to the end counts as being there, in pixels. */
+/** Distance from the end that counts as being there, in pixels. */
 const NEAR_PX = 120;
 function isAtEnd(): boolean {
   const log = document.querySelector(".log");
   return !log || log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
 }
 
-/** To the newest message, once it is drawn. */
+/** Scrolls to the newest message after the next render. */
 function scrollDown(): void {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
@@ -155,7 +155,7 @@ function scrollDown(): void {
 function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void {
   const snapshot = state.snapshot;
   Object.assign(state, more, { dialog: undefined, notice: "" });
-  // Somebody else has a direct channel of their own.
+  // Another person has a different direct message channel.
   const kept = snapshot?.channels.find(({ id }) => id === state.channel);
   if (more.viewer && kept?.type === 1) state.channel = "";
   if (snapshot) noteSeen(snapshot);
@@ -183,7 +183,7 @@ function channelLink(channel: ShownChannel): TemplateResult {
   </li>`;
 }
 
-/** Threads and posts stand below the channel they belong to. */
+/** Sorts threads and posts below the channel that they belong to. */
 function sorted(channels: readonly ShownChannel[]): ShownChannel[] {
   const tops = channels.filter(({ parent_id }) => !parent_id);
   return tops.flatMap((top) => [top, ...channels.filter(({ parent_id }) => parent_id === top.id).slice(-8)]);
@@ -226,7 +226,7 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
   };
   return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0">
     ${
-      // Its parts learn the theme once, as they are made.
+      // The components read the theme only when they are created.
       keyed(state.light, shownMessages(snapshot, handlers))
     }
     ${snapshot.thinking.map((name) => html`<p class="thinking">Crier is thinking… <small>(sent by ${name})</small></p>`)}
@@ -280,7 +280,7 @@ function head(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRe
   </header>`;
 }
 
-/** Which network's ledger the levers beside are of, if there are several. */
+/** Renders the selection of the network to control, if there are several. */
 function networks({ networks: names }: Snapshot): TemplateResult | typeof nothing {
   if (names.length === 0) return nothing;
   return html`<section>

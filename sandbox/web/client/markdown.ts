@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit";
 
-/** What is needed to write out mentions and times. */
+/** Data for rendering mentions and times. */
 export interface Context {
   readonly now: number;
   readonly names: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ const UNITS = [
   ["second", 1],
 ] as const;
 
-/** How far off a time is, in words. */
+/** Formats the distance to a time in words. */
 export function relative(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1_000);
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (["second", 1] as const);
@@ -42,7 +42,7 @@ interface Rule {
   readonly render: (groups: readonly string[], context: Context) => Piece;
 }
 
-/** Discord's inline formatting, in the order in which it is looked for. */
+/** Rules of Discord's inline formatting, in matching order. */
 const RULES: readonly Rule[] = [
   { pattern: /\\([^A-Za-z0-9\s])/y, render: ([character = ""]) => character },
   { pattern: /`([^`\n]+)`/y, render: ([text = ""]) => html`<discord-code>${text}</discord-code>` },
@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** One line's formatting. */
+/** Renders the inline formatting of a line. */
 export function inline(text: string, context: Context): Piece[] {
   const pieces: Piece[] = [];
   let plain = "";
@@ -100,7 +100,7 @@ function line(text: string, context: Context): TemplateResult {
   return html`<div class="line">${inline(text, context)}</div>`;
 }
 
-/** Discord's Markdown as elements: code blocks, headings, small print, quotes, and inline formatting. */
+/** Renders Discord's Markdown: code blocks, headings, small print, quotes, and inline formatting. */
 export function markdown(text: string, context: Context): TemplateResult[] {
   return text.split(/(```[\s\S]*?```)/).flatMap((part) => {
     const [, code] = /^```\n?([\s\S]*?)\n?```$/.exec(part) ?? [];
@@ -110,5 +110,5 @@ export function markdown(text: string, context: Context): TemplateResult[] {
   });
 }
 
-/** Text without its formatting, for where only text can stand. */
+/** Removes formatting, for places that only show text. */
 export const withoutMarks = (text: string): string => text.replace(/\\([^A-Za-z0-9\s])|\*\*/g, "$1");

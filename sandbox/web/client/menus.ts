@@ -7,7 +7,7 @@ const list = (menu: Element) => menu.shadowRoot?.querySelector(".discord-string-
 const isOpen = (menu: Element) =>
   list(menu)?.classList.contains("discord-string-select-menu-hidden") === false;
 
-/** Says what the component is, and whether it is open, to those who do not see it. */
+/** Adds the role and the open state of the component for screen readers. */
 function name(menu: Element, label: string): void {
   const [shown, options] = [box(menu), list(menu)];
   const says = { role: "combobox", tabindex: "0", "aria-haspopup": "listbox", "aria-label": label };
@@ -19,10 +19,10 @@ function name(menu: Element, label: string): void {
   if (isOpen(menu)) options?.scrollIntoView({ block: "nearest" });
 }
 
-/** The component opens by a hidden checkbox of its own. */
+/** Opens or closes the component through its hidden checkbox. */
 const toggle = (menu: Element) => menu.shadowRoot?.querySelector("input")?.click();
 
-/** What the component does by mouse alone, by keyboard: open, move, choose, close. */
+/** Adds keyboard support to the component: open, move, choose, close. */
 function onKey(event: KeyboardEvent, choose: (value: string) => void): void {
   const menu = event.currentTarget as HTMLElement;
   const options = [...menu.querySelectorAll<HTMLElement>("discord-string-select-menu-option")];
@@ -51,7 +51,7 @@ function onKey(event: KeyboardEvent, choose: (value: string) => void): void {
   event.preventDefault();
 }
 
-/** A menu whose choice is taken at once, as a bot's menus are. */
+/** Renders a menu that applies its choice at once, like a bot's menus. */
 export function menu(
   { placeholder = "", options = [] }: Component,
   choose: (value: string) => void,

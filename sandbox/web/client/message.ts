@@ -6,7 +6,7 @@ import { menu } from "./menus.js";
 import { repaired } from "./repair.js";
 import { avatarOf, ELSEWHERE } from "./styles.js";
 
-/** What can be done on a message. */
+/** Handlers for a message's actions. */
 export interface Handlers extends Context {
   readonly narrow: boolean;
   readonly press: (message: Message, customId: string) => void;
@@ -24,10 +24,17 @@ interface Embed {
   readonly image?: { readonly url: string };
 }
 
-const clock = (timestamp: string): string =>
-  new Date(timestamp).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+/** The time of a message, with its date if that is another day. */
+function clock(timestamp: string, now: number): string {
+  const sentAt = new Date(timestamp);
+  const time = sentAt.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const isToday = sentAt.toDateString() === new Date(now).toDateString();
+  return isToday
+    ? time
+    : `${sentAt.toLocaleDateString("en-GB", { day: "numeric", month: "short" })}, ${time}`;
+}
 
-/** Pictures are shown from this machine alone. */
+/** Returns the URL of a picture on this machine, or a placeholder for any other. */
 const local = (url: string | undefined) =>
   url === undefined ? undefined : url.startsWith("/") ? url : ELSEWHERE;
 
@@ -83,7 +90,7 @@ const row = ({ components }: ActionRow, message: Message, at: Handlers) => html`
   ${components.map((each) => component(each, message, at))}
 </discord-action-row>`;
 
-/** Pictures that an embed shows are not shown a second time. */
+/** Returns the attachments that no embed shows. */
 function files({ attachments, embeds }: Message) {
   const shown = JSON.stringify(embeds);
   const rest = attachments.filter(({ url }) => !shown.includes(url));
@@ -103,7 +110,7 @@ interface Metadata {
   readonly name?: string;
 }
 
-/** What a message answers: a command, or another message. */
+/** Renders the command or the message that a message answers. */
 function before(message: Message, all: readonly Message[]) {
   const { user, name } = (message.interaction_metadata ?? {}) as Metadata;
   const who = user?.global_name ?? user?.username ?? "";
@@ -125,7 +132,7 @@ function one(message: Message, all: readonly Message[], at: Handlers): TemplateR
     data-id=${message.id}
     author=${name}
     avatar=${avatarOf(name)}
-    timestamp=${clock(message.timestamp)}
+    timestamp=${clock(message.timestamp, at.now)}
     twenty-four
     ?bot=${message.author.bot}
     ?edited=${message.edited_timestamp !== null}
@@ -161,7 +168,7 @@ function one(message: Message, all: readonly Message[], at: Handlers): TemplateR
   </discord-message>`;
 }
 
-/** Messages, oldest first; each keeps its element, so that an open menu stays open. */
+/** Renders messages, oldest first. Each keeps its element, so that an open menu stays open. */
 export const messages = (all: readonly Message[], at: Handlers): unknown =>
   repeat(
     all,

@@ -1,6 +1,6 @@
 import { ref } from "lit/directives/ref.js";
 
-/** Changes what a component has rendered, each time it has. */
+/** Modifies the rendered content of a component after each render. */
 export const repaired = (repair: (inside: ShadowRoot) => void) =>
   ref((element) => {
     const component = element as (HTMLElement & { updateComplete?: Promise<unknown> }) | undefined;

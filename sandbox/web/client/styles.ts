@@ -1,8 +1,8 @@
 import { css } from "lit";
 
 /**
- * What the components lack for people who read with little contrast or by keyboard, added to their own styles. The
- * colours are the page's (page.css), which reach into them.
+ * Additional styles for the components, for contrast and keyboard use. The colors come from the page
+ * (page.css).
  */
 const ADDED = {
   "discord-message": css`
@@ -81,7 +81,7 @@ const ADDED = {
   `,
 } as const;
 
-/** Adds the styles; called before the first element is made. */
+/** Adds the styles. Must be called before the first element is created. */
 export function addLooks(): void {
   for (const [name, style] of Object.entries(ADDED)) {
     const element = customElements.get(name) as { elementStyles?: unknown[] } | undefined;
@@ -91,7 +91,7 @@ export function addLooks(): void {
 
 const HUES = [262, 200, 150, 20, 330, 90];
 
-/** A round picture with somebody's initial, made here: no picture is fetched from anywhere. */
+/** Returns a round picture with a person's initial, so that no picture is fetched from elsewhere. */
 export function avatarOf(name: string): string {
   const hue = HUES[[...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % HUES.length] ?? 262;
   const initial = name.charAt(0).replace(/[^\p{L}\d]/u, "?");
@@ -99,7 +99,7 @@ export function avatarOf(name: string): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** Stands for a picture from elsewhere, which this page does not fetch. */
+/** Placeholder for a picture from elsewhere, which this page does not fetch. */
 export const ELSEWHERE = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 80"><rect width="80" height="80" rx="8" fill="#4e5058"/><path d="M16 60l16-22 12 15 8-9 12 16z" fill="#b5bac1"/><circle cx="54" cy="26" r="7" fill="#b5bac1"/></svg>',
 )}`;

@@ -15,11 +15,16 @@ import { type Chronicle, chronicles, type Happening, happenings } from "./collec
 
 /** Interval at which the validators are read for the digest, in ms. */
 export const RECORD_MS = 10 * MINUTE;
-/** Time without a reading after which an outage may have begun and ended unseen, in ms: less than any silence lasts. */
+/**
+ * Time without a reading after which a complete outage may have been missed, in ms. Shorter than any silence.
+ */
 export const UNREAD_MS = HOUR;
-/** An event is kept for this long, in ms: longer than the period of any digest, even a late one. */
+/** Time after which an event is deleted, in ms. Longer than the period of any digest, even a late one. */
 const KEPT_MS = 15 * DAY;
-/** If the newest report is older than this plus an interval, the explorer is behind and says nothing about silence, in ms. */
+/**
+ * Maximum age of the newest report in addition to the interval, in ms. If it is older, the explorer is
+ * behind, and a missing report does not mean that a validator is silent.
+ */
 const BEHIND_MS = 20 * MINUTE;
 /** Id of the chronicle. */
 const NETWORK = "network";
@@ -36,7 +41,7 @@ const keyOf = ({ validator }: ValidatorSummary): string => digest(validator ?? "
 
 const ACTIVITY_OF = { reporting: "alive", late: "alive", silent: "silent", unknown: undefined } as const;
 
-/** Returns the most common version and its share; null if the rows name none. */
+/** Returns the most common version and its share. null if no row has a version. */
 function commonVersion(rows: readonly ValidatorSummary[]): Chronicle["version"] {
   const { mostCommon, counts, active } = surveyVersions(rows);
   if (mostCommon === null) return null;
@@ -44,8 +49,8 @@ function commonVersion(rows: readonly ValidatorSummary[]): Chronicle["version"] 
 }
 
 /**
- * Compares a reading with the chronicle. The first reading is the baseline: nothing has happened. A validator whose last report is
- * unknown stays what it was, because missing data is no outage.
+ * Compares a reading with the chronicle. The first reading is the baseline and yields no events. A validator
+ * whose last report is unknown keeps its previous activity, because missing data is not an outage.
  */
 export function compareReading(
   known: Chronicle | undefined,
@@ -72,7 +77,10 @@ export function compareReading(
   return { next: { startedAt: known?.startedAt ?? at, readAt: at, activity, version }, happened };
 }
 
-/** Reads all validators; `undefined` if that is not possible, or if they say nothing about silence now. */
+/**
+ * Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who
+ * is silent.
+ */
 async function readValidators(explorer: Explorer, state: State): Promise<ValidatorReading | undefined> {
   const pages = await ifAnswered(
     readPages(
@@ -91,7 +99,8 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   return {
     rows,
     at: pages.fetchedAt,
-    // Not by a shorter rhythm, which is a guess until reports have shown it: a digest has time.
+    // Assume at least the usual interval. A shorter one is a guess until reports confirm it, and a digest can
+    // wait.
     standingOf: ({ validator, lastActiveAt }) =>
       judgeReports(lastActiveAt, Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS), newestReport)
         .standing,
@@ -102,7 +111,7 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
 export const readChronicle = (state: State): Promise<Chronicle | undefined> =>
   state.open(chronicles).get(NETWORK);
 
-/** Creates the recorder of the network's validators, so that a digest can tell what happened between two digests. */
+/** Creates the recorder of validator events, which are the source of digests. */
 export function createRecorder(explorer: Explorer, state: State, now: () => number) {
   const chronicle = state.open(chronicles);
   const events = state.open(happenings);
@@ -117,7 +126,10 @@ export function createRecorder(explorer: Explorer, state: State, now: () => numb
   };
 
   return {
-    /** Returns the writes of a reading; none if it is too early, or if the validators cannot be read. @throws {StateError} */
+    /**
+     * Returns the writes of a reading. Empty if it is too early, or if the validators cannot be read.
+     * @throws {StateError}
+     */
     async record(): Promise<readonly Write[]> {
       const known = await readChronicle(state);
       if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
@@ -134,7 +146,7 @@ export function createRecorder(explorer: Explorer, state: State, now: () => numb
       ];
     },
 
-    /** Returns the writes that delete the record; none if there is no record. */
+    /** Returns the writes that delete the record. Empty if there is no record. */
     async forget(): Promise<readonly Write[]> {
       if (!(await readChronicle(state))) return [];
       const ids = [...(await events.list()).keys()];

@@ -9,7 +9,7 @@ export const digests = defineCollection({
   name: "digests",
   schema: z.object({
     at: z.number(),
-    /** Version 0.2.0 needs it, in case an operator goes back to that. */
+    /** Only for version 0.2.0, in case an operator downgrades. */
     version: z.null().catch(null),
   }),
   lifetime: "as long as its subscription",
@@ -27,7 +27,10 @@ export const chronicles = defineCollection({
     startedAt: z.number(),
     /** Time of the last reading, epoch ms. */
     readAt: z.number(),
-    /** By short hash of the party. Validators that are no longer listed stay: they have not joined when they are listed again. */
+    /**
+     * By short hash of the party. Delisted validators are kept, so that they do not count as new if they are
+     * listed again.
+     */
     activity: z.record(z.string(), activity),
     /** The most common version, and its share of the active validators in percent. */
     version: z.object({ name: z.string(), percent: z.number() }).nullable(),
@@ -48,16 +51,15 @@ const happening = z.discriminatedUnion("kind", [
   }),
   /** The most common version has changed. */
   z.object({ kind: z.literal("version"), at: z.number(), from: z.string() }),
-  /** The validators could not be read from one time to another. */
+  /** The validators could not be read for a while. */
   z.object({ kind: z.literal("unread"), at: z.number(), from: z.number() }),
 ]);
 
-/** Events among the network's validators, each recorded once. Digests are made from them. */
+/** Changes of the network's validators, each recorded once. Digests are made from them. */
 export const happenings = defineCollection({
   name: "digest-happenings",
   schema: happening,
   lifetime: "15 days, and only while a channel subscribes to the digest",
 });
 
-/** An event among the validators. */
 export type Happening = DocumentOf<typeof happenings>;

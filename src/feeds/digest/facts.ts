@@ -15,7 +15,7 @@ import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { readChronicle, UNREAD_MS } from "./chronicle.js";
 import { type Happening, happenings } from "./collections.js";
 
-/** Things of a kind that a digest names; the others are counted. */
+/** Maximum number of items of a kind that a digest names. The others are only counted. */
 const MAX_NAMED = 5;
 
 const several = <Item extends z.ZodType>(item: Item) => z.object({ count: z.number(), named: z.array(item) });
@@ -34,11 +34,11 @@ export const facts = z.object({
   ),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: z.number(), date: z.string().optional() })),
-  /** Time from which the ends of votes are known (epoch ms), if that is later than the start of the period. */
+  /** Time from which endings of votes are known (epoch ms), if that is later than the start of the period. */
   votesSince: z.number().optional(),
-  /** Time of the last complete read of the votes (epoch ms), if the end of the period was not read. */
+  /** Time of the last complete read of the votes (epoch ms), if it was before the end of the period. */
   votesReadAt: z.number().optional(),
-  /** Votes cast on closed requests, and the possible votes. */
+  /** Number of votes cast on closed requests, and of votes that could have been cast. */
   participation: z.object({ cast: z.number(), all: z.number() }).nullable(),
   /** null if the validators have never been read. */
   validators: z
@@ -46,7 +46,7 @@ export const facts = z.object({
       joined: several(z.string()),
       silent: several(z.string()),
       back: several(z.string()),
-      /** Time from which they are known (epoch ms), if that is later than the start of the period. */
+      /** Time from which validators are known (epoch ms), if that is later than the start of the period. */
       since: z.number().optional(),
       /** Time within the period during which they could not be read, in ms. */
       unreadMs: z.number().optional(),
@@ -60,15 +60,15 @@ export const facts = z.object({
 
 export type Facts = Readonly<z.infer<typeof facts>>;
 
-/** A period of time, epoch ms. An event at its start belongs to the period before. */
+/** Time range in epoch ms. Its start is exclusive: an event at that moment belongs to the period before. */
 interface TimeRange {
   readonly since: number;
   readonly until: number;
 }
 
-/** The period of a digest, and the server that it is for. */
+/** Period of a digest, and the server that receives it. */
 export interface DigestScope extends TimeRange {
-  /** When the next digest is due, epoch ms. */
+  /** Time when the next digest is due, epoch ms. */
   readonly nextAt: number;
   readonly guildId: string | null;
 }
@@ -87,15 +87,15 @@ interface SourceDeps {
   readonly now: number;
 }
 
-/** Creates the sources of digests. Each is read once for all digests that are due together. */
+/** Creates the data sources of digests. Each is read once for all digests that are due together. */
 export const createSources = ({ state, names, superValidators, now, ...deps }: SourceDeps) => ({
   ...deps,
   names,
   now,
-  /** Names that announcements used, so that a digest after a restart does not use poorer ones. */
+  /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
   summaries: lazy(() => names.load().catch(() => {})),
   requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
-  /** When the vote requests were last read completely. */
+  /** Time of the last complete read of the vote requests. */
   votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),
   chronicle: lazy(() => readChronicle(state)),
   happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
@@ -103,17 +103,19 @@ export const createSources = ({ state, names, superValidators, now, ...deps }: S
   superValidators: lazy(superValidators),
 });
 
-/** Sources of digests. */
 export type Sources = ReturnType<typeof createSources>;
 
 const listOf = <T>(all: readonly T[]) => ({ count: all.length, named: all.slice(0, MAX_NAMED) });
 
-/** A read that is older than this at the end of a period does not cover it, in ms. */
+/** Maximum age of the last read at the end of a period, in ms. An older read does not cover the period. */
 const UNREAD_VOTES_MS = 15 * MINUTE;
-/** Requests that were first seen within this time of the first one existed before the bot watched, in ms. */
+/** Requests first seen within this time after the very first one existed before the bot started, in ms. */
 const BASELINE_MS = MINUTE;
 
-/** Returns the votes cast on requests and the possible votes; null if a tally does not say how many are missing. */
+/**
+ * Returns the number of votes cast and of possible votes. null if a tally does not say how many votes are
+ * missing.
+ */
 export function participationIn(
   tallies: readonly Tally[],
   superValidators: number | undefined,
@@ -127,7 +129,10 @@ export function participationIn(
   return possibleCount > 0 ? { cast: castCount, all: Math.max(castCount, possibleCount) } : null;
 }
 
-/** Returns when the bot began to watch the votes; `undefined` if an earlier version began, or none was seen yet. */
+/**
+ * Returns the time when the bot began to watch votes. `undefined` if it was an earlier version, or if there
+ * are no requests yet.
+ */
 export function watchedSince(requests: readonly TrackedVoteRequest[]): number | undefined {
   const firstSeenAt = requests.reduce(
     (first, { seenAt }) => Math.min(first, seenAt ?? 0),
@@ -137,8 +142,8 @@ export function watchedSince(requests: readonly TrackedVoteRequest[]): number | 
 }
 
 /**
- * Returns the time that decides which digest names a request as opened: when the explorer listed it. For requests that were there
- * before the bot, it is the time at which they were opened.
+ * Returns the time that decides which digest reports a request as opened. This is the time when the explorer
+ * first listed it. For requests that are older than the bot, it is the time when they were opened.
  */
 export function openingTime(
   { openedAt, seenAt }: Pick<TrackedVoteRequest, "openedAt" | "seenAt">,
@@ -148,7 +153,10 @@ export function openingTime(
   return isListedLater ? seenAt : (openedAt ?? undefined);
 }
 
-/** Returns when the bot learned that a request had ended; `undefined` if it had ended before the bot watched. */
+/**
+ * Returns the time when the bot learned that a request had ended. `undefined` if it ended before the bot
+ * started.
+ */
 const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
@@ -260,7 +268,10 @@ async function collectPrice({ samples }: Sources, { since, until }: TimeRange): 
   };
 }
 
-/** Collects everything that was recorded of a period. @throws {StateError} */
+/**
+ * Collects everything that was recorded for a period.
+ * @throws {StateError}
+ */
 export async function collectFacts(sources: Sources, range: DigestScope): Promise<Facts> {
   return {
     ...(await collectRequests(sources, range)),

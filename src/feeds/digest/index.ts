@@ -15,9 +15,9 @@ import { collectFacts, createSources, facts } from "./facts.js";
 import { digestView } from "./messages.js";
 import { contradiction, createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
 
-/** A digest that comes so long after its hour is late, in ms. */
+/** Delay after which a digest says that it is late, in ms. */
 const LATE_MS = 15 * MINUTE;
-/** A digest waits for a complete read of the votes this long, in ms. */
+/** Maximum time that a digest waits for a complete read of the votes, in ms. */
 const PATIENCE_MS = 10 * MINUTE;
 /** Maximum interval between checks for due digests, in ms. */
 const LOOK_MS = MINUTE;
@@ -31,7 +31,7 @@ const digestEventSchema = z.object({
   since: z.number(),
   until: z.number(),
   isLate: z.boolean(),
-  /** True if it is late because the bot was not running. */
+  /** True if the digest is late because the bot was not running. */
   wasOffline: z.boolean().optional(),
   facts,
 });
@@ -75,12 +75,14 @@ const definition: FeedDefinition = {
   },
 
   standing: async ({ now }, subscription) => [
-    md`The first one comes ${timestamp(slotAfter(scheduleOf(subscription), now), "f")}.`,
+    md`First digest: ${timestamp(slotAfter(scheduleOf(subscription), now), "f")}.`,
   ],
 
   async nowOf(state, subscription) {
     const lastDigestAt = (await state.open(digests).get(subscription.channelId))?.at;
-    return lastDigestAt === undefined ? md`none yet` : md`the last one up to ${timestamp(lastDigestAt, "f")}`;
+    return lastDigestAt === undefined
+      ? md`no digest yet`
+      : md`last digest covered up to ${timestamp(lastDigestAt, "f")}`;
   },
 };
 
@@ -88,24 +90,26 @@ interface DigestWatchDeps extends Pick<FeedDeps, "state" | "names" | "directory"
   readonly explorer: Explorer;
 }
 
-/** Creates the poll that records what happens among the validators, and yields the digests that are due. */
+/** Creates the poll that records changes of validators and yields the digests that are due. */
 function createDigestWatch({ explorer, state, names, directory, subscriptions, now }: DigestWatchDeps) {
   const memories = state.open(digests);
   const slotOf = createSlots();
   const startedAt = now();
   const recorder = createRecorder(explorer, state, now);
 
-  /** True once the votes have been read since a digest was due, or if they cannot be read for a while. */
+  /**
+   * True once the votes have been read since the digest was due, or if they could not be read for a while.
+   */
   const mayBeMade = (dueAt: number, votesReadAt = 0): boolean =>
     votesReadAt >= dueAt || now() - Math.max(dueAt, startedAt) > PATIENCE_MS;
 
-  /** Returns the slot of a due digest and the end of the digest before it; `undefined` if none is due. */
+  /** Returns the slot of a due digest, and the end of the previous digest. `undefined` if none is due. */
   const dueDigest = (subscription: Subscription, lastAt: number | undefined) => {
     const schedule = scheduleOf(subscription);
     const slot = slotOf(schedule, now());
     // Digests that were due before the subscription was set up are not sent.
     const setUpAt = subscription.savedAt ?? subscription.since;
-    // The stored time is from a clock that was ahead.
+    // The clock was ahead when this time was stored.
     const isWrong = lastAt !== undefined && lastAt > now() + DAY;
     if (isWrong || (lastAt === undefined && slot.at <= setUpAt))
       return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
@@ -167,7 +171,7 @@ function createDigestWatch({ explorer, state, names, directory, subscriptions, n
   };
 }
 
-/** Sums up what happened, at a time of the week. */
+/** Sends a daily or weekly summary. */
 export const digest: FeedModule = {
   definition,
   collections: [digests, chronicles, happenings],

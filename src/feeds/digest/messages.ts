@@ -9,20 +9,20 @@ import { cut } from "../../text/plain.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { Facts } from "./facts.js";
 
-/** A time that a digest tells of, epoch ms. */
+/** Period that a digest covers, epoch ms. */
 export interface Period {
   readonly since: number;
   readonly until: number;
   readonly every: "day" | "week";
-  /** True if it is sent later than planned. */
+  /** True if the digest is sent later than planned. */
   readonly isLate: boolean;
-  /** True if it is late because the bot was not running. */
+  /** True if the digest is late because the bot was not running. */
   readonly wasOffline?: boolean | undefined;
 }
 
 type Several<T> = { readonly count: number; readonly named: readonly T[] };
 
-/** Lines of things, and how many more there are. */
+/** Returns a line for each named item, and a line with the number of others. */
 function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
   const moreCount = count - named.length;
   return [
@@ -31,13 +31,16 @@ function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown)
   ];
 }
 
-/** Returns a share in whole percent. Only a complete share is 100, and only an empty one 0. */
+/** Returns a share in whole percent. Only a complete share is 100, and only an empty one is 0. */
 export const percentOf = (part: number, whole: number): number =>
   part === 0 || part === whole
     ? Math.round((100 * part) / whole)
     : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
 
-/** An outcome by sign and word. @param status null if it is unknown */
+/**
+ * Returns an outcome as an emoji and a word.
+ * @param status null if it is unknown
+ */
 const outcomeText = (status: string | null): Markdown =>
   status === null ? ENDED_UNKNOWN : statusText(status);
 
@@ -49,7 +52,7 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
   return [
     { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
     {
-      name: "Closed",
+      name: "Ended",
       lines: [
         ...linesOf(
           closed,
@@ -60,7 +63,7 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
       ],
     },
     {
-      name: "Closing before the next digest",
+      name: "Due before the next digest",
       lines: linesOf(
         soon,
         (each) => md`${title(each)}, ${each.date ?? "until"} ${timestamp(each.until, "f")}`,
@@ -90,44 +93,48 @@ function validatorFields({ validators, version }: Facts): Field[] {
   return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
 
-/** True if no news is known but the price. */
+/** True if nothing has happened except price changes. */
 const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
   [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
   ) && version?.before == null;
 
-/** Returns the counts of what happened, such as "2 votes opened, 1 ended, 3 validators joined". Empty without news. */
-function countsOf({ opened, closed, soon, validators }: Facts): string {
+/**
+ * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing
+ * happened.
+ */
+function countsOf({ opened, closed, soon, validators, version }: Facts): string {
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
-    [soon.count, "closing soon"],
+    [soon.count, "due soon"],
   ] as const;
   const validatorCounts = [
     [validators?.joined.count ?? 0, "joined"],
     [validators?.silent.count ?? 0, "went silent"],
     [validators?.back.count ?? 0, "came back"],
   ] as const;
-  // The noun stands with the first count of its kind.
+  // Only the first count of its kind has the noun.
   const words = (counts: readonly (readonly [number, string])[], noun: string) =>
     counts
       .filter(([count]) => count > 0)
       .map(([count, verb], index) => `${index === 0 ? countedWords(count, noun) : count} ${verb}`);
-  return [...words(voteCounts, "vote"), ...words(validatorCounts, "validator")].join(", ");
+  const versionWords = version?.before == null ? [] : ["a new most common version"];
+  return [...words(voteCounts, "vote"), ...words(validatorCounts, "validator"), ...versionWords].join(", ");
 }
 
-/** A duration in hours, or in minutes if it is short. */
+/** Formats a duration in hours, or in minutes if it is short. */
 const gapWords = (ms: number): string =>
   ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} minutes` : `${Math.round(ms / HOUR)} hours`;
 
-/** Returns a sentence about each part of a period that the bot does not know. */
+/** Returns a line for each part of the period for which data is missing. */
 function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[] {
   const lines: Markdown[] = [];
   if (votesSince !== undefined)
     lines.push(md`Votes that ended before ${timestamp(votesSince, "f")} aren't included: I wasn't here yet.`);
   if (votesReadAt !== undefined)
     lines.push(md`Votes are included up to ${timestamp(votesReadAt, "f")}. Since then I couldn't read them.`);
-  if (!validators) return [...lines, md`The validators haven't been read yet.`];
+  if (!validators) return [...lines, md`I haven't read the validators yet.`];
   const { since, unreadMs } = validators;
   if (since !== undefined)
     lines.push(md`Outages and new validators are included from ${timestamp(since, "f")} on.`);
@@ -136,10 +143,13 @@ function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[
   return lines;
 }
 
-/** A change since a later time than this before the end of a period says nothing, in ms. */
+/** Minimum time that a price change must cover to be shown, in ms. */
 const SHORT_MS = HOUR;
 
-/** The price and its change; if the bot has known it only for a part of the period, since when. */
+/**
+ * Returns the price and its change. If the first price is later than the start of the period, says since
+ * when.
+ */
 function priceWords({ from, to, since }: NonNullable<Facts["price"]>, until: number): Markdown {
   const now = md`${usdText(to)} for one ${COIN}`;
   if (since === undefined) return md`${now}, ${percentChange(from, to)}`;
@@ -148,7 +158,7 @@ function priceWords({ from, to, since }: NonNullable<Facts["price"]>, until: num
     : md`${now}, ${percentChange(from, to)} since ${timestamp(since, "f")}`;
 }
 
-/** A digest's one message. */
+/** Returns the message of a digest. */
 export function digestView(
   of: Facts,
   { since, until, every, isLate, wasOffline }: Period,
@@ -163,7 +173,7 @@ export function digestView(
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
     tone: "neutral",
-    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "nothing happened" : "nothing new is known")}`,
+    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "nothing happened" : "no news that I know of")}`,
     body: isQuiet
       ? [
           join(
@@ -172,7 +182,12 @@ export function digestView(
           ),
           ...latenessLine,
         ]
-      : [period, ...latenessLine, ...(isEmpty(of) ? [md`Nothing new is known.`] : []), ...unknown],
+      : [
+          period,
+          ...latenessLine,
+          ...(isEmpty(of) ? [md`No news, but some data is missing.`] : []),
+          ...unknown,
+        ],
     fields: isQuiet
       ? []
       : [...requestFields(of), ...validatorFields(of), ...(price ? [{ name: "Price", value: price }] : [])],

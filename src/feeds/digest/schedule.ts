@@ -11,17 +11,17 @@ const WEEKDAYS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const every: FeedOption<keyof typeof EVERY> = {
-  description: "How often (every week)",
+  description: "How often (default: every week)",
   maxLength: 10,
   choices: EVERY,
   byDefault: "week",
   schema: z.enum(["day", "week"]),
   parse: (text) => (["day", "week"] as const).find((each) => each === text),
-  problem: "Choose one of: day, week.",
+  problem: "Pick day or week.",
 };
 
 const onOption: FeedOption<(typeof DAYS)[number]> = {
-  description: "Day of the week (Monday)",
+  description: "Day of the week (default: Monday)",
   maxLength: 10,
   choices: WEEKDAYS,
   byDefault: "monday",
@@ -30,7 +30,10 @@ const onOption: FeedOption<(typeof DAYS)[number]> = {
   problem: `Choose one of: ${Object.values(WEEKDAYS).join(", ")}.`,
 };
 
-/** Returns a time of day as `HH:MM`, from `9:00`, `09:00`, `9`, `9am` or `5:30 pm`; `undefined` if it is none. */
+/**
+ * Parses a time of day, such as `9:00`, `09:00`, `9`, `9am` or `5:30 pm`, to `HH:MM`. `undefined` if it is
+ * invalid.
+ */
 export function parseTime(text: string): string | undefined {
   const [, typedHours = "", minutes = "00", half] =
     /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$/i.exec(text) ?? [];
@@ -43,24 +46,27 @@ export function parseTime(text: string): string | undefined {
 }
 
 const atOption: FeedOption<string> = {
-  description: "Time of day, such as 9am or 09:00",
+  description: "Time of day, such as 9am or 17:30 (default: 09:00)",
   maxLength: 10,
   byDefault: "09:00",
   schema: z.string().refine((text) => parseTime(text) === text),
   parse: parseTime,
-  problem: "I cannot read that time. Type one such as `09:00`, `17:30` or `9am`.",
+  problem: "Can't read that time. Try `09:00`, `17:30` or `9am`.",
 };
 
-/** True for a name of a zone that this version of Node knows. An offset is no zone: it knows no daylight saving. */
+/**
+ * True for the name of a time zone that this version of Node knows. Offsets are rejected, because they ignore
+ * daylight saving.
+ */
 const isZone = (name: string): boolean =>
   name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
 
-/** The parts of the world in the names of zones (IANA). */
+/** Areas in the names of time zones (IANA). */
 const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "Atlantic", "Indian"] as const;
 
 /**
- * Returns the name of a time zone, from its name, its city (`Berlin`) or whole hours from UTC (`UTC+2`, which knows no daylight
- * saving); `undefined` if there is none, or if several parts of the world have such a city.
+ * Parses a time zone's name, its city (`Berlin`) or whole hours from UTC (`UTC+2`, without daylight saving).
+ * `undefined` if it is unknown, or if several areas have a city of this name.
  */
 export function parseZone(text: string): string | undefined {
   const typed = text.trim();
@@ -68,7 +74,7 @@ export function parseZone(text: string): string | undefined {
   if (/^(utc|gmt|z)$/i.test(typed)) return "UTC";
   const [, sign, hours] = /^(?:utc|gmt)\s*([+-])\s*(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
   if (sign !== undefined) {
-    // The names of these zones have the sign the other way round (IANA: etcetera).
+    // The sign is inverted in these names (IANA: etcetera).
     const name = Number(hours) === 0 ? "UTC" : `Etc/GMT${sign === "+" ? "-" : "+"}${Number(hours)}`;
     return isZone(name) ? name : undefined;
   }
@@ -78,34 +84,34 @@ export function parseZone(text: string): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns a zone's name for people: `UTC+2` for Etc/GMT-2. */
+/** Returns the display name of a time zone, such as `UTC+2` for Etc/GMT-2. */
 const zoneName = (name: string): string =>
   name.replace(/^Etc\/GMT([+-])/, (_, sign) => `UTC${sign === "+" ? "-" : "+"}`);
 
 const zone: FeedOption<string> = {
-  description: "Time zone, such as Berlin or UTC+2 (UTC)",
+  description: "Time zone, such as Berlin or UTC+2 (default: UTC)",
   maxLength: 60,
   byDefault: "UTC",
-  // One that was imported, or was kept by a Node with newer zones, may be unknown here.
+  // An imported zone, or one stored by a Node with newer zones, may be unknown here.
   schema: z.string().refine(isZone),
   parse: parseZone,
   problem:
-    "I know no such time zone. Type its name or its city, such as `Europe/Berlin`, `New York`, `UTC` or `UTC+2`.",
+    "Can't find that time zone. Type a city, a zone or an offset, such as `New York`, `Europe/Berlin` or `UTC+2`.",
 };
 
-/** When a digest is sent. */
+/** Options for the time at which a digest is sent. */
 export const options = { every, on: onOption, at: atOption, zone } as const;
 
-/** Returns why the options that a person typed contradict each other. `undefined` if they do not. */
+/** Returns an error message if the options that a person typed contradict each other. */
 export const contradiction = (
   { every: often }: Readonly<Record<string, unknown>>,
   typed: readonly string[],
 ): string | undefined =>
   often === "day" && typed.includes("on")
-    ? "A daily digest comes each day, so that `on` means nothing. Leave `on` out, or choose `every: every week`."
+    ? "A daily digest comes every day, so `on` has no effect. Leave it out, or pick `every: every week`."
     : undefined;
 
-/** When a digest is sent: each day, or on one of the week (1 is Monday), by the clock of a zone. */
+/** Time at which a digest is sent: each day, or on one day of the week (1 is Monday), in a time zone. */
 export interface Schedule {
   readonly every: keyof typeof EVERY;
   readonly weekday: number;
@@ -114,7 +120,7 @@ export interface Schedule {
   readonly zone: string;
 }
 
-/** The schedule of a subscription. */
+/** Returns the schedule of a subscription. */
 export function scheduleOf(subscription: Subscription): Schedule {
   const [hour = 0, minute = 0] = optionOf(subscription, "at", atOption).split(":").map(Number);
   return {
@@ -126,20 +132,20 @@ export function scheduleOf(subscription: Subscription): Schedule {
   };
 }
 
-/** Different schedules whose last time is remembered. */
+/** Maximum number of cached schedules. */
 const MAX_SCHEDULES = 1_000;
 
-/** One time that a digest is due. */
+/** A time at which a digest is due. */
 export interface Slot {
-  /** Its day in its zone, as ISO 8601: the same slot always has the same one. */
+  /** Date in the schedule's time zone, as ISO 8601. It identifies the slot. */
   readonly date: string;
   /** Epoch ms. */
   readonly at: number;
 }
 
 /**
- * The last time that a digest was due, up to a moment. A time of day that a night skips comes an hour later in that night; one
- * that comes twice is due when it comes first.
+ * Returns the last time that a digest was due. A time of day that is skipped when clocks go forward moves to
+ * an hour later. One that occurs twice when they go back counts at its first occurrence.
  */
 export function slotBefore({ every: often, weekday, hour, minute, zone: name }: Schedule, now: number): Slot {
   const localTime = DateTime.fromMillis(now, { zone: name });
@@ -152,21 +158,21 @@ export function slotBefore({ every: often, weekday, hour, minute, zone: name }: 
   throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }
 
-/** The last and the next time of a weekly digest are at most this far away, in days. */
+/** Maximum distance in days from now to the last or next time of a weekly digest. */
 const MAX_DAYS = 8;
 
-/** Of a time that comes twice in a night, the first. */
+/** Returns the first occurrence of a time that occurs twice because clocks go back. */
 function firstOf(time: DateTime): number {
   return Math.min(...time.getPossibleOffsets().map((each) => each.toMillis()));
 }
 
-/** The next time that a digest is due, after a moment, epoch ms. */
+/** Returns the next time that a digest is due after a moment, epoch ms. */
 export function slotAfter(
   { every: often, weekday, hour, minute, zone: name }: Schedule,
   now: number,
 ): number {
   const today = DateTime.fromMillis(now, { zone: name }).startOf("day");
-  // Yesterday's time may be skipped by a change of the clocks at midnight, and so come today (America/Nuuk).
+  // If clocks go forward at midnight (America/Nuuk), yesterday's time may be skipped and fall on today.
   for (let daysAhead = -1; daysAhead <= MAX_DAYS; daysAhead += 1) {
     const day = today.plus({ days: daysAhead });
     if (often === "week" && day.weekday !== weekday) continue;
@@ -194,7 +200,7 @@ export function createSlots(): (schedule: Schedule, now: number) => Slot {
   };
 }
 
-/** A schedule in words. */
+/** Describes a schedule in words. */
 export function scheduleWords({ every: often, weekday, hour, minute, zone: name }: Schedule): string {
   const two = (part: number) => String(part).padStart(2, "0");
   const day = WEEKDAYS[DAYS[weekday - 1] ?? "monday"];

@@ -29,20 +29,23 @@ import { definition } from "./definition.js";
 import type { TrackedVoteRequests } from "./requests.js";
 import { neededForTracked, trackedStanding } from "./tracking.js";
 
-/** Events of one server's at the most, the nearest deadlines first (Discord: 100, which others want too). */
+/**
+ * Maximum number of events per server, nearest deadlines first. Discord allows 100 per server, including
+ * those of people and other bots.
+ */
 const MAX_EVENTS = 50;
-/** Requests to Discord in one run, for one server. */
+/** Maximum number of requests to Discord per server and run. */
 const MAX_CHANGES = 5;
-/** An event begins so long before the deadline that it ends at, in ms. */
+/** Duration of an event, in ms. It ends at the deadline. */
 const LASTS_MS = HOUR;
-/** One that would begin or end sooner than this is not worth making, in ms. */
+/** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
-/** After a refusal that will not pass by itself, in ms. */
+/** Delay before a retry after Discord has refused an event, in ms. */
 const REFUSED_MS = HOUR;
 const LOCATION = "A vote of the super validators";
 
 interface CalendarDeps {
-  /** Without retries inside: what fails is tried again at the next run. */
+  /** Client without retries. Failed requests are repeated at the next run. */
   readonly rest: REST;
   readonly state: LeasedState;
   readonly lease: Pick<Lease, "validUntil">;
@@ -55,13 +58,13 @@ interface CalendarDeps {
   readonly now: () => number;
 }
 
-/** An event as it should be. */
+/** The desired state of an event. */
 interface WantedEvent {
   readonly key: string;
   readonly identity: string;
   readonly name: string;
   readonly endsAt: number;
-  /** The name of the date that it ends at. */
+  /** Name of the deadline at which the event ends. */
   readonly date: string;
 }
 
@@ -89,12 +92,12 @@ export function createCalendar(deps: CalendarDeps) {
     scheduled_end_time: new Date(endsAt).toISOString(),
   });
 
-  /** An event that was written down, and may have been made. */
+  /** Finds an event at Discord that was stored, and may have been created. */
   const findEvent = async (
     guildId: string,
     { identity }: Pick<WantedEvent, "identity">,
   ): Promise<APIGuildScheduledEvent | undefined> => {
-    // Every description holds an empty text.
+    // Every description contains the empty string.
     if (identity === "") return undefined;
     const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
     const ownUserId = await botUserId();
@@ -111,8 +114,8 @@ export function createCalendar(deps: CalendarDeps) {
       entity_metadata: { location: LOCATION },
     };
     const remainingMs = lease.validUntil() - now();
-    // Discord takes no nonce for events. A process that was frozen since it wrote the event down must not create it: the one that
-    // took over has.
+    // Discord has no nonce for events. A process that was suspended after it stored the event must not create
+    // it, because the process that took over may have done so.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
     return withDeadline(
       remainingMs,
@@ -145,7 +148,7 @@ export function createCalendar(deps: CalendarDeps) {
     const event = foundEvent ?? (await makeEvent(guildId, wanted));
     await storeEvent(id, {
       ...begun,
-      // One that was found may be of an earlier deadline: then the next run moves it.
+      // An event that was found may have an earlier deadline. The next run moves it.
       ...(foundEvent ? { endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt } : {}),
       eventId: event.id,
       startsAt: Date.parse(event.scheduled_start_time),
@@ -155,20 +158,20 @@ export function createCalendar(deps: CalendarDeps) {
   const moveEvent = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
     const { eventId = "", startsAt = 0, guildId } = event;
     const eventTimes = timesOf(wanted);
-    // Of one that has begun, only the end can be moved.
+    // If the event has begun, only its end can be moved.
     const moved = startsAt > now() ? eventTimes : { scheduled_end_time: eventTimes.scheduled_end_time };
     await patch(guildId, eventId, { name: wanted.name, description: describe(wanted), ...moved });
     const beginsAt = startsAt > now() ? Date.parse(eventTimes.scheduled_start_time) : startsAt;
     await storeEvent(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
   };
 
-  /** Ends an event whose vote is over: one that has begun is completed, and any other is cancelled. */
+  /** Ends an event whose vote is over. An event that has begun is completed, any other is canceled. */
   const endEvent = async (id: string, event: CalendarEvent) => {
     const { guildId, key, endsAt, isGone } = event;
     const { identity = "" } = (await requests.get(key)) ?? {};
     if (!isGone && endsAt > now()) {
       try {
-        // One that was written down and not known to be made may have been.
+        // An event may have been created even if its id was not stored.
         const foundEvent = event.eventId === undefined ? await findEvent(guildId, { identity }) : undefined;
         const eventId = event.eventId ?? foundEvent?.id;
         const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
@@ -176,14 +179,14 @@ export function createCalendar(deps: CalendarDeps) {
         if (eventId !== undefined)
           await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
       } catch (error) {
-        // Deleted, or ended already; or the bot has left the server.
+        // The event was deleted or has ended, or the bot has left the server.
         if (!isRefusal(error)) throw error;
       }
     }
     await storeEvent(id, undefined);
   };
 
-  /** One step for one event; whether anything was to be done. */
+  /** Creates or updates an event. Returns true if a request was sent. */
   const settle = async (
     guildId: string,
     wanted: WantedEvent,
@@ -194,7 +197,7 @@ export function createCalendar(deps: CalendarDeps) {
     if (known?.eventId !== undefined && known.name === wanted.name && known.endsAt === wanted.endsAt)
       return false;
     try {
-      // One that has ended by itself gives way to the next deadline's.
+      // An event that has ended is replaced by one for the next deadline.
       if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
       else await create(id, guildId, wanted, known);
     } catch (error) {
@@ -266,5 +269,5 @@ const isRefusal = (error: unknown): boolean => {
   return problem !== "unknown" && problem !== "refused-for-now";
 };
 
-/** An event's id in the state. */
+/** Returns an event's id in the state. */
 const calendarId = (guildId: string, key: string): string => `${guildId}/${key}`;

@@ -16,7 +16,7 @@ interface ClosingsDeps {
 
 /** Creates the checks for requests that are missing from a complete read, and for requests that closed long ago. */
 export function createClosings({ explorer, requests, now }: ClosingsDeps) {
-  /** A status by which `/details` says that a request is over; null if it does not. */
+  /** Returns the final status in the details of a request. null if they do not say that it is over. */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
       const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
@@ -26,7 +26,7 @@ export function createClosings({ explorer, requests, now }: ClosingsDeps) {
   };
 
   return {
-    /** Requests that were open and are missing from a complete read. */
+    /** Finds requests that were open and are missing from a complete read. */
     async findVanished(rows: readonly VoteRequestListItem[]): Promise<ReadFindings> {
       const presentIds = new Set(rows.flatMap((row) => [row.trackingCid, row.contractId]));
       const learntRequests = new Map<string, TrackedVoteRequest>();
@@ -43,7 +43,7 @@ export function createClosings({ explorer, requests, now }: ClosingsDeps) {
       return { learnt: learntRequests, events };
     },
 
-    /** Forgets the details of what closed long ago. */
+    /** Finds requests that closed long ago, and shrinks them. */
     async findOld(): Promise<ReadFindings> {
       const learntRequests = new Map<string, TrackedVoteRequest>();
       for (const [key, known] of await requests.all()) {

@@ -5,7 +5,7 @@ const timestampSchema = z.number();
 
 const termsSchema = z.object({
   title: z.string().nullable(),
-  /** The action's words, if its detail has been read. */
+  /** The action as text, if the details have been read. */
   action: z.string().nullable(),
   /** The threshold deadline, epoch ms. */
   voteBefore: timestampSchema.nullable(),
@@ -14,65 +14,71 @@ const termsSchema = z.object({
 
 const trackedVoteRequest = z.object({
   identity: z.string(),
-  /** The contract ids it has had, the newest last: a row with an older one is stale. */
+  /** All contract ids so far, newest last. A row with an older one is stale. */
   contractIds: z.array(z.string()),
-  /** Open while votes can be cast; closed for good once the API says so; ignored if it was closed when first seen. */
+  /**
+   * "open" while votes can be cast, "closed" once the API says so (final), "ignored" if it was closed when
+   * first seen.
+   */
   phase: z.preprocess(
     (value) => (value === "silent" ? "ignored" : value),
     z.enum(["open", "closed", "ignored"]),
   ),
   status: z.string().nullable(),
-  /** A super validator's name or party id; its own Yes is cast automatically. */
+  /** Name or party id of a super validator. Its own Yes is cast automatically. */
   requester: z.string().nullable(),
   terms: termsSchema,
-  /** Terms that one read has shown and the next must confirm before they are announced. */
+  /** Changed terms from one read. They are announced once the next read confirms them. */
   unconfirmed: termsSchema.exactOptional(),
   yes: z.number().nullable(),
   no: z.number().nullable(),
   pending: z.number().nullable(),
-  /** Goes up with whatever its announcement shows. */
+  /** Increases with every change that the announcement shows. */
   revision: z.number(),
-  /** Complete reads in a row that it was missing from. */
+  /** Number of consecutive complete reads without this request. */
   missedReads: z.number().catch(0),
-  /** Votes by voter, while a subscription wants them; what is there when they are first read is not announced. */
+  /** Votes by voter, while a subscription wants them. Votes in the first read are not announced. */
   votes: z.record(z.string(), z.boolean().nullable()).exactOptional(),
-  /** Changed votes that one read has shown and the next must confirm. */
+  /** Changed votes from one read. They count once the next read confirms them. */
   unconfirmedVotes: z.record(z.string(), z.boolean()).exactOptional(),
-  /** Of its action as the explorer gave it last: in words it may read otherwise with the next version of the bot. */
+  /** Digest of the action's data. The words for an action may change with the next version of the bot. */
   actionDigest: z.string().exactOptional(),
-  /** Of an action that one read has shown and the next must confirm. */
+  /** Digest of a changed action from one read. It counts once the next read confirms it. */
   unconfirmedAction: z.string().exactOptional(),
-  /** Its tally has moved since its votes and its action were read. */
+  /** True if the tally has changed since the votes and the action were read. */
   needsDetail: z.boolean().exactOptional(),
   /** True if the request is gone and its ending is unknown. */
   endUnconfirmed: z.boolean().exactOptional(),
-  /** Goes up with each vote announced. */
+  /** Increases with each announced vote. */
   voteSequence: z.number(),
-  /** Goes up with each change announced. */
+  /** Increases with each announced change. */
   changeSequence: z.number(),
-  /** When it was opened, epoch ms; null if the explorer does not say. Missing in documents of earlier versions. */
+  /**
+   * Time when it was opened, epoch ms. null if the explorer does not say. Missing in documents of earlier
+   * versions.
+   */
   openedAt: timestampSchema.nullable().exactOptional(),
-  /** When it was first seen: what came before that is not reminded of. */
+  /** Time when it was first seen. Reminders that were due before that are not sent. */
   seenAt: timestampSchema.exactOptional(),
   /** Its phase at the last poll (src/ledger/vote-phase.ts). */
   stage: z.string().exactOptional(),
-  /** Since when enough votes are yes. */
+  /** Time since which there are enough yes votes. */
   enoughYesAt: timestampSchema.exactOptional(),
-  /** Too few had voted by the quorum date: no later vote saves it. */
+  /** True if too few had voted by the quorum date. Later votes do not count. */
   hasExpired: z.boolean().exactOptional(),
   /** True if it was announced as overdue, or was overdue when first seen. */
   toldOverdue: z.boolean().exactOptional(),
   /** The decisions that were announced, or had been made when first seen. Missing if it was never checked. */
   decided: z.array(z.enum(["yes", "no"])).exactOptional(),
-  /** A decision that one read no longer shows and the next must confirm. */
+  /** A decision that one read no longer shows. It is withdrawn once the next read confirms that. */
   unconfirmedLoss: z.enum(["yes", "no"]).exactOptional(),
-  /** Goes up with each decision that was withdrawn, since votes had changed. */
+  /** Increases with each decision that is withdrawn because votes have changed. */
   decisionSequence: z.number().exactOptional(),
-  /** Reminders that are done, as `<deadline>:<before>`. */
+  /** Reminders that were sent or skipped, as `<deadline>:<before>`. */
   reminded: z.array(z.string()),
-  /** When it was first read as closed, or seen for the first time, closed already. */
+  /** Time when it was first read as closed. */
   closedAt: timestampSchema.exactOptional(),
-  /** When it was last read as open; null if that is not known. Missing if the bot did not see it close. */
+  /** Time when it was last read as open, null if unknown. Missing if the bot did not see it close. */
   openUntil: timestampSchema.nullable().exactOptional(),
 });
 
@@ -80,24 +86,24 @@ const trackedVoteRequest = z.object({
 const voterSchema = z.object({
   guildId: z.string(),
   name: z.string(),
-  /** All that it goes by: its party, if the explorer gives it, and its names. */
+  /** All names of the super validator: its party, if the explorer states it, and its display names. */
   aliases: z.array(z.string()),
   who: z.object({ kind: z.enum(["member", "role"]), id: z.string() }),
   setAt: timestampSchema,
   /** The person who set it, who must be allowed to ping the role. Missing in documents of version 0.2.0. */
   setBy: z.string().exactOptional(),
-  /** Since when its server has had no subscription. */
+  /** Time since which the server has had no subscription. */
   unusedSince: timestampSchema.exactOptional(),
 });
 
 /** An event in a server's calendar, for one vote request. */
 const calendarEvent = z.object({
   guildId: z.string(),
-  /** The vote request's. */
+  /** Key of the vote request. */
   key: z.string(),
   name: z.string(),
   endsAt: timestampSchema,
-  /** Missing until Discord has said that it was made. */
+  /** Missing until Discord has confirmed that the event was created. */
   eventId: z.string().exactOptional(),
   startsAt: timestampSchema.exactOptional(),
   /** True if a person deleted it. It is not created again. */
@@ -105,10 +111,10 @@ const calendarEvent = z.object({
   notBefore: timestampSchema.exactOptional(),
 });
 
-/** Field names of version 1. */
+/** Field names of version 1, and their current names. */
 const OLD_FIELDS = { missing: "missedReads", flips: "unconfirmedVotes", due: "needsDetail" } as const;
 
-/** Fields under the names that they have now. */
+/** Renames old fields to their current names. */
 const renamed = (_: string, document: StoredFields): StoredFields =>
   Object.fromEntries([
     ...Object.entries(OLD_FIELDS).flatMap(([old, now]) => (old in document ? [[now, document[old]]] : [])),

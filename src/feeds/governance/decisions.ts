@@ -1,7 +1,7 @@
 import { decidedBy, neededFor } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
-/** A decision to announce: enough votes one way, or no longer enough. */
+/** A decision to announce: enough votes on one side, or no longer enough. */
 export interface DecisionNews {
   readonly kind: "decided" | "undecided";
   readonly way: "yes" | "no";
@@ -10,7 +10,7 @@ export interface DecisionNews {
   readonly sequence: number;
 }
 
-/** Returns the announced decision that the votes no longer show. */
+/** Returns a decision that was announced and is no longer supported by the votes. */
 function lostDecision(request: TrackedVoteRequest, needed: number | undefined): "yes" | "no" | undefined {
   if (needed === undefined) return undefined;
   return request.decided?.find((way) => {
@@ -20,9 +20,11 @@ function lostDecision(request: TrackedVoteRequest, needed: number | undefined): 
 }
 
 /**
- * Returns the decision that was not announced yet, and the request with the decision recorded. A decision that was made before
- * the first read is not announced. One that was announced is withdrawn once two complete reads show that votes have changed.
- * @param superValidators their number, for a tally that does not say how many are missing
+ * Returns a decision that was not announced yet, and the request with that decision recorded. A decision made
+ * before the first read is not announced. An announced decision is withdrawn once two complete reads show
+ * that votes have changed.
+ * @param superValidators the number of super validators, for tallies that do not say how many votes are
+ * missing
  * @param confirming true for a complete read
  */
 export function decide(
@@ -44,7 +46,7 @@ export function decide(
     sequence,
   });
   if (way && !decided?.includes(way)) {
-    // The other side's decision is withdrawn by this one.
+    // A decision withdraws an earlier one for the other side.
     const recorded = { ...kept, decided: [...(decided ?? []).filter((each) => each !== lost), way] };
     const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };

@@ -22,16 +22,16 @@ import { DAY } from "../../util/units.js";
 import { trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
-import { formatBefore, options, remindersOf, topics } from "./topics.js";
+import { options, remindersOf, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
-/** Open requests that a new subscriber is shown. */
+/** Maximum number of open requests shown to a new subscriber. */
 const MAX_SHOWN = 10;
-/** Their names are not waited for any longer than this, in ms: their kinds will do. */
+/** Timeout for loading the names of these requests, in ms. Without a name, their kind is shown. */
 const NAMES_MS = 1_000;
 
-/** A sample for ledgers without vote requests. */
+/** Returns a sample for ledgers without vote requests. */
 const madeUp = (now: number): VoteRequest => ({
   ...fromExplorer(null, null),
   title: "A vote request",
@@ -43,31 +43,33 @@ const madeUp = (now: number): VoteRequest => ({
   pending: 10,
 });
 
-/** One vote request, for one person. */
+/** Lets a person watch one vote request. */
 const proposalWatch: WatchChoice = {
   name: "proposal",
   description: "Get private alerts about one vote request: changes, deadlines, outcome",
   owns: (subject) => voterIn(subject) === undefined,
   screen: { name: "voteRequest", subjectOf: (id) => id },
   subject: {
-    option: { name: "proposal", description: "Its title, or its id", kinds: ["proposal"] },
+    option: { name: "proposal", description: "Title or vote request id", kinds: ["proposal"] },
     async check(id, { explorer }) {
       const foundRequest = await findVoteRequest(explorer, id).catch((error: unknown) => {
-        // One that cannot be read right now may be watched all the same.
+        // A request that cannot be read right now can still be watched.
         if (!(error instanceof ExplorerError)) throw error;
         if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
         throw new PersonError(
-          "No vote request has that id or title. `/proposals list` shows them.",
+          "Can't find a vote request with that id or title. `/proposals list` shows them.",
           "missing",
         );
       });
       if (foundRequest && isOver(foundRequest.data, Date.now()))
-        throw new PersonError("That vote request has ended: nothing more happens to it.");
-      // Whichever of its ids was given.
+        throw new PersonError(
+          "That vote request has ended, so there's nothing left to watch. `/proposals list` shows the open ones.",
+        );
+      // Any of the request's ids may have been given.
       return foundRequest?.data.identity ?? id;
     },
     async nameOf(id, { names, directory, state }) {
-      // The same name as in its messages, even if the explorer no longer lists it.
+      // Use the same name as in messages, even if the explorer no longer lists the request.
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
       if (tracked?.terms.title != null) return cut(names.voteRequest(toVoteRequest(tracked)), 100);
       const title = directory.entry("proposal", id)?.name ?? null;
@@ -88,15 +90,15 @@ const proposalWatch: WatchChoice = {
   },
 };
 
-/** The deadlines that one super validator has not voted by, for one person. */
+/** Lets a person watch the votes that one super validator has not cast. */
 const voterWatch: WatchChoice = {
   name: "voter",
-  description: "Get private reminders of votes that a super validator has not cast",
+  description: "Get private reminders of votes that a super validator hasn't cast",
   owns: (subject) => voterIn(subject) !== undefined,
   screen: { name: "voter", subjectOf: voterSubject },
   subject: {
     option: { name: "sv", description: "The super validator", kinds: ["voter"] },
-    // A button names it as it is kept.
+    // A button contains the stored subject.
     check: async (voter) => (voterIn(voter) === undefined ? voterSubject(voter) : voter),
     nameOf: (subject, { names }) => names.called(voterIn(subject) ?? subject),
   },
@@ -146,17 +148,15 @@ export const definition: FeedDefinition = {
   async standing({ explorer, names, now }, subscription) {
     const { subject } = subscription;
     if (voterIn(subject) !== undefined)
-      return [
-        md`You hear of each open vote request that it has not voted on, ${formatBefore(remindersOf(subscription))} before each of its dates.`,
-      ];
+      return [md`You'll only get them for vote requests that it hasn't voted on.`];
     if (subject !== null) {
       const request = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
       if (!request) return [];
       const { next } = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
-      return next ? [md`It is open: ${dateWords(next)}.`] : [md`It has no date ahead.`];
+      return next ? [md`It's open: ${dateWords(next)}.`] : [md`It has no upcoming deadline.`];
     }
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
-    if (!rows) return [md`The explorer cannot be read right now, so I cannot say what is open.`];
+    if (!rows) return [md`I can't read the explorer right now, so I can't list what's open.`];
     const superValidators = await countSuperValidators(explorer);
     const openRequests = rows
       .filter((row) => isOpen(row, now))
@@ -174,9 +174,9 @@ export const definition: FeedDefinition = {
     if (openRequests.length === 0) return [md`Nothing is open at the moment.`];
     const soonestMs = Math.max(...remindersOf(subscription));
     return [
-      md`Open now, and not announced again:`,
+      md`Already open (I won't announce these again):`,
       ...shownRequests.map(({ row, request, needed, at }) => {
-        // Its first reminder has passed already.
+        // The first reminder is already due.
         const lineSign = at !== undefined && at - now <= soonestMs ? "⏰" : "•";
         return md`${lineSign} ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, ${untilWords(request, needed, now)}`;
       }),
@@ -185,10 +185,10 @@ export const definition: FeedDefinition = {
   },
 
   async nowOf(state, { subject }) {
-    if (voterIn(subject) !== undefined) return md`reminded of each deadline`;
+    if (voterIn(subject) !== undefined) return md`waiting for the next deadline`;
     if (subject === null) return undefined;
     const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));
-    if (!knownRequest) return md`not read yet`;
+    if (!knownRequest) return md`not checked yet`;
     if (knownRequest.phase !== "open")
       return knownRequest.endUnconfirmed || !outcomeKnown(knownRequest.status)
         ? md`${OUTCOME_UNKNOWN}`
@@ -205,7 +205,7 @@ export const definition: FeedDefinition = {
   async lastRead(state) {
     const lastRead = await state.open(progress).get(PROGRESS);
     return lastRead
-      ? md`The explorer was last read completely ${timestamp(lastRead.completeAt)}.`
-      : md`The explorer has not been read completely yet.`;
+      ? md`Vote requests were last checked ${timestamp(lastRead.completeAt)}.`
+      : md`Vote requests haven't been checked yet.`;
   },
 };

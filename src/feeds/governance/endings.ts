@@ -1,15 +1,15 @@
 import { DAY } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
-/** A closed request's details are forgotten after this long, in ms; its key never. */
+/** Time after which a closed request is shrunk to its key, in ms. The key is kept. */
 const PRUNE_MS = 180 * DAY;
-/** Complete reads in a row that a request must be missing from before it counts as gone. */
+/** Number of consecutive complete reads without a request after which it counts as gone. */
 export const MISSED_READS = 2;
 
 /**
- * Returns a request that is missing from a complete read: one more miss, or closed. It is closed once its details state an
- * ending, or a day after its last deadline if the ending stays unknown.
- * @param status the ending in its details, or null
+ * Returns a request that is missing from a complete read, with one more missed read or as closed. It is
+ * closed once its details state the outcome, or a day after its last deadline if the outcome stays unknown.
+ * @param status the outcome in its details, or null
  */
 export function afterMissing(
   known: TrackedVoteRequest,

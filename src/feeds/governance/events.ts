@@ -15,10 +15,13 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     kind: z.literal("digest"),
     keys: z.array(z.string()).min(1),
     rows: z.array(voteRequestListItem),
-    /** When the list was last read completely, epoch ms: they opened since then. Null in events of before it was kept. */
+    /**
+     * Time of the last complete read of the list (epoch ms), so that the requests opened after it. null in
+     * events of versions that did not store it.
+     */
     since: z.number().nullable().default(null),
   }),
-  /** A request that opened and ended while the bot was away. */
+  /** A request that opened and ended while the bot was offline. */
   z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
   z.object({
     kind: z.literal("changed"),
@@ -27,11 +30,11 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     from: termsSchema,
     to: termsSchema,
   }),
-  /** The votes that one read found new or changed. */
+  /** New and changed votes in one read. */
   z.object({
     kind: z.literal("votes"),
     key: z.string(),
-    /** Of the last of them. */
+    /** Sequence number of the last of these votes. */
     sequence: z.number(),
     votes: z.array(z.object({ voter: z.string(), from: z.boolean().nullable(), to: z.boolean().nullable() })),
   }),
@@ -40,24 +43,24 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     key: z.string(),
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
-    /** When the request was opened, epoch ms: reminders of a short one are scaled. */
+    /** Time when the request was opened, epoch ms. Reminders of a short request are scaled. */
     openedAt: z.number().nullable().optional(),
-    /** True if the request is open for less than two days: the reminder pings. */
+    /** True if the request is open for less than two days. Its reminders ping. */
     isShort: z.boolean().optional(),
   }),
-  /** Enough yes votes, its dates past, and not carried out. */
+  /** The request was accepted and its dates have passed, but it has not been carried out. */
   z.object({ kind: z.literal("overdue"), key: z.string(), since: z.number().nullable() }),
-  /** Enough have voted one way. */
+  /** One side has enough votes. */
   z.object({
     kind: z.literal("decided"),
     key: z.string(),
     way: z.enum(["yes", "no"]),
     votes: z.number(),
     needed: z.number(),
-    /** Number of decisions of this request that were withdrawn before. */
+    /** Number of earlier decisions of this request that were withdrawn. */
     sequence: z.number().optional(),
   }),
-  /** Votes have changed, so that they are no longer enough. */
+  /** Votes have changed, and there are no longer enough. */
   z.object({
     kind: z.literal("undecided"),
     key: z.string(),
@@ -69,13 +72,13 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
 ]);
 
-/** Something that happened to a vote request (or to several) that a subscription may want to know of. */
+/** An event about one or more vote requests that subscriptions can receive. */
 export type GovernanceEvent = Readonly<z.infer<typeof governanceEventSchema>>;
 
 /** Events of one vote request, which refer to its announcement. */
 export type News = Exclude<GovernanceEvent, { kind: "opened" | "digest" | "missed" }>;
 
-/** Earlier versions had one event for each vote. */
+/** Event of earlier versions, which had one for each vote. */
 const singleVote = z
   .object({
     kind: z.literal("vote"),
@@ -97,7 +100,7 @@ const singleVote = z
 /** A reminder of one of a request's deadlines. */
 export type Reminder = Extract<GovernanceEvent, { kind: "reminder" }>;
 
-/** An event as the outbox keeps it; undefined for anything else. */
+/** Parses an event from the outbox. `undefined` if it is invalid. */
 export const readEvent = (json: unknown): GovernanceEvent | undefined =>
   z.union([governanceEventSchema, singleVote]).safeParse(json).data;
 
@@ -115,10 +118,10 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>
   closed: "outcome",
 };
 
-/** The id of the event that opens a vote request. */
+/** Returns the id of the event that announces a vote request. */
 export const openingOf = (key: string): string => `${key}:opened`;
 
-/** An event's id: the same event always has the same one. */
+/** Returns an event's id. The same event always has the same id. */
 export function eventId(event: GovernanceEvent): string {
   switch (event.kind) {
     case "opened":
@@ -141,21 +144,25 @@ export function eventId(event: GovernanceEvent): string {
   }
 }
 
-/** The reminder that a subject names, if it names one: an event's id does. */
+/** Returns the reminder in a subject that is the id of a reminder event, otherwise `undefined`. */
 export function reminderOf(subject: string): Reminder | undefined {
   const [, key, reminder] = /^(.+?):reminder:(\d+:\d+)$/.exec(subject) ?? [];
   return key !== undefined && reminder !== undefined ? { kind: "reminder", key, reminder } : undefined;
 }
 
-/** Returns the id of a reminder. @param deadline epoch ms @param before ms before the deadline */
+/**
+ * Returns the id of a reminder.
+ * @param deadline epoch ms
+ * @param before ms before the deadline
+ */
 export const reminderId = (deadline: number, before: number): string => `${deadline}:${before}`;
 
-/** The deadline that a reminder is of, epoch ms. */
+/** Returns the deadline of a reminder, epoch ms. */
 export const deadlineOf = (reminder: string): number => Number(reminder.split(":")[0]);
 
-/** Returns how many ms before the deadline a reminder is. */
+/** Returns the time between a reminder and its deadline, in ms. */
 export const beforeOf = (reminder: string): number => Number(reminder.split(":")[1]);
 
-/** The vote requests that an event is about. */
+/** Returns the keys of the vote requests that an event is about. */
 export const keysOf = (event: GovernanceEvent): readonly string[] =>
   event.kind === "digest" ? event.keys : [event.key];

@@ -30,7 +30,7 @@ import { createGovernanceWatch } from "./watch.js";
 
 const begins = ({ kind }: GovernanceEvent): boolean => kind === "opened" || kind === "digest";
 
-/** Announces the ledger's vote requests: as they open, change, are voted on, near their deadline and close. */
+/** Announces vote requests when they open, change, receive votes, approach a deadline or close. */
 export const governance: FeedModule = {
   definition,
   collections: [trackedVoteRequests, representatives, calendarEvents],
@@ -61,7 +61,7 @@ export const governance: FeedModule = {
       begins,
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),
       wants: isFor,
-      // In a short vote each reminder may be the last one.
+      // In a short vote, each reminder may be the last.
       loudnessOf: (event) =>
         begins(event) || (event.kind === "reminder" && event.isShort) ? "ping" : "normal",
       async render(event, mark, recipients) {

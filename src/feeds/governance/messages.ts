@@ -39,7 +39,7 @@ export function announcementLinks(id: string | null, mark: string): Link[] {
   ];
 }
 
-/** An end that is announced, or shown in an announcement. */
+/** The ending of a vote request, for an announcement. */
 export interface Ending {
   readonly status: string | null;
   /** True if the explorer states the outcome. */
@@ -55,7 +55,7 @@ export function endingNews({ status, known }: Ending, request: VoteRequest, titl
     : md`${statusText(status)}: ${named}`;
 }
 
-/** Returns how a request stands and its name in one line. `undefined` while votes are cast. */
+/** Returns the state of a request and its name in one line. `undefined` while votes can be cast. */
 function standingNews(request: VoteRequest, phase: VotePhase, title: string): Markdown | undefined {
   const named = md`${title}${tallySuffix(request)}`;
   switch (phase) {
@@ -88,7 +88,9 @@ const endingTone = ({ status, known }: Ending) => (known ? statusTone(status) : 
 
 /** The votes that are missing when a reminder is sent. */
 export interface Absence {
-  /** The reminder's news, if it is for people who represent super validators. */
+  /**
+   * Returns the reminder's news for people who represent super validators. Missing in reminders for others.
+   */
   readonly news?: (left: string) => Markdown;
   readonly lines: readonly Markdown[];
 }
@@ -97,26 +99,26 @@ export interface Absence {
 const leftWords = (ms: number): string =>
   ms < 3 * HOUR ? spanWords(Math.max(1, Math.round(ms / MINUTE / 5)) * 5 * MINUTE) : roughly(ms);
 
-/** Rows of a digest; the rest is a click away. */
+/** Maximum number of rows in a digest. A button opens the full list. */
 const MAX_ROWS = 12;
-/** Names in a digest's notification. */
+/** Maximum number of names in a digest's notification. */
 const MAX_NAMED = 3;
 
-/** Says when several requests opened. The explorer may list them long after that. */
+/** Returns the time in which several requests opened. The explorer may list them much later. */
 function openedWords(openedAt: readonly (number | null)[], since: number | null): Markdown {
   const earliest = Math.min(...openedAt.map((each) => each ?? Number.POSITIVE_INFINITY));
   if (Number.isFinite(earliest) && since !== null && earliest < since)
-    return md`The first of them opened ${timestamp(earliest, "f")}. The explorer did not list them before.`;
+    return md`The first of them opened ${timestamp(earliest, "f")}. The explorer didn't list them before.`;
   return since === null
-    ? md`They opened since I last read the vote requests.`
-    : md`They opened after ${timestamp(since, "f")}, when I last read all vote requests.`;
+    ? md`They opened since I last checked.`
+    : md`They opened after ${timestamp(since, "f")}, when I last checked.`;
 }
 
-/** Creates the messages that begin a vote request, and its reminders. Each contains its mark in one link. */
+/** Creates announcements of vote requests and their reminders. One link in each message contains its mark. */
 export function createMessages(renderer: Renderer, names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
 
-  /** Returns a view of the whole request under its news. */
+  /** Returns a view of the complete request below its news. */
   const wholeView = (
     { request, needed }: Snapshot,
     mark: string,
@@ -131,7 +133,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         needed,
         names,
         now: now(),
-        rest: "“Details” below has all of it.",
+        rest: "Press “Details” to see it all.",
       }),
       thumbnail: request.requesterImg,
       links: announcementLinks(request.identity, mark),
@@ -200,7 +202,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     };
   };
 
-  /** Returns the lasting facts of a list's row: how it ended, or when it is decided. */
+  /** Returns the facts of a row that do not change: its outcome, or the date of its decision. */
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
     const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
@@ -209,8 +211,8 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
 
   return {
     /**
-     * The announcement that a request has opened, with its tally as it is now.
-     * @param ended how it ended; undefined while it is open
+     * Announces that a request has opened, with its current tally.
+     * @param ended its ending, `undefined` while it is open
      */
     announcement: (...of: Parameters<typeof announcement>): MessagePayload =>
       renderer.message(announcement(...of)),
@@ -218,7 +220,9 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     /** The same, not yet rendered. */
     sample: (snapshot: Snapshot, mark: string): View => announcement(snapshot, mark),
 
-    /** The only message about a request that opened and ended while the bot was away. */
+    /**
+     * Reports a request that opened and ended while the bot was offline. There is no other message about it.
+     */
     missed(snapshot: Snapshot, mark: string): MessagePayload {
       const { request } = snapshot;
       const ended = endingIn(request);
@@ -226,14 +230,14 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         wholeView(snapshot, mark, {
           notification: endingNews(ended, request, titleOf(request)),
           tone: statusTone(request.status),
-          notes: [md`Opened and ended while I was not watching.`, ...endingNote(ended)],
+          notes: [md`Opened and ended while I wasn't watching.`, ...endingNote(ended)],
         }),
       );
     },
 
     /**
-     * One message for several that are new, with a menu to open each. It is never edited, so it states nothing of open requests
-     * that will change.
+     * Announces several new requests in one message, with a menu to open each. It is never edited, so it
+     * contains nothing that will change.
      */
     digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
       const rows = all.map((row) => ({
@@ -258,7 +262,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
             : []),
           ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),
           ...(rows.length > shownRows.length
-            ? [md`…and ${rows.length - shownRows.length} more: “All vote requests” below lists them.`]
+            ? [md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`]
             : []),
         ],
         menus: [
@@ -274,7 +278,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       });
     },
 
-    /** The current content of a reminder. @param deadline epoch ms */
+    /**
+     * Returns the current content of a reminder.
+     * @param deadline epoch ms
+     */
     reminder: (...of: Parameters<typeof reminder>): MessagePayload => renderer.message(reminder(...of)),
 
     /** The same, not yet rendered. */

@@ -17,10 +17,10 @@ type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
 const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
 
-/** Voters that one message names. */
+/** Maximum number of voters named in a message. */
 const MAX_VOTERS = 6;
 
-/** Votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
+/** Formats votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
 function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Markdown {
   const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
   const moreCount = votes.length - shownVotes.length;
@@ -36,13 +36,13 @@ function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Mar
   );
 }
 
-/** A changed field of a request: its name in a sentence, and a line. */
+/** A changed field of a request: its name for a sentence, and a separate line. */
 interface TermsChange {
   readonly words: string;
   readonly line: Markdown;
 }
 
-/** The day of a decision, or that there is none. */
+/** Returns the date of a decision, or that it is made as soon as there are enough votes. */
 const decision = (at: number | null, words: Markdown): Markdown =>
   at === null ? md`as soon as enough have voted yes` : words;
 
@@ -56,7 +56,7 @@ function changesOf(from: Terms, to: Terms): TermsChange[] {
   if (isDeepStrictEqual(from, to))
     changes.push({
       words: "action",
-      line: md`**Action:** its details have changed. “Details” below has all of it.`,
+      line: md`**Action:** some details changed. Press “Details” to see it all.`,
     });
   if (from.voteBefore !== to.voteBefore)
     add("quorum date", "Quorum by", timestamp(from.voteBefore, "f"), timestampWithAge(to.voteBefore));
@@ -70,7 +70,7 @@ function changesOf(from: Terms, to: Terms): TermsChange[] {
   return changes;
 }
 
-/** Creates the messages about what happens to an announced request. Each contains its mark in one link. */
+/** Creates messages about an announced request. One link in each contains its mark. */
 export function createNews(renderer: Renderer, names: Names, now: () => number) {
   const viewOf = (
     event: Exclude<News, Reminder>,
@@ -101,12 +101,12 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
         const untilAt = request.targetEffectiveAt;
         const next =
           way === "no"
-            ? md`That is enough to reject it.`
+            ? md`That's enough to reject it.`
             : untilAt === null
               ? md`It takes effect as soon as it's carried out.`
-              : md`Decided on ${timestampWithAge(untilAt)}; until then votes can still change.`;
+              : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
         return {
-          notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes} of about ${event.needed} needed)`,
+          notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
           tone: way === "yes" ? "good" : "bad",
           body: [next, ...tally],
         };
@@ -115,7 +115,7 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
         return {
           notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
           tone: "warning",
-          body: [md`Votes have changed. It is open again.`, ...tally],
+          body: [md`Votes have changed, so it's undecided again.`, ...tally],
         };
       case "overdue":
         return {
@@ -134,7 +134,7 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
     }
   };
 
-  /** Later news about an announced request. It can also stand alone. */
+  /** Returns a message about an announced request. It can be understood without the announcement. */
   return (event: Exclude<News, Reminder>, snapshot: Snapshot, mark: string): MessagePayload =>
     renderer.message({
       ...viewOf(event, snapshot),

@@ -23,7 +23,7 @@ import type { GovernanceTopic } from "./topics.js";
 import { neededForTracked, tallyOf, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
-/** Pages of votes read at the most when a tally moved. */
+/** Maximum number of pages of votes that are read after a tally has changed. */
 const MAX_VOTE_PAGES = 6;
 
 interface PendingDeps {
@@ -36,7 +36,7 @@ interface PendingDeps {
 
 /** Creates the checks that read single requests for votes and changes of the action. */
 export function createPendingChecks({ explorer, requests, names, now }: PendingDeps) {
-  /** The votes, as far as those on the wanted requests go. */
+  /** Reads votes until those on the wanted requests are complete. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
     readPages(
       "votes",
@@ -50,7 +50,10 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       MAX_VOTE_PAGES,
     );
 
-  /** The detail of the newest version; undefined if it is not answered, null if there is none. */
+  /**
+   * Returns the details of the newest version. `undefined` if the explorer does not answer, null if there are
+   * none.
+   */
   const detailOf = ({
     identity,
     contractIds,
@@ -61,15 +64,15 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       ),
     );
 
-  /** Returns the requester's name by its party or its own name. */
+  /** Returns the requester's party and its names. */
   const requesterOf = ({ requester }: TrackedVoteRequest, detail: VoteRequestDetail | null | undefined) =>
     [requester, detail?.requester, detail?.requesterName, requester && names.party(requester)].flatMap(
       (name) => name ?? [],
     );
 
   /**
-   * The votes of the contract itself: undefined if it is an older version than the list has seen, null if it is not
-   * given.
+   * Returns the votes in the contract. `undefined` if the contract is older than the one in the list, null if
+   * it contains no votes.
    */
   const exactVotes = (request: TrackedVoteRequest, { contractId, rawPayload }: VoteRequestDetail) => {
     const votes = votesIn(rawPayload);
@@ -93,7 +96,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
     names.learn(request.identity, action);
     const terms = { ...request.terms, action: text };
     if (request.actionDigest === undefined) return { terms, actionDigest };
-    // A change counts once two reads agree, as every other does.
+    // Like any other change, this counts once two reads agree.
     if (request.unconfirmedAction !== actionDigest)
       return { unconfirmedAction: actionDigest, needsDetail: true };
     const changeSequence = request.changeSequence + 1;
@@ -103,7 +106,10 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   };
 
   return {
-    /** Reads votes and actions of requests whose tally has changed. If the explorer does not answer, they stay pending. */
+    /**
+     * Reads votes and actions of requests whose tally has changed. Requests stay pending if the explorer does
+     * not answer.
+     */
     async checkPending(subscribed: readonly Subscription[]): Promise<ReadFindings> {
       const isWanted = (topic: GovernanceTopic) => subscribed.some(({ topics }) => topics[topic]);
       const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
@@ -112,7 +118,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       );
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
-      // Read once, and only if a contract does not hold its own votes.
+      // The list is read once, and only if a contract does not contain its votes.
       const listedVotes = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
@@ -130,7 +136,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
             events.push(...compared.events);
           }
         } else {
-          // Without subscribers the votes are forgotten. A later subscriber hears of votes cast from then on.
+          // Without subscribers, the votes are deleted. A later subscriber receives only votes cast from then
+          // on.
           const { votes: forgotten, unconfirmedVotes, ...rest } = next;
           next = rest;
         }
@@ -147,7 +154,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       return { learnt: learntRequests, events };
     },
 
-    /** Reminders that are due: who has not voted is read when they are sent. */
+    /** Finds reminders that are due. Missing votes are read when a reminder is sent. */
     async checkReminders(
       subscribed: readonly Subscription[],
       superValidators: () => Promise<number | undefined>,
@@ -155,7 +162,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, request] of await requests.all()) {
-        // Of those that are over there are hundreds, for each of thousands of subscriptions.
+        // There are hundreds of closed requests, and thousands of subscriptions.
         if (request.phase !== "open") continue;
         const dueReminders = remindersFor(request, subscribed, now());
         if (dueReminders.done.length === 0) continue;
@@ -173,8 +180,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
 }
 
 /**
- * Returns a digest of an action that does not depend on our words for it. The configuration that it is based on is not part of
- * it.
+ * Returns a digest of an action that does not depend on the bot's wording. The configuration on which the
+ * action is based is left out.
  */
 const digestOf = ({ config }: Action): string => {
   const ownFields = [...flatten({ config })].filter(([path]) => !/(^|\.)baseConfig\./.test(path));

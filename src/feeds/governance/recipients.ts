@@ -5,7 +5,10 @@ import { reminderTimes } from "./reminders.js";
 import { remindersOf } from "./topics.js";
 import { requestKey } from "./tracking.js";
 
-/** True if an event is for a subscription: to all vote requests, to one of them, or to a super validator's reminders. */
+/**
+ * True if a subscription receives an event: it covers all vote requests, this one, or a super validator's
+ * reminders.
+ */
 export function isFor(subscription: Subscription, event: GovernanceEvent): boolean {
   const { subject } = subscription;
   if (event.kind === "reminder") {

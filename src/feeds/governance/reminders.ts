@@ -5,14 +5,18 @@ import type { TrackedVoteRequest } from "./collections.js";
 import { reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
 
-/** Parts of a short request's time to vote that are left when its reminders come. */
+/**
+ * Divisors of a short request's voting time. They give the time before the deadline at which reminders are
+ * sent.
+ */
 const SHORT_PARTS = [2, 8] as const;
 
 /**
- * Returns how long before a date a subscription is reminded, in ms, the longest first. Reminders that would come before the
- * request was opened are left out. If fewer than two remain, they are scaled to one half and one eighth of the request's time.
+ * Returns the times before a deadline at which a subscription is reminded, in ms, longest first. Reminders
+ * that would be due before the request was opened are left out. If fewer than two remain, they are replaced
+ * by one half and one eighth of the voting time.
  * @param chosen the subscription's own times, in ms
- * @param openedAt when the request was opened, epoch ms; null if that is unknown
+ * @param openedAt time when the request was opened, epoch ms. null if unknown
  */
 export function reminderTimes(
   chosen: readonly number[],
@@ -27,8 +31,9 @@ export function reminderTimes(
 }
 
 /**
- * Reminders that are due at a moment, for a subscription since a moment: of both dates, all that have come by now and are not done
- * yet, the latest last. None comes before its request was opened, or was first seen: the announcement says the same then.
+ * Returns the reminders of both deadlines that are due and not done yet, latest last. Reminders that were due
+ * before the request was opened, first seen or subscribed to are left out, because the announcement says the
+ * same.
  */
 export function dueReminders(
   known: TrackedVoteRequest,
@@ -71,7 +76,7 @@ export function remindersFor(
     if (!subscription.topics.reminders) continue;
     const dueNow = dueReminders(known, remindersOf(subscription), subscription.since, now);
     for (const each of dueNow) done.add(each);
-    // Of several that became due at once, only the last is announced.
+    // If several became due at once, only the last is announced.
     const lastDue = dueNow.at(-1);
     if (lastDue) announcedReminders.add(lastDue);
   }

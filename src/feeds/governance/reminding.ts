@@ -18,7 +18,10 @@ import type { Snapshot } from "./snapshot.js";
 import { missingIn } from "./topics.js";
 import { mentionsFor } from "./voters.js";
 
-/** Returns the reminder for people who represent super validators. @param missing the ones that have not voted */
+/**
+ * Returns the reminder for people who represent super validators.
+ * @param missing the super validators that have not voted
+ */
 export function notVotedYet(
   missing: readonly string[],
   request: VoteRequest,
@@ -40,9 +43,12 @@ interface RemindingDeps {
   readonly now: () => number;
 }
 
-/** Reminders, for whom they are sent to. */
+/** Creates the content of reminders, depending on who receives them. */
 export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
-  /** Returns the missing votes for a person who watches super validators only; `undefined` if all of them have voted. */
+  /**
+   * Returns the missing votes for a person who watches only super validators. `undefined` if all of them have
+   * voted.
+   */
   const absenceOf = (
     watched: readonly string[],
     missing: MissingVotes | null,
@@ -52,12 +58,12 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     const isIn = (voters: readonly Voter[] | undefined, voter: string) =>
       voters?.some(({ name, aliases }) => name === voter || aliases.includes(voter)) ?? false;
     const absent = watched.filter((voter) => isIn(missing?.voters, voter));
-    // One that has never voted is known only by the tally.
+    // A super validator that has never voted is only counted in the tally.
     const isUncertain =
       missing === null || (missing.unknown > 0 && watched.some((voter) => !isIn(missing.voted, voter)));
     if (absent.length === 0 && isUncertain)
       return {
-        lines: [md`-# Whether ${cut(called(watched).join(", "), 200)} has voted could not be read.`],
+        lines: [md`-# I couldn't check if ${cut(called(watched).join(", "), 200)} has voted.`],
       };
     return absent.length > 0 ? notVotedYet(called(absent), request, names) : undefined;
   };
@@ -77,14 +83,14 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     messages.reminder({ snapshot, deadline: deadlineOf(event.reminder), mark }, absence);
 
   return {
-    /** Returns the reminder to send and the people it pings; `undefined` if the vote is over. */
+    /** Returns the reminder to send and the people to ping. `undefined` if the vote is over. */
     async sent(
       event: Reminder,
       snapshot: Snapshot,
       mark: string,
       recipients: readonly Subscription[],
     ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
-      // A reminder that is late after an outage must not be about a vote that is over.
+      // A reminder that is late because of an outage must not announce a vote that is over.
       const standing = standingOf(snapshot.request, snapshot.needed, now());
       if (snapshot.isOver || !isVotable(standing) || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);

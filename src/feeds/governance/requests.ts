@@ -4,16 +4,16 @@ import { lazy } from "../../util/single-flight.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
-/** All tracked requests. The lease holder reads them once and keeps them in memory. */
+/** All tracked requests. The lease holder reads them once and caches them. */
 export interface TrackedVoteRequests {
   all(): Promise<Map<string, TrackedVoteRequest>>;
   get(key: string): Promise<TrackedVoteRequest | undefined>;
   put(key: string, request: TrackedVoteRequest): Write;
-  /** Has them read again. */
+  /** Clears the cache. */
   reread(): void;
 }
 
-/** The tracked vote requests of a state, read once and kept by reference. */
+/** Creates a cache of the tracked vote requests in a state. */
 export function createTrackedVoteRequests(state: State): TrackedVoteRequests {
   const requests = state.open(trackedVoteRequests);
   let loadRequests = lazy(requests.list);

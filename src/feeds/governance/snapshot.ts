@@ -20,35 +20,38 @@ import { toVoteRequest, withTracked } from "./tracking.js";
 /** The content of messages about a vote request. */
 export interface Snapshot {
   readonly request: VoteRequest;
-  /** Yes votes that carry it, as an estimate. */
+  /** Estimated number of yes votes that accept it. */
   readonly needed: number | undefined;
   /** See TrackedVoteRequest. */
   readonly revision: number;
-  /** True if this reading or the tracked request says that it is over. */
+  /** True if the explorer or the tracked request says that it is over. */
   readonly isOver: boolean;
   /** Returns the super validators that have not voted, or null if that is uncertain. */
   readonly missing: () => Promise<MissingVotes | null>;
 }
 
-/** Snapshots, each read once for all the channels that are served within a few seconds. */
+/** Cached snapshots, shared by all channels that are served within a few seconds. */
 export interface Snapshots {
-  /** Reads a request's snapshot. @param row its row in the list, if the details cannot be read */
+  /**
+   * Reads a request's snapshot.
+   * @param row its row in the list, used if the details cannot be read
+   */
   of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
 }
 
 interface SnapshotDeps {
   readonly explorer: Explorer;
   readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
-  /** Is told what is read of each request's action. */
+  /** Learns each request's action. */
   readonly names: Pick<Names, "learn">;
   readonly now: () => number;
 }
 
 const KEPT_MS = 20_000;
-/** An announcement does not wait longer than this for its detail, in ms: what the list says will do. */
+/** Timeout for the details of an announcement, in ms. After that, the list's data is used. */
 export const DETAIL_MS = 8_000;
 
-/** Reads a request's detail, and does with what is tracked if the explorer does not answer. */
+/** Creates snapshots from a request's details, or from tracked data if the explorer does not answer. */
 export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps): Snapshots {
   const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
@@ -66,13 +69,13 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
       : known
         ? toVoteRequest(known)
         : fromExplorer(null, null);
-    // A detail that was not answered is not left out in silence: the message says so.
+    // Mark the missing details, so that the message says so.
     const readRequest = detailed ?? { ...listedRequest, detail: "unanswered" as const };
     const request = known ? withTracked(readRequest, known) : readRequest;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
     const hasEnded = isOver(readRequest, now()) || isOver(request, now());
     const missingVoters = lazy(async () => {
-      // A reading without votes that were seen before cannot tell which are missing.
+      // A reading with fewer votes than are known cannot tell which votes are missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
       const foundVoters = readMissing(explorer, reading, (voters) => readFormer(explorer, voters));
       return withTimeout(foundVoters, DETAIL_MS, () => null);

@@ -7,7 +7,7 @@ import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
 import { options } from "./topics.js";
 import { neededForTracked, toVoteRequest, trackedStanding } from "./tracking.js";
 
-/** Votes that were cast in time have reached the explorer after this time, in ms. */
+/** Time after a deadline by which the explorer shows all votes that were cast in time, in ms. */
 const SETTLED_MS = HOUR;
 
 interface StageDeps {
@@ -17,7 +17,7 @@ interface StageDeps {
   readonly now: () => number;
 }
 
-/** Reminders that this version adds to a request of an earlier one, and whose time has passed: they count as done. */
+/** Returns reminders that are new in this version of the bot and already past. They count as done. */
 function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now: number): string[] {
   const deadlines = [terms.voteBefore, terms.targetEffectiveAt].flatMap((each) => each ?? []);
   return deadlines
@@ -32,7 +32,7 @@ function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now:
     .filter((each) => !reminded.includes(each));
 }
 
-/** Returns the changes of a request that follow from the time alone. */
+/** Returns the changes of a request that only depend on the time. */
 function advance(
   known: TrackedVoteRequest,
   needed: number | undefined,
@@ -42,7 +42,7 @@ function advance(
   const isFirst = known.stage === undefined;
   const { enoughYesAt, ...rest } = known;
   const hasEnough = needed !== undefined && (toVoteRequest(known).yes ?? 0) >= needed;
-  // Since when is known only if the bot saw that there were fewer before.
+  // The time is only known if the bot saw the request with too few votes before.
   const enoughAt = hasEnough ? (enoughYesAt ?? (isFirst ? undefined : now)) : undefined;
   const isOld = isFirst && known.seenAt === undefined;
   const isShown = (known.stage ?? "voting") !== phase;

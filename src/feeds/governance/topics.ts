@@ -9,8 +9,8 @@ const MAX_REMINDERS = 5;
 const MIN_BEFORE_MS = 5 * MINUTE;
 const MAX_BEFORE_MS = 30 * DAY;
 /**
- * Reminder times in ms, the longest first, from what a person typed, such as "24h 6h" or "2d, 90m": up to five, each from
- * five minutes to thirty days. Undefined if it is none of that.
+ * Parses reminder times that a person typed, such as "24h 6h" or "2d, 90m", to ms, longest first. There can
+ * be up to five, from five minutes to thirty days. `undefined` if the text is invalid.
  */
 export function parseBefore(text: string): readonly number[] | undefined {
   const durations = splitDurations(text).map(parseDuration);
@@ -21,15 +21,25 @@ export function parseBefore(text: string): readonly number[] | undefined {
   return isGood ? [...new Set(durations)].sort((a, b) => b - a) : undefined;
 }
 
-/** Reminder times as parseBefore reads them. */
+/** Formats reminder times for parseBefore. */
 export const formatBefore = (before: readonly number[]): string =>
   isDeepStrictEqual(before, DEFAULT_BEFORE) ? "48h 24h 6h" : before.map(formatDuration).join(" ");
 
-/** The foundation names who has not voted two days before a request expires, and each day. */
+/** Reminder times in a sentence: "48 h, 24 h and 6 h". */
+export function beforeWords(before: readonly number[]): string {
+  const times = formatBefore(before)
+    .split(" ")
+    .map((each) => each.replace(/(?<=\d)m$/, "min").replace(/(?<=\d)(?=[a-z])/, " "));
+  return times.length < 2 ? times.join() : `${times.slice(0, -1).join(", ")} and ${times.at(-1)}`;
+}
+
+/**
+ * Like the foundation, which lists missing votes two days before a request expires and each day after that.
+ */
 const DEFAULT_BEFORE = [2 * DAY, DAY, 6 * HOUR];
 
 const beforeOption: FeedOption<readonly number[]> = {
-  description: "Reminder times before each deadline (48h 24h 6h)",
+  description: "Reminder times before each deadline (default: 48h 24h 6h)",
   maxLength: 60,
   byDefault: DEFAULT_BEFORE,
   formerDefault: [DAY, 6 * HOUR],
@@ -38,22 +48,22 @@ const beforeOption: FeedOption<readonly number[]> = {
   limit(text) {
     const durations = splitDurations(text);
     if (durations.length > MAX_REMINDERS)
-      return `These are ${durations.length} times. The maximum is ${MAX_REMINDERS}.`;
+      return `That's ${durations.length} times. The maximum is ${MAX_REMINDERS}.`;
     return durations.map((each) => limitOf(each, MIN_BEFORE_MS, MAX_BEFORE_MS)).find(Boolean);
   },
   problem:
-    "I cannot read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
+    "Can't read those reminder times. Type up to five, such as `24h 6h` or `2d 90m`, each from 5m to 30d.",
 };
 
-/** Ways in which reminders treat missing votes. */
+/** Ways in which reminders show missing votes. */
 const MISSING = {
   list: "list them",
-  ping: "list them, and ping those whom /voters knows",
-  off: "say nothing of them",
+  ping: "list them, and ping their representatives (/voters)",
+  off: "don't mention them",
 };
 
 const missingOption: FeedOption<keyof typeof MISSING> = {
-  description: "How reminders treat missing votes (list)",
+  description: "What reminders do about missing votes (default: list them)",
   maxLength: 10,
   choices: MISSING,
   byDefault: "list",
@@ -65,41 +75,41 @@ const missingOption: FeedOption<keyof typeof MISSING> = {
 /** Options of a subscription to governance. */
 export const options = { before: beforeOption, missing: missingOption } as const;
 
-/** Returns the way in which a subscription's reminders treat missing votes. */
+/** Returns the way in which a subscription's reminders show missing votes. */
 export const missingIn = (subscription: Subscription): keyof typeof MISSING =>
   optionOf(subscription, "missing", missingOption);
 
-/** Returns how long before a request's dates a subscription wants reminders, in ms. */
+/** Returns the times before a request's deadlines at which a subscription is reminded, in ms. */
 export const remindersOf = (subscription: Subscription): readonly number[] =>
   optionOf(subscription, "before", beforeOption);
 
 /** Topics of a subscription to governance. */
 export const topics = {
   new: { description: "Vote requests that open", byDefault: true, words: () => "new vote requests" },
-  outcome: { description: "How they end", byDefault: true, words: () => "outcomes" },
+  outcome: { description: "How vote requests end", byDefault: true, words: () => "outcomes" },
   reminders: {
-    description: "Before their deadlines",
+    description: "Reminders before deadlines",
     byDefault: true,
     words: (subscription) =>
-      `reminders (${formatBefore(remindersOf(subscription))} before each deadline${missingIn(subscription) === "ping" ? ", with a ping for those who have not voted" : ""})`,
+      `reminders (${beforeWords(remindersOf(subscription))} before each deadline${missingIn(subscription) === "ping" ? ", pinging those who haven't voted" : ""})`,
   },
   decided: {
-    description: "When enough have voted yes, or no",
+    description: "When there are enough yes or no votes",
     byDefault: true,
     words: () => "decisions",
   },
   overdue: {
-    description: "When enough have voted yes, and it is not carried out",
+    description: "When a request has enough yes votes but isn't carried out",
     byDefault: true,
     words: () => "overdue requests",
   },
   changes: { description: "Changed titles, actions and dates", byDefault: false, words: () => "changes" },
-  votes: { description: "Each vote that is cast or changed", byDefault: false, words: () => "votes" },
+  votes: { description: "Each vote cast or changed", byDefault: false, words: () => "votes" },
   calendar: {
-    description: "An event in the server's calendar for each open vote request",
+    description: "A server event for each open vote request",
     byDefault: false,
     needs: ["CreateEvents"],
-    words: () => "events in the server's calendar",
+    words: () => "server events",
   },
 } as const satisfies Readonly<Record<string, Topic>>;
 

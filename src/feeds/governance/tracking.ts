@@ -18,10 +18,10 @@ import type { TrackedVoteRequest } from "./collections.js";
 /** Fields whose changes are announced. */
 export type Terms = TrackedVoteRequest["terms"];
 
-/** Maximum number of contract ids that are kept. */
+/** Maximum number of stored contract ids. */
 const MAX_CONTRACT_IDS = 40;
 
-/** Keys by identity: every poll asks for the same ones. */
+/** Cached keys by identity, because every poll needs the same ones. */
 const requestKeys = new LRUCache<string, string>({ max: 5_000 });
 
 /** Returns a request's key in the state: a short hash of its identity. It never changes. */
@@ -36,7 +36,7 @@ export function requestKey(identity: string): string {
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
   title: row.title ?? before?.title ?? null,
   action: before?.action ?? null,
-  // A field that is missing for once is no change.
+  // A missing field is not a change.
   voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
   targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
 });
@@ -53,7 +53,7 @@ export function firstSeen(
   baseline: boolean,
 ): TrackedVoteRequest | undefined {
   const identity = identityOf(row);
-  // A row that says neither its status nor a deadline is half an answer: the next read tells.
+  // Ignore a row with neither a status nor a deadline. The next read may be complete.
   const says =
     statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
   if (identity === null || !says) return undefined;
@@ -68,8 +68,8 @@ export function firstSeen(
     ...tallyIn(row),
     revision: 1,
     missedReads: 0,
-    // Seen from its opening, all its votes are news, those cast before it was seen too; of an older one, those that come
-    // from now on.
+    // For a request that opened while the bot was watching, all votes are announced. For an older one, only
+    // later votes are.
     ...(baseline || !isRowOpen
       ? {}
       : { votes: {}, needsDetail: castIn({ yes: row.yesCount, no: row.noCount }) > 0 }),
@@ -91,23 +91,23 @@ export interface RowDifference {
 function isStale(known: TrackedVoteRequest, row: VoteRequestListItem): boolean {
   const index = known.contractIds.indexOf(row.contractId ?? "");
   const isOlder = index >= 0 && index < known.contractIds.length - 1;
-  // Votes are never withdrawn, so an unknown version with fewer votes is an old one that was missed.
+  // Votes are never withdrawn, so an unknown version with fewer votes is older than the known one.
   const wasMissed = index < 0 && castIn({ yes: row.yesCount, no: row.noCount }) < castIn(known);
   return isOlder || wasMissed;
 }
 
 interface TermsDifference {
-  /** The terms to go on with. */
+  /** The terms to store. */
   readonly terms: Terms;
   /** Terms that the next complete read must confirm. */
   readonly unconfirmed?: Terms;
   /** The earlier terms, if a change is confirmed. */
   readonly changedFrom?: Terms;
-  /** True if the row adds something new. */
+  /** True if the row contains a value that was unknown. */
   readonly learnt: boolean;
 }
 
-/** Terms with the title as it was, if it says the same: a constructor and its words do. */
+/** Keeps the known title if the new one means the same, such as a constructor's name and its words. */
 const withTitle = (terms: Terms, { title }: Terms): Terms =>
   toTitle(terms.title) === toTitle(title) ? { ...terms, title } : terms;
 
@@ -117,7 +117,7 @@ function compareTerms(
   confirming: boolean,
 ): TermsDifference {
   const terms = withTitle(termsOf(row, known.terms), known.terms);
-  // A value that was unknown before is learned. It is not a change.
+  // A value that was unknown before is not a change.
   const was: Terms = {
     title: known.terms.title ?? terms.title,
     action: known.terms.action,
@@ -127,16 +127,16 @@ function compareTerms(
   const hasLearnt = !isSame(was, known.terms);
   if (isSame(terms, was)) return { terms: was, learnt: hasLearnt };
   if (confirming && isSame(terms, known.unconfirmed)) return { terms, changedFrom: was, learnt: hasLearnt };
-  // A look at the first page alone comes before a whole one at the same answer: it only keeps what another poll said.
+  // A read of the first page precedes a complete one and cannot confirm anything, so keep the earlier value.
   const unconfirmed = confirming ? terms : known.unconfirmed;
   return { terms: was, learnt: hasLearnt, ...(unconfirmed ? { unconfirmed } : {}) };
 }
 
-/** A request that this read did not miss: the same object if no read before had missed it. */
+/** Resets the count of missed reads. Returns the same object if it was zero. */
 const presentRequest = (known: TrackedVoteRequest): TrackedVoteRequest =>
   known.missedReads === 0 ? known : { ...known, missedReads: 0 };
 
-/** A request that is over, of which a row may still state the outcome in other words. */
+/** Updates the outcome of a closed request, which a row may state in other words. */
 function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
   const isOutcome = statusGroup(row.status) !== "open" && row.status !== null;
   if (!isOutcome || (row.status === known.status && !known.endUnconfirmed)) return presentRequest(known);
@@ -145,9 +145,9 @@ function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVo
 }
 
 /**
- * Compares a row with the tracked request. A row with an older contract id is stale and changes nothing. A closed request changes
- * only its status.
- * @param confirming true for a complete read: terms count once two of them agree
+ * Compares a row with the tracked request. A row with an older contract id is stale and ignored. A closed
+ * request only changes its status.
+ * @param confirming true for a complete read. Changed terms count once two of these agree
  */
 export function compare(
   known: TrackedVoteRequest,
@@ -188,7 +188,9 @@ export function compare(
   return { next: nextRequest, closed: isClosed, ...(changedFrom ? { changedFrom } : {}) };
 }
 
-/** Returns a request's key: of the tracked request with one of the row's ids, or of its own identity. */
+/**
+ * Returns the key of the tracked request with one of the row's ids, or else a key from the row's identity.
+ */
 export function keyOf(
   known: ReadonlyMap<string, TrackedVoteRequest>,
   row: VoteRequestListItem,
@@ -203,8 +205,8 @@ export function keyOf(
 }
 
 /**
- * Returns a tracked request's tally: the list's, or the known votes if there are at least as many. Votes are read after the list,
- * and a person who hears of a vote should find it in the tally.
+ * Returns a tracked request's tally from the list, or from the known votes if there are at least as many.
+ * Votes are read after the list, and the tally should include a vote that was just announced.
  */
 export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
   const knownVotes = Object.values(votes ?? {});
@@ -218,7 +220,7 @@ export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVo
   return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }
 
-/** Returns the span in which a tracked request was seen to end; `undefined` if nobody saw it. */
+/** Returns the time span in which a tracked request ended. `undefined` if the bot did not see it end. */
 function closingOf({ openUntil, closedAt, endUnconfirmed }: TrackedVoteRequest): Closing | undefined {
   const wasSeen = openUntil !== undefined && closedAt !== undefined && !endUnconfirmed;
   return wasSeen ? { after: openUntil, by: closedAt } : undefined;
@@ -233,7 +235,7 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
     ids: [...new Set([identity, ...tracked.contractIds])],
     title: terms.title,
     action: { ...toAction(null), words: terms.action },
-    // The last status that was read is not how it ended.
+    // The last known status is not the outcome.
     status: tracked.endUnconfirmed ? null : status,
     isGone: tracked.endUnconfirmed,
     closed: closingOf(tracked),
@@ -254,8 +256,8 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
 }
 
 /**
- * A request as the explorer told of it, with the title and dates that are tracked: a detail may come from the cache. Its tally is
- * that which counts more votes: they are never taken back.
+ * Adds the tracked title and dates to a request from the explorer, because its details may come from the
+ * cache. Uses the tally with more votes, because votes are never withdrawn.
  */
 export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
   const ownTally = toVoteRequest(tracked);
@@ -278,8 +280,8 @@ export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): 
 }
 
 /**
- * Returns how many votes a tracked request takes.
- * @param superValidators counts them; asked only if the request's own tally does not say
+ * Returns the number of votes that a tracked request needs.
+ * @param superValidators returns the number of super validators. Only called if the tally does not contain it
  */
 export async function neededForTracked(
   tracked: TrackedVoteRequest,
@@ -289,7 +291,10 @@ export async function neededForTracked(
   return neededFor(request, undefined) ?? neededFor(request, await superValidators());
 }
 
-/** Returns a tracked request's standing. @param needed number of votes for a decision */
+/**
+ * Returns a tracked request's standing.
+ * @param needed number of votes for a decision
+ */
 export const trackedStanding = (
   tracked: TrackedVoteRequest,
   needed: number | undefined,

@@ -7,14 +7,17 @@ import type { GovernanceEvent } from "./events.js";
 type VotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 type VoteChange = VotesEvent["votes"][number];
 
-/** The changes that a read of the votes brings. */
+/** Changes found by a read of the votes. */
 interface VoteChanges {
   readonly changes: Pick<TrackedVoteRequest, "votes" | "voteSequence" | "unconfirmedVotes" | "needsDetail">;
   /** All changes in one event. Empty if there are none. */
   readonly events: readonly VotesEvent[];
 }
 
-/** True for the requester's own Yes, which is cast with the request. Two voters of the same company say nothing. */
+/**
+ * True for the requester's own Yes, which is cast with the request. A company name only counts if no other
+ * voter has it.
+ */
 const isOwn = (requester: readonly string[], { accept, ...vote }: Vote, all: readonly Vote[]): boolean =>
   accept === true &&
   [...aliasesOf({ accept, ...vote }), ...ownCompany(vote, all)].some((name) => requester.includes(name));
@@ -22,7 +25,9 @@ const isOwn = (requester: readonly string[], { accept, ...vote }: Vote, all: rea
 const ownCompany = ({ company }: Pick<Vote, "company">, all: readonly Vote[]): string[] =>
   company !== null && all.filter((each) => each.company === company).length === 1 ? [company] : [];
 
-/** The votes among rows that are on a request: a row names the first version's id, or that of any later one. */
+/**
+ * Returns the votes on a request. A row contains the id of the request's first version, or of any later one.
+ */
 export const votesOn = <Row extends Vote>(
   { identity, contractIds }: TrackedVoteRequest,
   rows: readonly Row[],
@@ -31,13 +36,14 @@ export const votesOn = <Row extends Vote>(
 
 type Votes = Readonly<Record<string, boolean | null>>;
 
-/** The key that a voter's vote was kept under, whichever of its names that was; undefined if it has none yet. */
+/** Returns the key of a voter's stored vote, under any of the voter's names. `undefined` if there is none. */
 const keptKey = (votes: Votes, vote: Vote): string | undefined =>
   aliasesOf(vote).find((name) => Object.hasOwn(votes, name));
 
 /**
- * True if the rows may name known voters by other names: some known voters are missing, some rows are unknown, and one group goes
- * by parties while the other goes by names. Then it is unclear which votes are new.
+ * True if the rows may contain known voters under other names. This is the case if some known voters are
+ * missing, some rows are unknown, and one group has parties while the other has names. It is then unclear
+ * which votes are new.
  */
 function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
   const seenKeys = new Set(rows.map((row) => keptKey(votes, row)));
@@ -49,10 +55,10 @@ function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
 }
 
 /**
- * Compares the votes of a request with the known ones. A new vote is announced at once, a changed vote once two reads agree. If
- * no votes were known before, none is announced.
+ * Compares the votes of a request with the known ones. A new vote is announced at once, a changed vote once
+ * two reads agree. If no votes were known before, none are announced.
  * @param own the votes on this request
- * @param requester the requester's names; its own Yes is cast with the request
+ * @param requester the requester's names. Its own Yes is cast with the request
  */
 export function compareVotes(
   key: string,

@@ -21,7 +21,7 @@ import { type Representative, representatives } from "./collections.js";
 import { definition as governance } from "./definition.js";
 import { missingIn } from "./topics.js";
 
-/** The most super validators that a server may map. */
+/** Maximum number of super validators with representatives in a server. */
 export const MAX_MAPPED = 40;
 
 const SV = "sv";
@@ -40,7 +40,7 @@ const definition = new SlashCommandBuilder()
   .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
   .addSubcommand((sub) =>
     withVoter(
-      sub.setName("set").setDescription("Choose who is pinged if a super validator has not voted"),
+      sub.setName("set").setDescription("Choose who gets pinged if a super validator hasn't voted"),
       "The super validator",
     ).addMentionableOption((option) =>
       option.setName(WHO).setDescription("A member, or a role").setRequired(true),
@@ -50,32 +50,35 @@ const definition = new SlashCommandBuilder()
   .addSubcommand((sub) =>
     withVoter(
       sub.setName("remove").setDescription("Remove a super validator's representatives"),
-      "Which one",
+      "The super validator",
     ),
   );
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
 
-/** A server's own, by their ids in the state. */
+/** Returns a server's representatives, by their ids in the state. */
 const ownOf = async ({ state }: FeedServices, guildId: string) =>
   [...(await state.open(representatives).list())].filter(([, each]) => each.guildId === guildId);
 
-/** The super validator that was typed, as it is kept. @throws {PersonError} if it is none, or several */
+/**
+ * Returns the super validator that a person typed, as it is stored.
+ * @throws {PersonError} if none or several match
+ */
 async function chosenVoter({ options }: ChatInputCommandInteraction, services: FeedServices) {
   const id = await readThing(options.getString(SV, true), ["voter"], services);
   const knownVoter =
     services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
   if (!knownVoter)
     throw new PersonError(
-      "No super validator by that name has voted lately. Choose one of those that are offered as you type.",
+      "No super validator with that name has voted lately. Pick one of the suggestions as you type.",
       "missing",
     );
   const name = knownVoter.name ?? id;
   return { name, aliases: [...new Set([id, name])] };
 }
 
-const PINGED = md`-# Reminders ping them where a subscription to governance has \`missing: ping\`, and only while the vote is missing.`;
+const PINGED = md`-# Reminders ping them while the vote is missing, in channels subscribed to governance with \`missing: ping\`.`;
 
 /** Returns the ids of a server's channels whose reminders ping representatives. */
 async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
@@ -93,8 +96,8 @@ async function setRepresentative(
   const { options, client } = interaction;
   const voter = await chosenVoter(interaction, services);
   const { user, role } = options.get(WHO, true);
-  if (!role && !user) throw new PersonError("Choose a member of this server, or a role.");
-  if (user?.bot) throw new PersonError("A bot does not vote: choose a member of this server, or a role.");
+  if (!role && !user) throw new PersonError("Pick a member of this server or a role.");
+  if (user?.bot) throw new PersonError("Bots can't vote. Pick a member of this server or a role.");
   if (role)
     await checkPingable(services.rest, {
       guildId,
@@ -120,14 +123,17 @@ async function setRepresentative(
     const replacedOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
     if (replacedOnes.length === 0 && ownRepresentatives.length >= MAX_MAPPED)
       throw new PersonError(
-        `This server has ${ownRepresentatives.length} of these, as many as it may have. \`/voters remove\` ends one.`,
+        `This server already has representatives for ${ownRepresentatives.length} super validators, which is the maximum. Remove one with \`/voters remove\` first.`,
       );
     return [
       ...replacedOnes.map(([key]) => collection.delete(key)),
       collection.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, newRepresentative),
     ];
   });
-  return say(services, md`Set`, [md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`, PINGED]);
+  return say(services, md`Representative set`, [
+    md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`,
+    PINGED,
+  ]);
 }
 
 async function listRepresentatives(
@@ -139,9 +145,9 @@ async function listRepresentatives(
     .sort((a, b) => a.name.localeCompare(b.name));
   return say(
     services,
-    md`List the representatives of super validators`,
+    md`Representatives of super validators`,
     ownRepresentatives.length === 0
-      ? [md`Nobody yet: \`/voters set\` says who is pinged while a vote is missing.`]
+      ? [md`Nobody yet. Use \`/voters set\` to choose who gets pinged while a vote is missing.`]
       : [
           ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`),
           md``,
@@ -158,7 +164,7 @@ async function remove(
   const ownRepresentatives = await ownOf(services, serverOf(interaction));
   const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
   const voter = await chosenVoter(interaction, services).catch((error: unknown) => {
-    // One that no longer votes can be removed by its name all the same.
+    // A super validator that no longer votes can still be removed by its name.
     const knownByName = ownRepresentatives.find(([, { aliases }]) =>
       aliases.some((alias) => alias.toLowerCase() === typedName),
     );
@@ -167,14 +173,18 @@ async function remove(
   });
   const foundOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
   if (foundOnes.length === 0)
-    throw new PersonError("Nobody represents that super validator: `/voters list` shows who does.");
+    throw new PersonError(
+      "That super validator has no representative here. `/voters list` shows the ones that do.",
+    );
   await services.state.commit(foundOnes.map(([key]) => services.state.open(representatives).delete(key)));
-  return say(services, md`Removed`, [md`Nobody is pinged for **${cut(voter.name, 100)}** any more.`]);
+  return say(services, md`Representative removed`, [
+    md`Reminders no longer ping anyone for **${cut(voter.name, 100)}**.`,
+  ]);
 }
 
 const actions = new Map(Object.entries({ set: setRepresentative, list: listRepresentatives, remove }));
 
-/** /voters: who is pinged while a super validator has not voted. */
+/** `/voters`: sets the people to ping while a super validator has not voted. */
 export const votersCommand: ActingCommand<FeedServices> = {
   definition: definition.toJSON(),
   group: "Governance",

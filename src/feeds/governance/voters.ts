@@ -12,16 +12,16 @@ import type { Reminder } from "./events.js";
 import { isFor } from "./recipients.js";
 import { missingIn } from "./topics.js";
 
-/** Time after which the representatives of a server without subscriptions are forgotten, in ms. */
+/** Time after which the representatives of a server without subscriptions are deleted, in ms. */
 const KEPT_MS = 30 * DAY;
 
-/** Forgets the representatives of servers without subscriptions. */
+/** Deletes the representatives of servers without subscriptions. */
 export async function forgetVoters(
   state: State,
   subscriptions: readonly Subscription[],
   now: number,
 ): Promise<void> {
-  // The environment's subscription does not say which server it is in.
+  // The server of a subscription from the environment is unknown.
   if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return;
   const subscribedGuilds = new Set(subscriptions.map(({ guildId }) => guildId));
   const writes = [...(await state.open(representatives).list())].flatMap(([id, voter]) => {
@@ -42,9 +42,9 @@ interface MentionDeps {
 }
 
 /**
- * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. Of a server's
- * channels that ping, only the oldest that gets this reminder does. A role must be pingable there by everybody, or by the
- * person who mapped it.
+ * Returns the representatives that a reminder pings in a channel: those of super validators that have not
+ * voted. If several channels of a server ping for the same reminder, only the oldest subscription does. A
+ * role must be pingable there by everyone, or by the person who mapped it.
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(

@@ -22,13 +22,20 @@ import { compare, firstSeen, keyOf } from "./tracking.js";
 export const PROGRESS = "governance";
 
 /**
- * All pages are read this often, in ms, and whenever the explorer counts another number of requests. In between, a poll
- * ends once every open request has been seen: what is behind is over, and only grows.
+ * Interval at which all pages are read, in ms. They are also read if the explorer's number of requests has
+ * changed. In between, a poll stops once it has seen every open request, because the remaining pages only
+ * contain closed ones.
  */
 const WHOLE_MS = 10 * MINUTE;
-/** More than this many new in one read are announced in one message. */
+/**
+ * Maximum number of new requests that are announced separately. If one read finds more, they share one
+ * message.
+ */
 const MAX_SINGLE = 3;
-/** A request that ended unseen was missed if it is from no longer than this, in ms, before the last complete read. */
+/**
+ * A request that ended between two reads is reported if it opened no longer than this before the last
+ * complete read, in ms.
+ */
 const MISSED_MS = HOUR;
 
 interface GovernanceWatchDeps {
@@ -39,22 +46,22 @@ interface GovernanceWatchDeps {
   /** Returns the number of super validators, for tallies that do not contain it. */
   readonly superValidators: () => Promise<number | undefined>;
   readonly names: Names;
-  /** Called with what is newly known of a request, once it is kept. */
+  /** Called with a changed request once it is stored. */
   readonly onLearnt: (request: TrackedVoteRequest) => void;
   readonly pollMs: number;
   readonly now: () => number;
 }
 
-/** The messages of a request's reminders. */
+/** Returns the ids of a request's reminder events. */
 const remindersOf = (key: string, { reminded }: TrackedVoteRequest): string[] =>
   reminded.map((reminder) => eventId({ kind: "reminder", key, reminder }));
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
 /**
- * Several that are new, as one event.
- * @param since when the list was last read completely
- * @param told how many of this read have been announced one by one already
+ * Combines new requests into one event if there are too many.
+ * @param since time of the last complete read of the list
+ * @param told number of new requests of this read that have already been announced
  */
 function toDigest(events: readonly GovernanceEvent[], since: number | null, told: number): GovernanceEvent[] {
   const fresh = events.filter(isNew);
@@ -68,7 +75,7 @@ function toDigest(events: readonly GovernanceEvent[], since: number | null, told
   return [digest, ...events.filter((event) => !isNew(event))];
 }
 
-/** Compares each read of the vote requests with what is known, and publishes what happened. */
+/** Compares each read of the vote requests with the tracked ones, and publishes the changes. */
 export function createGovernanceWatch({
   explorer,
   state,
@@ -84,7 +91,7 @@ export function createGovernanceWatch({
   const checkStages = createStageChecks({ requests, superValidators, now });
   const { findVanished, findOld } = createClosings({ explorer, requests, now });
 
-  /** Yields what was found as one step, and takes it over once it is written. */
+  /** Yields the findings as one step, and caches them once they are written. */
   async function* settle(
     { learnt, events }: ReadFindings,
     more: readonly Write[] = [],
@@ -95,7 +102,7 @@ export function createGovernanceWatch({
     );
     const writes = [...more, ...[...learnt].map(([key, each]) => requests.put(key, each))];
     yield { events, writes, changed: moved };
-    // They may have been read again since, before this was written.
+    // The requests may have been reloaded before this was written.
     const currentRequests = await requests.all();
     for (const [key, each] of learnt) {
       currentRequests.set(key, each);
@@ -103,7 +110,7 @@ export function createGovernanceWatch({
     }
   }
 
-  /** When all pages were last read, and how many requests the explorer counted then. */
+  /** Time at which all pages were last read, and the explorer's number of requests at that time. */
   let wholeAt = Number.NEGATIVE_INFINITY;
   let countedRequests: number | null = null;
 
@@ -151,7 +158,7 @@ export function createGovernanceWatch({
         const firstRequest = firstSeen(row, now(), lastAt === undefined);
         if (!firstRequest) continue;
         const isOpenNow = firstRequest.phase === "open";
-        // It opened and ended since the last read, which did not list it.
+        // The request opened and ended after the last read, which did not list it.
         const isMissed = !isOpenNow && lastAt !== undefined && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
         learntRequests.set(key, {
           ...decide(firstRequest, voters).next,
@@ -166,7 +173,7 @@ export function createGovernanceWatch({
       }
       const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
       const decided = decide(compared, voters, whole);
-      // Earlier versions did not keep when it was opened.
+      // Earlier versions did not store the opening time.
       const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
       const nextRequest = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
@@ -186,7 +193,7 @@ export function createGovernanceWatch({
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
   };
 
-  /** Reads the other pages: all of them if that is due, otherwise up to the last open request. */
+  /** Reads the remaining pages. If a complete read is not due, stops after the last open request. */
   const readList = async (first: Awaited<ReturnType<Explorer["voteRequests"]>>, wholeIsDue: boolean) => {
     const { totalElements, unreadable } = first.data;
     const readsAll =
@@ -202,7 +209,7 @@ export function createGovernanceWatch({
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       isEnough,
     );
-    // An empty, partial or stale answer is no news, and no baseline.
+    // An empty, partial or stale answer is neither news nor a baseline.
     const isWholeList = complete && rows.length > 0;
     return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
   };
@@ -212,7 +219,7 @@ export function createGovernanceWatch({
     const gap = lastRead ? ageOf(lastRead.completeAt, now()) : 0;
     const afterGap = gap > Math.max(10 * MINUTE, 5 * pollMs);
     const firstPage = await explorer.voteRequests({ page: 0, size: 100 });
-    // Rows of which none names a request are no reading, whatever else they hold.
+    // If no row has an id, the answer is invalid.
     if (firstPage.data.sent > 0 && firstPage.data.content.every((row) => identityOf(row) === null))
       return "failed";
     let toldCount = 0;
@@ -225,7 +232,7 @@ export function createGovernanceWatch({
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
     if (!lastRead && !whole) return "partial";
     const allFindings = await compareAll(rows, done, lastRead?.completeAt, toldCount);
-    // The list is as old as its first request: what opened while it was read may be missing from it.
+    // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;
     yield* settle(allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);
     if (whole) {

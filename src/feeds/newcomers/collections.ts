@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineCollection } from "../../storage/collection.js";
 
-/** Validators that are known, by party. They are not announced as new. */
+/** Known validators by party. They are not announced as new. */
 export const knownValidators = defineCollection({
   name: "validators",
   schema: z.object({ seenAt: z.number() }),

@@ -12,7 +12,7 @@ import { knownValidators } from "./collections.js";
 import { createMessages, madeUp } from "./messages.js";
 import { createNewcomersWatch, PROGRESS } from "./watch.js";
 
-/** Newcomers that a sample shows. */
+/** Number of validators in a sample. */
 const SAMPLED = 2;
 
 const definition: FeedDefinition = {
@@ -21,10 +21,10 @@ const definition: FeedDefinition = {
   thing: "group of newcomers",
   topics: {
     joined: {
-      description: "Validators that join",
+      description: "New validators",
       byDefault: true,
       isFixed: true,
-      words: () => "validators that join",
+      words: () => "new validators",
     },
   },
   options: {},
@@ -37,17 +37,17 @@ const definition: FeedDefinition = {
     return createMessages(renderer).sample(newestValidators.length > 0 ? newestValidators : [madeUp], mark);
   },
 
-  standing: async () => [md`Those that are there already are not announced.`],
+  standing: async () => [md`Validators that are already on the network aren't announced.`],
 
   async lastRead(state) {
     const last = await state.open(progress).get(PROGRESS);
     return last
-      ? md`The newest validators were last read ${timestamp(last.completeAt)}.`
-      : md`The newest validators are read once somebody is subscribed.`;
+      ? md`New validators were last checked ${timestamp(last.completeAt)}.`
+      : md`New validators are checked only while a channel subscribes to newcomers.`;
   },
 };
 
-/** Several that joined between two readings are one event. */
+/** All validators that joined between two readings. */
 const newcomersEventSchema = z.object({ validators: z.array(validatorSummary) });
 type NewcomersEvent = { readonly validators: readonly ValidatorSummary[] };
 
@@ -64,7 +64,7 @@ export const newcomers: FeedModule = {
       readEvent: (json) => newcomersEventSchema.safeParse(json).data,
       idOf: ({ validators }) => digest(validators.map(({ validator }) => validator).join()),
       topicOf: () => "joined",
-      // No later event follows up on them.
+      // There are no later events about them.
       subjectsOf: () => [],
       begins: () => true,
       wants: () => true,

@@ -7,9 +7,9 @@ import { hintOf } from "../../text/ids.js";
 import { countedWords, join, type Markdown, md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 
-/** Rows of one message; the rest is a click away. */
+/** Maximum number of rows in a message. A button opens the full list. */
 const MAX_ROWS = 10;
-/** Names in a notification. */
+/** Maximum number of names in a notification. */
 const MAX_NAMES = 3;
 
 /** A sample for ledgers without validators. */
@@ -31,7 +31,7 @@ function newsOf(validators: readonly ValidatorSummary[]): Markdown {
   return md`🆕 ${countedWords(validators.length, "validator")} joined: ${names}${moreWords}`;
 }
 
-/** The messages about validators that joined. */
+/** Creates messages about validators that joined. */
 export function createMessages(renderer: Renderer) {
   const viewOf = (validators: readonly ValidatorSummary[], mark: string): View => ({
     tone: "good",
@@ -39,7 +39,7 @@ export function createMessages(renderer: Renderer) {
     body: [
       ...joinedRows(validators.slice(0, MAX_ROWS)),
       ...(validators.length > MAX_ROWS
-        ? [md`…and ${validators.length - MAX_ROWS} more: “Newest validators” below lists them.`]
+        ? [md`…and ${validators.length - MAX_ROWS} more. Press “Newest validators” to see them.`]
         : []),
     ],
     menus: [validatorMenu(validators)],
@@ -51,7 +51,7 @@ export function createMessages(renderer: Renderer) {
     titleOf: newsOf,
     joined: (validators: readonly ValidatorSummary[], mark: string): MessagePayload =>
       renderer.message(viewOf(validators, mark)),
-    /** The same, not yet rendered. */
+    /** Returns the message as a view. */
     sample: viewOf,
   };
 }

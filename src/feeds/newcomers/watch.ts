@@ -6,15 +6,15 @@ import { NEWCOMERS } from "../../screens/validators.js";
 import type { State } from "../../storage/state.js";
 import { knownValidators } from "./collections.js";
 
-/** Under this id "progress" keeps when the newest validators were last read. */
+/** Id of the time of the last reading, in the collection "progress". */
 export const PROGRESS = "newcomers";
 
-/** Number of newest validators that are read if all of the usual ones are unknown. */
+/** Number of validators that are read if all of the newest ones are unknown. */
 const MANY_NEWCOMERS = 1_000;
 
 /**
- * Returns the validators that joined: unknown ones that are newer than a known one. An unknown validator behind all known ones is
- * old. It came into the list because a newer one left it.
+ * Returns the validators that joined: unknown ones that are newer than a known one. An unknown validator
+ * after all known ones is old. It moved up because a newer one was delisted.
  * @param rows newest first
  */
 export function joinedAmong<Row>(rows: readonly Row[], isKnown: (row: Row) => boolean): readonly Row[] {
@@ -27,27 +27,30 @@ interface NewcomersWatchDeps {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
-  /** Called with those that joined, once they are kept. */
+  /** Called with new validators once they are stored. */
   readonly onJoined: (joined: readonly ValidatorSummary[]) => void;
   readonly now: () => number;
 }
 
 /**
- * Reads the newest validators and announces those that were not there before. They are identified by party, because contracts
- * change with every report. The first reading is a silent baseline, and so is the first one after a time without subscriptions.
+ * Reads the newest validators and announces new ones. They are identified by party, because contracts change
+ * with every report. The first reading is a silent baseline, and so is the first one after a time without
+ * subscriptions.
  */
 export function createNewcomersWatch({ explorer, state, onJoined, now }: NewcomersWatchDeps) {
   const readTimes = state.open(progress);
   const knownParties = state.open(knownValidators);
 
-  /** Returns the known parties among validators. */
+  /** Returns the parties that are already known. */
   const knownAmong = async (rows: readonly ValidatorSummary[]): Promise<ReadonlySet<string>> => {
     const parties = rows.flatMap(({ validator }) => validator ?? []);
     const documents = await Promise.all(parties.map((party) => knownParties.get(party)));
     return new Set(parties.filter((_, index) => documents[index] !== undefined));
   };
 
-  /** Reads the newest validators; more of them if all are unknown, because so many may have joined together. */
+  /**
+   * Reads the newest validators. Reads more if all of them are unknown, because many may have joined at once.
+   */
   const readNewest = async (isBaseline: boolean) => {
     const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
     const known = await knownAmong(rows);
@@ -65,7 +68,7 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
       return "done";
     }
     const { rows, known } = await readNewest(lastRead === undefined);
-    // An empty answer is no news, and no baseline.
+    // An empty answer is neither news nor a baseline.
     if (rows.length === 0) return "partial";
     const isKnown = ({ validator }: ValidatorSummary) => validator === null || known.has(validator);
     const unknown = rows.flatMap((row) => (isKnown(row) ? [] : (row.validator ?? [])));

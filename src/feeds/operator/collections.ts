@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
 
-/** A problem of the bot that its operator should know. */
+/** A problem that the bot's operator should know about. */
 const trouble = z.object({
-  /** The channel that is told. */
+  /** The channel that receives the message. */
   channelId: z.string(),
   kind: z.enum(["commands", "key", "explorer", "late", "unreadable", "unforeseen"]),
   since: z.number(),
-  /** When it was last found, within a minute. */
+  /** Time when it was last detected, to the minute. */
   seenAt: z.number(),
   endedAt: z.number().exactOptional(),
   /** Details, one line each. */

@@ -26,27 +26,27 @@ const SAMPLE: Trouble = { channelId: "", kind: "explorer", since: 0, seenAt: 0, 
 
 const definition: FeedDefinition = {
   name: OPERATOR_FEED,
-  description: "Be told what ails the bot",
+  description: "Get alerts about problems with the bot",
   thing: "notice",
   topics: {
     troubles: {
-      description: "What ails the bot",
+      description: "Problems with the bot",
       byDefault: true,
       isFixed: true,
-      words: () => "what ails the bot",
+      words: () => "problems with the bot",
     },
   },
   options: {},
   threads: false,
   tagName: /bot|operator|ops/i,
   sample: async ({ now }, _, mark) => troubleView({ ...SAMPLE, since: now }, mark),
-  standing: async () => [md`OPERATOR_CHANNEL_ID makes it, and nobody else can subscribe to it.`],
+  standing: async () => [md`Set up with OPERATOR_CHANNEL_ID. Other channels can't subscribe to it.`],
 };
 
 const troubleEventSchema = z.object({ id: z.string() });
 type OperatorEvent = z.infer<typeof troubleEventSchema>;
 
-/** Shown for a trouble that is forgotten. */
+/** Shown for a problem that is no longer stored. */
 const OVER: View = { title: md`This is over`, tone: "neutral", readings: [] };
 
 function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent> {
@@ -90,12 +90,12 @@ async function retryPaused(state: LeasedState, channelId: string, now: number): 
   return state.open(channelHealths).put(channelId, rest);
 }
 
-/** Documents that were set aside are counted up to this many. */
+/** Maximum number of unreadable documents that are counted. */
 const MAX_UNREADABLE = 1_000;
-/** Interval at which unreadable documents are counted, in ms. They change rarely. */
+/** Interval at which unreadable documents are counted, in ms. */
 const UNREADABLE_MS = 10 * MINUTE;
 
-/** Creates a function that returns the collections of unreadable documents. It caches the result. */
+/** Returns a cached function that lists the collections with unreadable documents. */
 function createUnreadable(state: LeasedState) {
   let knownCollections: readonly string[] = [];
   let lookedAt: number | undefined;
@@ -112,7 +112,10 @@ function createUnreadable(state: LeasedState) {
   };
 }
 
-/** Number of checks in a row after which deliveries count as late. After a restart, deliveries are sent within a check. */
+/**
+ * Number of consecutive checks after which deliveries count as late. After a restart, waiting deliveries are
+ * sent sooner than that.
+ */
 const LATE_LOOKS = 3;
 
 function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
@@ -125,7 +128,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
     const { channelId } = subscription;
     const retry = await retryPaused(state, channelId, now());
     if (retry) yield { writes: [retry] };
-    // A problem that cannot be reported now is reported once the channel accepts it.
+    // Wait until the channel accepts messages, then report the problem.
     if (!(await subscribers.isHeard(subscription))) return "partial";
     const waitingMs = await self.waitingMs(OPERATOR_FEED);
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;

@@ -6,7 +6,7 @@ import { cut } from "../../text/plain.js";
 import type { Trouble } from "./collections.js";
 import type { TroubleKind } from "./troubles.js";
 
-/** Name, meaning and advice of a trouble. */
+/** Title, explanation and advice for a problem. */
 interface TroubleWords {
   readonly title: string;
   readonly body: Markdown;
@@ -15,35 +15,34 @@ interface TroubleWords {
 const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
   commands: {
     title: "The commands are not registered",
-    body: md`New commands and options do not appear in Discord. Those that it already has keep working.`,
+    body: md`New commands and options don't appear in Discord. Existing ones keep working.`,
   },
   key: {
-    title: "The explorer refuses the key",
-    body: md`People get answers from the cache while there are any, and nothing new is announced. Get a new key and set ${code("EXPLORER_API_KEY")}; check ${code("EXPLORER_API_URL")} too, and then ${code("npm run doctor")}.`,
+    title: "The explorer rejects the API key",
+    body: md`People get cached answers while they last, and nothing new is announced. Get a new key, set ${code("EXPLORER_API_KEY")}, check ${code("EXPLORER_API_URL")}, then run ${code("npm run doctor")}.`,
   },
   explorer: {
-    title: "The explorer is not answering",
-    body: md`It has not answered for more than 15 minutes. People get answers from the cache; announcements and alerts wait, and none is lost. It is tried again by itself.`,
+    title: "The explorer isn't answering",
+    body: md`It hasn't answered for more than 15 minutes. People get cached answers. Announcements and alerts wait, and none are lost. I keep trying; you don't need to restart the bot.`,
   },
   late: {
     title: "Announcements are late",
-    body: md`At least one has waited for more than five minutes. They are tried again by themselves; the log says what Discord answers (${code("A delivery failed")}).`,
+    body: md`At least one has waited for more than five minutes. I keep trying. To see what Discord answers, look in the log for ${code("A delivery failed")}.`,
   },
   unreadable: {
-    title: "Part of the state cannot be read",
-    body: md`These documents are set aside, and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}; please report it. It is over once they are gone: take that collection out of an export, and import it with ${code("--replace")}.`,
+    title: "Part of the state can't be read",
+    body: md`These documents were set aside and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}. Please report this. To clear it, delete that collection from an export, and import the export with ${code("--replace")}.`,
   },
   unforeseen: {
-    title: "The explorer answers otherwise than documented",
-    body: md`Most of it is read all the same. ${code("npm run doctor -- --endpoints")} says what each difference means for people.`,
+    title: "The explorer's answers differ from its documentation",
+    body: md`Most data can still be read. Run ${code("npm run doctor -- --endpoints")} to see what each difference means for people.`,
   },
 };
 
-/** Returns the title of a trouble. */
 export const titleOf = ({ kind, endedAt }: Trouble): string =>
   endedAt === undefined ? WORDS[kind].title : `Over: ${WORDS[kind].title}`;
 
-/** Returns the current content of a trouble's message. */
+/** Returns the current content of a problem's message. */
 export function troubleView(trouble: Trouble, mark: string): View {
   const { kind, since, endedAt, details } = trouble;
   const isOver = endedAt !== undefined;
@@ -59,7 +58,7 @@ export function troubleView(trouble: Trouble, mark: string): View {
       ...(isOver ? [] : [WORDS[kind].body]),
       ...details.map((line) => md`- ${code(cut(line, 150))}`),
     ],
-    links: [{ label: "Ask the explorer", emoji: "🔎", to: address("price", {}), mark }],
+    links: [{ label: "Show the price", emoji: "🔎", to: address("price", {}), mark }],
     readings: [],
   };
 }

@@ -3,25 +3,24 @@ import { ageOf } from "../../util/clock.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import type { Trouble } from "./collections.js";
 
-/** Kinds of troubles. */
 export type TroubleKind = Trouble["kind"];
 
-/** The signs of troubles. */
+/** Measurements from which problems are detected. */
 export interface Signs extends Omit<SelfReport, "waitingMs"> {
   readonly waitingMs: number;
-  /** Documents of the state that were set aside, by collection. */
+  /** Unreadable documents of the state, by collection. */
   readonly unreadable: readonly string[];
-  /** The steady clock, ms. */
+  /** Time of the monotonic clock, ms. */
   readonly elapsed: number;
 }
 
-/** An explorer that is not answering is told of after so long, in ms. */
+/** Time without an answer after which the explorer is reported, in ms. */
 const AWAY_MS = 15 * MINUTE;
-/** Announcements that wait for longer than this, in ms, are told of. */
+/** Waiting time after which deliveries are reported as late, in ms. */
 const LATE_MS = 5 * MINUTE;
-/** Time after which a trouble that is over is forgotten, in ms. */
+/** Time after which a problem that is over is deleted, in ms. */
 const KEPT_MS = 30 * DAY;
-/** Lines about one trouble. */
+/** Maximum number of lines about a problem. */
 const MAX_DETAILS = 15;
 
 const countedIn = (names: readonly string[]): readonly string[] => {
@@ -33,7 +32,10 @@ const countedIn = (names: readonly string[]): readonly string[] => {
 /** Current problems with details. `undefined` if a problem's state is unknown. */
 export type FoundTroubles = ReadonlyMap<TroubleKind, readonly string[] | undefined>;
 
-/** True if a delivery that has waited this long is late. @param waitingMs in ms */
+/**
+ * True if a delivery is late.
+ * @param waitingMs time since the delivery was due, in ms
+ */
 export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 
 /** Finds the bot's current problems. */
@@ -45,7 +47,7 @@ export function findTroubles(signs: Signs): FoundTroubles {
   const explorer = troubles();
   const awaySince = explorer?.get("failing");
   if (!explorer) {
-    // The process has just begun: what was so may still be so.
+    // The process has just started, so the state of these is not known yet.
     foundProblems.set("key", undefined);
     foundProblems.set("explorer", undefined);
   }
@@ -61,18 +63,20 @@ export function findTroubles(signs: Signs): FoundTroubles {
   return foundProblems;
 }
 
-/** Changes of troubles by id: new ones, changed or ended ones, and forgotten ones. */
+/** Changes of problems by id: started, changed or ended, and deleted. */
 export interface TroubleChanges {
   readonly begun: ReadonlyMap<string, Trouble>;
   readonly changed: ReadonlyMap<string, Trouble>;
   readonly forgotten: readonly string[];
 }
 
-/** A trouble's id: a later one of its kind is another, and so is one that another channel is told of. */
+/** Returns a problem's id. It is unique for each channel and each occurrence. */
 const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind" | "since">): string =>
   `${channelId}/${kind}/${since}`;
 
-/** Time for which a problem must be absent before it is over, in ms. A problem that comes and goes is one trouble. */
+/**
+ * Time for which a problem must be absent before it is over, in ms. An intermittent problem counts as one.
+ */
 const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   commands: 0,
   key: 10 * MINUTE,
@@ -81,17 +85,20 @@ const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   unreadable: 0,
   unforeseen: DAY,
 };
-/** Interval at which an open trouble is confirmed in the state, in ms. */
+/** Interval at which an ongoing problem's time is updated in the state, in ms. */
 const SEEN_MS = MINUTE;
 
-/** Returns a changed open trouble; `undefined` if it has not changed. @param lines `undefined` if it was not found */
+/**
+ * Updates an ongoing problem. `undefined` if it has not changed.
+ * @param lines `undefined` if the problem was not found
+ */
 function continued(trouble: Trouble, lines: readonly string[] | undefined, now: number): Trouble | undefined {
   const { kind, details, revision, seenAt } = trouble;
   if (lines === undefined) {
     const isOver = ageOf(seenAt, now) >= LINGERS_MS[kind];
     return isOver ? { ...trouble, endedAt: now, revision: revision + 1 } : undefined;
   }
-  // Of answers, what was seen stays until it is over.
+  // Unexpected answers are collected until the problem is over.
   const allDetails =
     kind === "unforeseen" ? [...new Set([...details, ...lines])].slice(0, MAX_DETAILS) : lines;
   const isChanged = allDetails.join("\n") !== details.join("\n");
@@ -100,7 +107,7 @@ function continued(trouble: Trouble, lines: readonly string[] | undefined, now: 
 }
 
 /**
- * Compares the known troubles with the current problems. Troubles of another channel are forgotten.
+ * Compares the known problems with the current ones. Problems of another channel are deleted.
  * @param channelId the operator's channel
  * @param now epoch ms
  */

@@ -3,9 +3,9 @@ import { type DocumentOf, defineCollection } from "../../storage/collection.js";
 
 /** The state of a subscription to the price. */
 const priceWatch = z.object({
-  /** True if the alert can fire. False while the condition has held since the last alert. */
+  /** True if the alert can fire. False from an alert until its condition has stopped holding. */
   isArmed: z.boolean(),
-  /** Of the subscription as it was set up then. */
+  /** The subscription's `savedAt` at that time. */
   savedAt: z.number().exactOptional(),
   told: z.object({ at: z.number(), price: z.string() }).exactOptional(),
 });

@@ -10,9 +10,9 @@ import type { PriceWatch } from "./collections.js";
 const WHEN = {
   above: "it rises above a price",
   below: "it falls below a price",
-  moves: "it moves by a share",
+  moves: "it moves by a percentage",
 };
-/** The spans of a move, in words. */
+/** Display names of the time spans of a move. */
 export const OVER = { "1h": "an hour", "24h": "24 hours" };
 const REPEAT = { once: "once", every: "every time" };
 
@@ -30,7 +30,7 @@ function parseValue(text: string): string | undefined {
   return behind === "%" ? `${amount}%` : before !== "" || behind !== "" ? `$${amount}` : amount;
 }
 
-/** The same without its unit. */
+/** Returns a value without its unit. */
 const amountOf = (value: string): string => value.replace(/[$%]/g, "");
 
 function oneOf<Values extends Readonly<Record<string, string>>>(
@@ -53,21 +53,21 @@ function oneOf<Values extends Readonly<Record<string, string>>>(
 }
 
 const value: FeedOption<string> = {
-  description: "The price in USD, such as 0.16, or by how much it moves, such as 5%",
+  description: "A price in USD, such as 0.16, or a percentage, such as 5%",
   maxLength: 20,
   isRequired: true,
   byDefault: "5",
   schema: z.string(),
   parse: parseValue,
-  problem: "I cannot read that value. Type a price in USD, such as `0.16`, or a share, such as `5%`.",
+  problem: "Can't read that value. Type a price in USD, such as `0.16`, or a percentage, such as `5%`.",
 };
 
 /** Options of a subscription to the price. */
 export const options = {
-  when: oneOf("When to be told", WHEN, "moves", true),
+  when: oneOf("When to alert", WHEN, "moves", true),
   value,
-  over: oneOf("For moves: over how long (24 hours)", OVER, "24h"),
-  repeat: oneOf("Whether to be told once, or every time (every time)", REPEAT, "every"),
+  over: oneOf("For moves: over how long (default: 24 hours)", OVER, "24h"),
+  repeat: oneOf("Alert once, or every time (default: every time)", REPEAT, "every"),
 };
 
 /** A condition on the price. */
@@ -87,21 +87,24 @@ export const conditionOf = (subscription: Subscription): Condition => ({
   repeat: optionOf(subscription, "repeat", options.repeat),
 });
 
-/** Names a condition: two that wait for the same are one. @throws {PersonError} for a price in percent, or a move in USD */
+/**
+ * Returns the id of a condition. Equal conditions have the same id.
+ * @throws {PersonError} for a price in percent, or a move in USD
+ */
 export function subjectOf(settings: Readonly<Record<string, unknown>>): string {
   const { when, value: typed, over } = settings;
   const text = String(typed);
   if (when === "moves" ? text.startsWith("$") : text.endsWith("%"))
     throw new PersonError(
       when === "moves"
-        ? "The price moves by a share: type one such as `5%`."
-        : "A price to pass is in USD: type one such as `0.16`. For a share, choose `when:` it moves.",
+        ? "For a move, type a percentage, such as `5%`."
+        : "Type a price in USD, such as `0.16`. For a percentage, pick “it moves by a percentage” for `when:`.",
     );
   const amount = amountOf(text);
   return when === "moves" ? `moves-${amount}-${over}` : `${when}-${amount}`;
 }
 
-/** The settings of a condition by its name; undefined if it is none. */
+/** Returns the settings of a condition from its id. `undefined` if the id is invalid. */
 export function settingsOf(
   subject: string,
 ): (Pick<Condition, "when" | "over"> & { readonly value: string }) | undefined {
@@ -115,7 +118,7 @@ export function settingsOf(
   return { when: parsedSettings.when, value: parsedSettings.value, over: parsedSettings.over };
 }
 
-/** A condition in words, such as "above 0.16 USD". */
+/** Describes a condition, such as "above 0.16 USD". */
 export function conditionWords(subject: string): string {
   const settings = settingsOf(subject);
   if (!settings) return subject;
@@ -123,9 +126,9 @@ export function conditionWords(subject: string): string {
   return when === "moves" ? `up or down ${value}% in ${over}` : `${when} ${value} USD`;
 }
 
-/** Maximum age of a price by its own time, in ms. */
+/** Maximum age of a price by its own timestamp, in ms. */
 const STALE_MS = 15 * MINUTE;
-/** A price that differs from the last one by this factor is an error. */
+/** A price that differs from the last one by this factor is wrong. */
 const ABSURD = 100;
 
 /** True if a price is plausible. @param last the last plausible price, USD */
@@ -145,35 +148,38 @@ export function isBelievable(
 /** The effect of a reading on a condition. */
 export interface Judged {
   readonly memory: PriceWatch;
-  /** From which price it came, if that is to be told: USD. */
+  /** The previous price in USD, if an alert is due. */
   readonly from?: string;
   /** For a move, the time of that price, epoch ms. */
   readonly since?: number;
 }
 
 const SPAN_OF = { "1h": HOUR, "24h": 24 * HOUR } as const;
-/** Distance that the price must come back before an alert repeats: percent of the limit, or points of a move. */
+/**
+ * Distance by which the price must move back before an alert repeats: percent of the limit, or percentage
+ * points of a move.
+ */
 const BACK_PERCENT = 1;
 /** Minimum time between two alerts of a condition, in ms. */
 const AGAIN_MS = HOUR;
 
-/** Returns where the price has come back, so that an alert can repeat: USD, or percent of a move. */
+/** Returns the value that the price must return to before an alert repeats: USD, or percent of a move. */
 function backLimit({ when, value: limit }: Pick<Condition, "when" | "value">): number {
   if (when === "moves") return Math.max(limit - BACK_PERCENT, limit / 2);
   return limit * (1 + (when === "above" ? -BACK_PERCENT : BACK_PERCENT) / 100);
 }
 
-/** Writes a computed price or percentage with at most ten decimals, and without an exponent. */
+/** Formats a computed price or percentage with at most ten decimals and without an exponent. */
 const decimalOf = (value: number): string => value.toFixed(10).replace(/\.?0+$/, "");
 
-/** Says what must happen before an alert repeats, such as "the price was at 0.1584 USD or below". */
+/** Describes what must happen before an alert repeats, such as "the price was at 0.1584 USD or below". */
 export function backWords(condition: Pick<Condition, "when" | "value" | "over">): string {
   const back = decimalOf(backLimit(condition));
-  if (condition.when === "moves") return `it was within ${back}% in ${OVER[condition.over]}`;
-  return `the price was at ${back} USD or ${condition.when === "above" ? "below" : "above"}`;
+  if (condition.when === "moves") return `the change was back within ${back}% over ${OVER[condition.over]}`;
+  return `the price was back at ${back} USD or ${condition.when === "above" ? "below" : "above"}`;
 }
 
-/** Returns a move that meets a condition and contains a price if it can, for a drill: USD. */
+/** Returns a move that meets a condition, for a drill (USD). It contains the current price if possible. */
 export function exampleMove({ when, value }: Pick<Condition, "when" | "value">, price: string) {
   if (when === "moves") return { from: decimalOf(Number(price) / (1 + value / 100)), to: price };
   const before = decimalOf(backLimit({ when, value }));
@@ -186,16 +192,20 @@ export function exampleMove({ when, value }: Pick<Condition, "when" | "value">, 
 export const isPastLimit = ({ when, value }: Pick<Condition, "when" | "value">, usd: number): boolean =>
   when === "above" ? usd > value : when === "below" && usd < value;
 
-/** Maximum distance between a sample and the start of a span, in ms. */
+/** Maximum time between a sample and the start of a span, in ms. */
 const NEAR_MS = 15 * MINUTE;
 
-/** Returns the price that a move is measured from: at the start of its span, or the oldest within it. */
+/**
+ * Returns the price from which a move is measured: the one at the start of its span, or else the oldest one
+ * within it.
+ */
 const moveBase = ({ over }: Pick<Condition, "over">, samples: readonly PriceSample[], now: number) =>
   sampleSince(samples, now - SPAN_OF[over], NEAR_MS, now);
 
 /**
- * Returns the time from which a move is measured over its whole span, epoch ms; `undefined` if it is already, or if the condition
- * is no move. Until then it is measured from the oldest price within the span.
+ * Returns the time from which a move can be measured over its whole span, epoch ms. Until then it is measured
+ * from the oldest price within the span. `undefined` if the whole span is known, or if the condition is not a
+ * move.
  */
 export function wholeFrom(
   { when, over }: Pick<Condition, "when" | "over">,
@@ -209,7 +219,7 @@ export function wholeFrom(
 }
 
 /**
- * Decides if a condition is to be told. A condition that held when it was created must first stop holding.
+ * Decides if an alert is due. A condition that holds when it is created must first stop holding.
  * @param samples stored prices to compare a move with
  * @param before the previous price, USD
  */
@@ -243,6 +253,6 @@ export function judge(
   const isBack =
     when === "moves" ? Math.abs(moved ?? 0) <= back : when === "above" ? usd <= back : usd >= back;
   const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
-  // An alert that never fired does not have to wait.
+  // An alert that has never fired does not have to wait.
   return isBack && isLater ? { memory: { ...memory, isArmed: true } } : { memory };
 }

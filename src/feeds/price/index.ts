@@ -32,12 +32,15 @@ import { snoozePrice, snoozePriceButton } from "./snooze.js";
 
 const priceEventSchema = z.object({
   channelId: z.string(),
-  /** The condition, as it is named. */
+  /** Id of the condition. */
   subject: z.string(),
   from: z.string(),
   to: z.string(),
   at: z.number(),
-  /** For a move, the time of the price that it is measured from, epoch ms. Missing in events of earlier versions. */
+  /**
+   * For a move, the time of the price from which it is measured, epoch ms. Missing in events of earlier
+   * versions.
+   */
   since: z.number().optional(),
 });
 type PriceEvent = z.infer<typeof priceEventSchema>;
@@ -69,7 +72,7 @@ function viewOf(event: PriceEvent, mark: string): View {
     tone: Number(to) < Number(from) ? "bad" : "good",
     notification: newsOf(event),
     body: [
-      md`From ${usdText(from)}${since === undefined ? md`` : md` at ${timestamp(since, "f")}`} to **${usdText(to)}** at ${timestamp(at, "f")}.`,
+      md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${usdText(to)}** on ${timestamp(at, "f")}.`,
     ],
     menus: [
       {
@@ -120,7 +123,7 @@ const definition: FeedDefinition = {
     const price = (await ifAnswered(explorer.price({})))?.data.price;
     const condition = conditionOf(subscription);
     const sampleSubject = subscription.subject ?? subjectOf({ ...condition });
-    // Without its menu: that would snooze the real one.
+    // The drill has no menu, which would snooze the real alert.
     return {
       ...viewOf(
         {
@@ -145,38 +148,38 @@ const definition: FeedDefinition = {
       price === null ? md`The explorer has no price at the moment.` : md`Now: **${usdText(price)}**`,
       ...(isHolding
         ? [
-            md`It is ${when} that already. You are told when it passes the limit after ${backWords(condition)}.`,
+            md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
           ]
         : []),
       ...(wholeAt === undefined
         ? []
         : [
-            md`I do not know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, a move counts from the oldest price that I have.`,
+            md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
           ]),
       repeat === "once"
-        ? md`Told once, and then no more.`
-        : md`Told every time, if ${backWords(condition)} in between, and at most once an hour.`,
+        ? md`You'll be told once.`
+        : md`You'll be told each time, at most once an hour, as long as ${backWords(condition)} in between.`,
     ];
   },
 
   async nowOf(state, subscription) {
     const { repeat } = conditionOf(subscription);
     const lastAlert = (await state.open(priceWatches).get(watchId(subscription)))?.told;
-    if (!lastAlert) return md`not told yet`;
+    if (!lastAlert) return md`no alert yet`;
     return repeat === "once"
-      ? md`told ${timestamp(lastAlert.at)}, at ${usdText(lastAlert.price)}; done`
-      : md`last told ${timestamp(lastAlert.at)}, at ${usdText(lastAlert.price)}`;
+      ? md`alerted ${timestamp(lastAlert.at)} at ${usdText(lastAlert.price)}; done`
+      : md`last alert ${timestamp(lastAlert.at)} at ${usdText(lastAlert.price)}`;
   },
 };
 
-/** The usual price of the last day, which one wrong sample does not change. */
+/** Returns the median price of the last day, which a single wrong sample does not change. */
 function medianPrice(samples: readonly PriceSample[], now: number): string | undefined {
   const recent = samples.filter(([at]) => at > now - DAY && at <= now).map(([, usd]) => usd);
   return recent.toSorted((a, b) => Number(a) - Number(b))[Math.floor(recent.length / 2)];
 }
 
 function createPoll(explorer: Explorer, state: State, now: () => number) {
-  /** Of the poll before, which says where a price came from. */
+  /** Price of the previous poll. */
   let lastPrice: string | undefined;
   return async function* (subscribers: Subscribers): PollSteps {
     const priceSubscriptions = (await subscribers.subscriptions()).filter((each) => each.subject !== null);
@@ -199,7 +202,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
       const id = watchId(subscription);
       const { channelId, subject: of, savedAt } = subscription;
       const keptMemory = memories.get(id);
-      // A subscription that was set up again starts with a new memory.
+      // A subscription that was saved again starts with empty memory.
       const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
       const judgement = judge(conditionOf(subscription), memory, price, believed, previousPrice, now());
       if (judgement.memory !== memory)
@@ -221,7 +224,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
   };
 }
 
-/** Tells of the price if it passes a limit, or moves. */
+/** Sends an alert if the price passes a limit or moves. */
 export const price: FeedModule = {
   definition,
   collections: [priceWatches],
@@ -236,7 +239,7 @@ export const price: FeedModule = {
       idOf: ({ subject: of, at }) => `${of}:${at}`,
       topicOf: () => "price",
       channelOf: ({ channelId }) => channelId,
-      // No later event follows up on it.
+      // There are no later events about an alert.
       subjectsOf: () => [],
       begins: () => true,
       wants: (subscription, { subject: of }) => subscription.subject === of,

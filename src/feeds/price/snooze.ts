@@ -13,7 +13,7 @@ import { conditionWords } from "./conditions.js";
 /** The menu that snoozes a condition on the price. */
 export const snoozePriceButton = defineButton("quiet", { id: idParameter, for: z.enum(["1h", "8h", "1d"]) });
 
-/** Snoozes a condition for the people who may answer for it. */
+/** Handles the menu that snoozes a condition, for people who may do so. */
 export const snoozePrice = handlerOf({
   button: snoozePriceButton,
   audience: "person",
@@ -24,16 +24,16 @@ export const snoozePrice = handlerOf({
     );
     const subscription = foundSubscriptions.find((each) => each !== undefined);
     if (!subscription)
-      throw new PersonError("This is no alert of mine any more: nobody watches the price like that here.");
+      throw new PersonError("This price alert no longer exists, so there's nothing to snooze.");
     const { userId, roleId } = subscription;
     const mayPress = userId === null ? mayAnswer(click, roleId) : userId === click.user.id;
     if (!mayPress)
       throw new PersonError(
-        "Only holders of the role that is pinged, and those who may manage the server, can snooze this.",
+        "Only people with the pinged role, or who can manage the server, can snooze this.",
       );
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
     await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil }));
-    const line = md`${conditionWords(id)}: nothing more is told before ${timestamp(snoozedUntil, "f")}.`;
+    const line = md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`;
     return renderer.message({ title: md`💤 Snoozed`, tone: "good", body: [line], readings: [] });
   },
 });

@@ -1,15 +1,18 @@
 import * as z from "zod";
 import { defineButton, idParameter } from "../../screens/addresses.js";
 
-/** When the silence began, epoch ms. */
+/** Start of the silence, epoch ms. */
 const since = z.coerce.number().int().nonnegative();
-/** The message that the button is on: the alert's own, or news about it, which is not edited. */
+/**
+ * The message that contains the button: the alert itself ("card"), or a message about it that is not edited
+ * ("news").
+ */
 const on = z.enum(["card", "news"]).default("card");
 
 /** "I'm on it", under an alert about a validator. */
 export const acknowledgeButton = defineButton("ack", { id: idParameter, since, on });
 
-/** "Mo has it", under an alert that somebody has taken: hands it back. */
+/** "Mo has it", under an alert that somebody has taken. Returns the alert to the others. */
 export const handBackButton = defineButton("unack", { id: idParameter, since, on });
 
 /** The menu that snoozes an alert. `back` means until the validator is back. */

@@ -8,53 +8,53 @@ const timestampSchema = z.number();
 
 /** The state of a subscription to a validator. */
 const validatorWatch = z.object({
-  /** A time last seen that one reading has found too old, and the next must confirm. */
+  /** A last report that was too old in one reading. The next reading must confirm it. */
   unconfirmed: timestampSchema.exactOptional(),
-  /** The time last seen that the open alert began with. */
+  /** The last report before the open alert. */
   alert: timestampSchema.exactOptional(),
-  /** The version that most validators run and this one does not, and since when. */
+  /** The version that most validators run and this one does not, and the time since when. */
   behind: z.object({ target: z.string(), since: timestampSchema }).exactOptional(),
-  /** The version that was told last. */
+  /** The version that was announced last. */
   toldVersion: z.string().exactOptional(),
   traffic: z
     .object({
       readAt: timestampSchema,
-      /** The threshold in percent that was told last, and one that a reading must confirm. */
+      /** The threshold in percent that was announced last, and one that a reading must confirm. */
       told: z.number().exactOptional(),
       unconfirmed: z.number().exactOptional(),
-      /** Goes up with each that is told. */
+      /** Increases with each announced threshold. */
       sequence: z.number(),
     })
     .exactOptional(),
-  /** When the explorer first said that there is no such validator. */
+  /** Time when the explorer first said that there is no such validator. */
   missingSince: timestampSchema.exactOptional(),
-  /** When the explorer stopped listing it, epoch ms. It is no longer read. */
+  /** Time when the explorer stopped listing it, epoch ms. It is no longer read. */
   goneAt: timestampSchema.exactOptional(),
 });
 
 const alertPlace = {
   channelId: z.string(),
-  /** Names its messages. */
+  /** Subject of the alert's messages. */
   subject: z.string(),
   since: timestampSchema,
   endedAt: timestampSchema.exactOptional(),
-  /** Goes up with whatever its message shows. */
+  /** Increases with every change that its message shows. */
   revision: z.number(),
 };
 
-/** Something that is shown by one message in one channel, which is edited as it goes on. */
+/** State of an alert. Each channel has one message for it, which is edited when it changes. */
 const alertSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("silent"),
     ...alertPlace,
     validator: z.string(),
-    /** See Subscription's option, in ms. */
+    /** Time without a report before a validator is silent, in ms: the subscription's option `after`. */
     after: z.number(),
-    /** 1, and more with each limit passed. */
+    /** Number of time limits that the silence has passed, from 1. */
     level: z.number(),
-    /** The subject of the alert that tells of it together with others. */
+    /** Subject of the group alert that reports this silence. */
     within: z.string().exactOptional(),
-    /** The end of a snooze after which it was told again. */
+    /** End of the snooze after which the alert was repeated. */
     toldAgain: timestampSchema.exactOptional(),
     isGone: z.boolean().exactOptional(),
   }),
@@ -63,17 +63,20 @@ const alertSchema = z.discriminatedUnion("kind", [
     ...alertPlace,
     silent: z.number(),
     total: z.number(),
-    /** When it was told. */
+    /** Time when the alert was sent. */
     toldAt: timestampSchema,
-    /** The most limits that any of them has passed, as far as that was told; and the end of a snooze after which it was told again. */
+    /**
+     * Highest level of a member that was announced, and the end of the snooze after which the alert was
+     * repeated.
+     */
     level: z.number().exactOptional(),
     toldAgain: timestampSchema.exactOptional(),
-    /** The channel's own validators, and when each came back or was delisted. */
+    /** Members that the channel watches, and the time when each came back or was delisted. */
     members: z.array(
       z.object({
         validator: z.string(),
         backAt: timestampSchema.exactOptional(),
-        /** True if it did not come back: the explorer no longer lists it since `backAt`. */
+        /** True if it did not come back. The explorer stopped listing it at `backAt`. */
         isGone: z.boolean().exactOptional(),
       }),
     ),
@@ -82,25 +85,25 @@ const alertSchema = z.discriminatedUnion("kind", [
     kind: z.literal("hold"),
     ...alertPlace,
     newestAt: timestampSchema,
-    /** Set if the network's rhythm has changed: how often validators reported before, and report now, in ms. */
+    /** Set if the network's rhythm has changed. Reporting intervals before and after the change, in ms. */
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
   }),
 ]);
 
 /** People's responses to an alert. */
 const response = z.object({
-  /** Goes up with whatever an alert's message shows of it. */
+  /** Increases with every change that an alert's message shows. */
   revision: z.number(),
-  /** The person; null if they had it forgotten. */
+  /** The person who acknowledged the alert, null if they deleted their data. */
   acknowledged: z
     .object({
       by: z.string().nullable(),
       at: timestampSchema,
-      /** The person's name in the server, for the button. */
+      /** The person's display name in the server, for the button. */
       name: z.string().exactOptional(),
     })
     .exactOptional(),
-  /** End of the snooze, epoch ms; null until the validator is back. */
+  /** The snooze. `until` is its end in epoch ms, or null if it lasts until the validator is back. */
   snoozed: z
     .object({ by: z.string().nullable(), at: timestampSchema, until: timestampSchema.nullable() })
     .exactOptional(),
@@ -114,7 +117,7 @@ export const validatorWatches = defineCollection({
   owners: [{ kind: "subscription" }],
 });
 
-/** Alerts and responses are named `<channel>/<alert>`. */
+/** Ids of alerts and responses are `<channel>/<alert>`. */
 const ofAlert: Owner = { kind: "subject", subjectOf: (id) => id };
 
 /** Alerts, by channel and subject. */
@@ -145,7 +148,7 @@ export const responses = defineCollection({
       kind: "person",
       mentions: (userId, _, { acknowledged, snoozed }) =>
         acknowledged?.by === userId || snoozed?.by === userId,
-      // The alert stays acknowledged or snoozed, but no longer says by whom.
+      // The alert stays acknowledged or snoozed, without the person's name.
       without(userId, { revision, acknowledged, snoozed }) {
         const anonymous = <T extends Attributed>({ name, ...answer }: T & { readonly name?: string }) =>
           answer.by === userId
@@ -163,7 +166,7 @@ export const responses = defineCollection({
 
 /** The state of a subscription to a validator. */
 export type ValidatorWatch = DocumentOf<typeof validatorWatches>;
-/** A silence, a group of silences, or a hold, as one message in one channel shows it. */
+/** A silence, a group of silences or a hold, shown by one message in one channel. */
 export type Alert = DocumentOf<typeof alerts>;
 /** People's responses to an alert. */
 export type AlertResponse = DocumentOf<typeof responses>;

@@ -4,40 +4,40 @@ import { compareVersions, isVersion } from "../../ledger/versions.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { ValidatorWatch } from "./collections.js";
 
-/** A silence is told again when it has lasted for so long, in ms. */
+/** Durations of a silence after which its alert is repeated, in ms. */
 const WORSE_MS = [6 * HOUR, DAY] as const;
 
-/** Returns the number of limits that a silence has passed; 0 if it is none. */
+/** Returns the number of time limits that a silence has passed, 0 for none. */
 export const levelOf = (silentMs: number, afterMs: number): number =>
   [afterMs, ...WORSE_MS.filter((limit) => limit > afterMs)].filter((limit) => silentMs > limit).length;
 
-/** The meaning of a reading for one subscription. */
+/** Result of a reading for one subscription. */
 export type Verdict =
-  /** No news. */
+  /** Nothing has changed. */
   | { readonly kind: "nothing" }
-  /** Too old in this reading: the next one confirms it. */
+  /** The last report is too old in this reading. The next reading must confirm it. */
   | { readonly kind: "unconfirmed" }
   | { readonly kind: "silent"; readonly level: number }
   | { readonly kind: "worse"; readonly level: number }
   | { readonly kind: "back" };
 
 interface Silence {
-  /** When it was last seen, epoch ms. */
+  /** Time of the last report, epoch ms. */
   readonly seenAt: number;
   readonly afterMs: number;
-  /** A time last seen that one reading has found too old. */
+  /** A last report that was too old in the previous reading. */
   readonly unconfirmed: number | undefined;
-  /** The open alert: the time last seen it began with, and the limits it has told of. */
+  /** The open alert: the last report before it, and its announced level. */
   readonly open: { readonly since: number; readonly level: number } | undefined;
-  /** True if no validator may be called silent now. */
+  /** True if no validator may be reported as silent now. */
   readonly onHold: boolean;
-  /** Up to when the explorer's data goes, epoch ms. */
+  /** Time of the explorer's newest data, epoch ms. */
   readonly asOf: number;
 }
 
 /**
- * Only the time last seen decides. A validator is silent where two readings in a row have the same time, and it is too long ago
- * in both; it is back with any newer time.
+ * Decides by the time of the last report only. A validator is silent if two consecutive readings have the
+ * same time and it is too old in both. It is back with any newer time.
  */
 export function judge({ seenAt, afterMs, unconfirmed, open, onHold, asOf }: Silence): Verdict {
   if (open && seenAt > open.since) return { kind: "back" };
@@ -48,26 +48,31 @@ export function judge({ seenAt, afterMs, unconfirmed, open, onHold, asOf }: Sile
 }
 
 /**
- * Validators that go silent within this window share one alert (ms): the last reports before an outage spread over one interval.
+ * Returns the window in ms within which validators that go silent share one alert. Their last reports before
+ * an outage are spread over one interval.
  */
 export const togetherMs = (intervalMs: number): number => Math.max(15 * MINUTE, intervalMs);
 
-/** Several silences are one event from this number on, and from this share of the validators that reported before. */
+/**
+ * Minimum number, and minimum share of the validators that reported before, for several silences to share one
+ * alert.
+ */
 const LEAST_MANY = 5;
 const LEAST_SHARE = 0.1;
 
-/** Validators that went silent together, out of those that were active before. */
+/** Number of validators that went silent together, and of those that were active before. */
 export interface GroupSilence {
   readonly silent: number;
   readonly total: number;
 }
 
 /**
- * Returns how many validators went silent together with one; `undefined` if it did so alone.
+ * Counts the validators that went silent together with this one. `undefined` if there are too few for a
+ * group.
  * @param since its last report, epoch ms
- * @param seen the last report of each validator, as far as the list was read
- * @param intervalMs how often the network's validators report
- * @param asOf up to when the explorer's data goes, epoch ms
+ * @param seen the last reports of all validators in the part of the list that was read
+ * @param intervalMs the network's reporting interval
+ * @param asOf time of the explorer's newest data, epoch ms
  */
 export function manyAt(
   since: number,
@@ -76,7 +81,8 @@ export function manyAt(
   asOf: number,
 ): GroupSilence | undefined {
   const windowStart = since - togetherMs(intervalMs);
-  // A validator whose report is not late yet is alive, however early this one was called silent.
+  // A validator whose next report is not late yet is alive, even if a subscription called this one silent
+  // early.
   const windowEnd = Math.min(since + togetherMs(intervalMs), asOf - lateAfter(intervalMs));
   const silent = seen.filter((at) => at >= windowStart && at <= windowEnd).length;
   const alive = seen.filter((at) => at > windowEnd).length;
@@ -84,14 +90,14 @@ export function manyAt(
   return silent >= LEAST_MANY && silent >= LEAST_SHARE * total ? { silent, total } : undefined;
 }
 
-/** Share of validators that makes a version the standard. */
+/** Share of active validators that makes a version the standard. */
 const MOST = 0.6;
-/** It is told after so long, in ms. */
+/** Time behind the standard version after which a validator is reported, in ms. */
 const BEHIND_MS = DAY;
 
 /**
- * Returns the version that a validator should run, if enough active validators run it and this one is older; `undefined` if it is
- * not behind, null if that is unknown.
+ * Returns the version that a validator should run, if enough active validators run it and this one is older.
+ * `undefined` if it is not behind, null if that is unknown.
  */
 export function behindWhat(running: string | null, survey: VersionSurvey): string | null | undefined {
   const { mostCommon, counts, active } = survey;
@@ -103,8 +109,8 @@ export function behindWhat(running: string | null, survey: VersionSurvey): strin
 type VersionMemory = Pick<ValidatorWatch, "behind" | "toldVersion">;
 
 /**
- * Decides if a validator is reported as behind: a day after it fell behind, and once for each version.
- * @returns the memory, and the version to report
+ * Decides if an outdated validator is reported: a day after it fell behind, once for each version.
+ * @returns the updated memory, and the version to report
  */
 export function judgeVersion(
   target: string | null | undefined,
@@ -120,12 +126,12 @@ export function judgeVersion(
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
 }
 
-/** Shares of traffic left that are told, in percent. */
+/** Remaining traffic at which alerts are sent, in percent. */
 const LOW_PERCENT = [20, 10] as const;
-/** Traffic must rise by this many points before an alert is repeated. */
+/** Percentage points by which traffic must rise before an alert can repeat. */
 const ROSE_POINTS = 5;
 
-/** Bytes of traffic, as decimal strings; null if the explorer does not say. */
+/** Bytes of traffic as decimal strings, null if unknown. */
 interface Traffic {
   readonly isSv: boolean | null;
   readonly consumed: string | null;
@@ -134,8 +140,8 @@ interface Traffic {
 }
 
 /**
- * Returns the traffic that is left, in percent. `undefined` if it says nothing: for super validators, which have no limit, and
- * while a purchase is under way, because bought and counted traffic differ.
+ * Returns the remaining traffic in percent. `undefined` for super validators, which have no limit, and while
+ * a purchase is in progress, because bought and counted traffic differ.
  */
 export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): number | undefined {
   if (isSv !== false || consumed === null || purchased === null || limit === null) return undefined;
@@ -146,7 +152,9 @@ export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): numb
 
 type TrafficMemory = NonNullable<ValidatorWatch["traffic"]>;
 
-/** Decides if low traffic is reported: after two readings, and again only after it rose. */
+/**
+ * Decides if low traffic is reported. Two readings must agree, and traffic must rise before the next report.
+ */
 export function judgeTraffic(
   left: number | undefined,
   memory: TrafficMemory | undefined,

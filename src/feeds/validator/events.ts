@@ -5,22 +5,22 @@ import type { ValidatorTopic } from "./topics.js";
 const timestampSchema = z.number();
 const placeFields = { channelId: z.string() };
 const oneFields = { ...placeFields, validator: z.string() };
-/** An alert's: when the validator was last seen before it. */
+/** Fields of events about an alert. `since` is the last report before it. */
 const alertSchema = { ...oneFields, since: timestampSchema };
 const laterFields = {
-  /** True if it was acknowledged or snoozed, so that it does not ping. */
+  /** True if the alert was acknowledged or snoozed, so that the event does not ping. */
   isCalm: z.boolean().optional(),
-  /** Of many: those that are silent still. */
+  /** For a group, the members that are still silent. */
   members: z.array(z.string()).optional(),
 };
 
 const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("silent"), ...alertSchema }),
   z.object({ kind: z.literal("worse"), ...alertSchema, level: z.number(), ...laterFields }),
-  /** A snooze is over, and it is silent still. */
+  /** The snooze has ended, and the validator is still silent. */
   z.object({ kind: z.literal("again"), ...alertSchema, until: timestampSchema, ...laterFields }),
   z.object({ kind: z.literal("back"), ...alertSchema, at: timestampSchema }),
-  /** The explorer no longer lists it. */
+  /** The explorer no longer lists the validator. */
   z.object({ kind: z.literal("gone"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
   z.object({ kind: z.literal("hold"), ...placeFields, since: timestampSchema }),
@@ -41,22 +41,25 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Something to be told of a watched validator, or of all of a channel's, to one channel. */
+/** An event for one channel, about one or all of its watched validators. */
 export type ValidatorEvent = z.infer<typeof validatorEventSchema>;
 
-/** An event from JSON; undefined if it is none. */
+/** Parses an event. `undefined` if it is invalid. */
 export const readEvent = (json: unknown): ValidatorEvent | undefined =>
   validatorEventSchema.safeParse(json).data;
 
-/** Used instead of a validator for alerts about many. */
+/** Used instead of a validator in group alerts. */
 export const MANY = "many";
 
-/** Names a silence's messages; so do the two below for what concerns all of a channel's. */
+/**
+ * Returns the subject of a silence's messages. The functions below do the same for alerts about a whole
+ * channel.
+ */
 export const silenceOf = (validator: string, since: number): string => `${validator}/${since}`;
 export const manySubject = (since: number): string => silenceOf(MANY, since);
 export const holdSubject = (since: number): string => `hold/${since}`;
 
-/** Returns the subject of an event's message, if later events can follow up on it. */
+/** Returns the subject of an event's message. `undefined` if there are no later events about it. */
 export function subjectOf(event: ValidatorEvent): string | undefined {
   switch (event.kind) {
     case "many":
@@ -71,14 +74,14 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
   }
 }
 
-/** True if it begins a message that is kept up to date. */
+/** True if the event creates a message that is edited later. */
 export const begins = ({ kind }: ValidatorEvent): boolean =>
   kind === "silent" || kind === "many" || kind === "hold";
 
-/** The id of the event that begins a subject's message. */
+/** Returns the id of the event that creates a subject's message. */
 export const beginningOf = (subject: string): string => `${subject}:begins`;
 
-/** The same event always has the same id. */
+/** Returns an event's id. The same event always has the same id. */
 export function eventId(event: ValidatorEvent): string {
   const subject = subjectOf(event);
   if (subject !== undefined && begins(event)) return beginningOf(subject);
@@ -96,7 +99,7 @@ export function eventId(event: ValidatorEvent): string {
   }
 }
 
-/** Urgent events ping, and unimportant ones are silent. */
+/** Returns how loud an event's message is. Urgent events ping, unimportant ones send no notification. */
 export function loudnessOf(event: ValidatorEvent): Loudness {
   switch (event.kind) {
     case "worse":
@@ -112,6 +115,6 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
   }
 }
 
-/** The topic of each kind of event. */
+/** Returns the topic of an event. */
 export const topicOf = ({ kind }: ValidatorEvent): ValidatorTopic =>
   kind === "version" || kind === "traffic" ? kind : "silent";

@@ -3,22 +3,25 @@ import type { Explorer, Reading } from "../../explorer/service.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 
-/** Age of the newest data at which the explorer counts as behind, in ms. */
+/** Age of the newest data above which the explorer counts as behind, in ms. */
 export const BEHIND_MS = 20 * MINUTE;
-/** Reports that are newer than this need no other evidence, in ms. */
+/** Maximum age of the newest report for which no other evidence is needed, in ms. */
 const DOUBT_MS = 10 * MINUTE;
-/** A time that lies further ahead than this was stamped by a wrong clock, in ms. */
+/** A time further in the future than this comes from a wrong clock, in ms. */
 const AHEAD_MS = 5 * MINUTE;
-/** A round that is seen to advance after a longer pause may have done so at its beginning, in ms. */
+/**
+ * Maximum time between two reads of the round, in ms. After a longer pause, it is unknown when the round
+ * advanced.
+ */
 const PAUSE_MS = 16 * MINUTE;
-/** An endpoint that this key may not use is asked again after this time, in ms. */
+/** Time after which an endpoint that the API key may not use is tried again, in ms. */
 const WITHHELD_MS = HOUR;
 
-/** Up to when the explorer's data goes. */
+/** Age of the explorer's data. */
 export interface ExplorerTime {
-  /** Its newest data, epoch ms: what a validator has not done is known up to then. */
+  /** Time of the newest data, epoch ms. It is unknown what validators have done since then. */
   readonly asOf: number;
-  /** True if the explorer is behind, so that a missing report says nothing about its validator. */
+  /** True if the explorer is behind, so that a missing report does not mean that a validator is silent. */
   readonly isBehind: boolean;
   /** True if the validators' reports are the only evidence. */
   readonly isUnsure: boolean;
@@ -28,15 +31,16 @@ export interface ExplorerTime {
 type TimeQuestion = "updates" | "dashboard";
 
 /**
- * Creates a reader of the explorer's own time. Validators' reports answer for free. If they are old, the newest update is asked for,
- * and then the round, which advances about every ten minutes. Only if neither is answered do the validators decide alone.
+ * Creates a reader of the explorer's own time. Recent reports of validators need no further request. If they
+ * are old, it reads the newest update, and then the round, which advances about every ten minutes. If neither
+ * is answered, the reports decide alone.
  * @param explorer must not answer from the cache
  */
 export function createExplorerTime(explorer: Explorer) {
   const withheldAt = new Map<TimeQuestion, number>();
   let lastTime: ExplorerTime | undefined;
 
-  /** Returns an answer, or `undefined`. An endpoint that is withheld ends the questions of this poll. */
+  /** Returns an answer, or `undefined`. If an endpoint is withheld, this poll asks no further ones. */
   const askEndpoint = async <T>(name: TimeQuestion, now: number, read: () => Promise<Reading<T>>) => {
     const withheldSince = withheldAt.get(name);
     if (withheldSince !== undefined && now - withheldSince < WITHHELD_MS) return undefined;
@@ -63,7 +67,7 @@ export function createExplorerTime(explorer: Explorer) {
     const updates = await askEndpoint("updates", now, () =>
       explorer.updates({ page: 0, size: 1, orderBy: "DESC" }),
     );
-    // Two withheld endpoints in a row look like a refused key: the next poll asks on.
+    // Two withheld endpoints in a row look like a rejected API key. The next poll asks again.
     if (updates === "withheld") return lastTime ? { ...lastTime, round } : undecided;
     const updateAt = newestOf(updates?.content ?? [], now);
     if (now - updateAt <= DOUBT_MS) return currentTime(Math.max(updateAt, newestReportAt));
@@ -82,7 +86,7 @@ export function createExplorerTime(explorer: Explorer) {
   };
 }
 
-/** Returns when the newest of these updates was recorded, epoch ms; 0 if none says. */
+/** Returns the time of the newest of these updates, epoch ms. 0 if none has a time. */
 const newestOf = (updates: readonly { readonly recordTime: number | null }[], now: number): number =>
   Math.max(
     0,
@@ -91,7 +95,7 @@ const newestOf = (updates: readonly { readonly recordTime: number | null }[], no
     ),
   );
 
-/** Returns the newest round that was seen, and when the bot saw it advance. */
+/** Returns the newest round, and the time when the bot saw it advance. */
 function roundAfter(
   known: NetworkRhythm["round"],
   latest: number | null,

@@ -6,10 +6,10 @@ import type { Poll } from "./memory.js";
 
 type HoldAlert = Extract<Alert, { kind: "hold" }>;
 
-/** A hold that begins this soon after the last is the same, in ms. */
+/** Time after a hold within which a new one counts as the same, in ms. */
 const SAME_HOLD_MS = HOUR;
 
-/** Ends the holds whose reason has passed. */
+/** Ends the holds whose cause is over. */
 function endHolds({ found, rhythm, now }: Poll, holds: readonly HoldAlert[]): void {
   for (const each of holds) {
     const nowMs = rhythm?.intervalMs;
@@ -23,8 +23,8 @@ function endHolds({ found, rhythm, now }: Poll, holds: readonly HoldAlert[]): vo
 }
 
 /**
- * While the explorer is behind, or the network's rhythm has changed, no validator is called silent. Each channel is told once, and
- * the same message says when that is over.
+ * Holds alerts while the explorer is behind, or after the network's rhythm has changed. Each channel receives
+ * one message, which is edited when the hold is over.
  */
 export function settleHold(poll: Poll): void {
   const { loaded, reading, isBehind, onHold, rhythm, found, now } = poll;
@@ -49,7 +49,7 @@ export function settleHold(poll: Poll): void {
     const openHold = ownHolds.find((each) => each.endedAt === undefined && isDue(each));
     if (openHold) {
       const newestAt = Math.min(now, poll.asOf);
-      // The explorer may creep forward and still be behind.
+      // The explorer's data may advance a little and still be behind.
       if (!openHold.rhythm && newestAt - openHold.newestAt >= MINUTE)
         found.alerts.set(alertId(channelId, openHold.subject), {
           ...openHold,

@@ -29,15 +29,15 @@ import { createAlertViews, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
 
 const subject: SubjectChoice = {
-  option: { name: "validator", description: "Its name, or its party id", kinds: ["validator"] },
+  option: { name: "validator", description: "Name or party id", kinds: ["validator"] },
   async check(validator, { explorer }) {
     try {
       await explorer.validator({ validatorId: validator });
     } catch (error) {
-      // One that cannot be read right now may be watched all the same.
+      // A validator that cannot be read right now can still be watched.
       if (error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected"))
         throw new PersonError(
-          "No validator has that id or name. `/validator list` shows them; a name is completed as you type.",
+          "Can't find a validator with that id or name. Pick one of the suggestions as you type, or look in `/validator list`.",
           "missing",
         );
       if (!(error instanceof ExplorerError)) throw error;
@@ -49,7 +49,7 @@ const subject: SubjectChoice = {
 
 const definition: FeedDefinition = {
   name: VALIDATOR_FEED,
-  description: "Alert a channel when a validator goes silent, and when it is back",
+  description: "Alert a channel when a validator goes silent and when it's back",
   thing: "alert",
   topics,
   options,
@@ -59,7 +59,7 @@ const definition: FeedDefinition = {
   watches: [
     {
       name: "validator",
-      description: "Get a private alert when a validator goes silent, and when it is back",
+      description: "Get a private alert when a validator goes silent and when it's back",
       subject,
       screen: { name: "validator", subjectOf: (id) => id },
       offered: (id) =>
@@ -106,7 +106,7 @@ const definition: FeedDefinition = {
         : md`The explorer can't be read right now.`,
       chosenMs === undefined || chosenMs === afterMs
         ? md`You'll be told after ${limit} without a report.`
-        : md`⚠️ \`${formatDuration(chosenMs)}\` is too short: ${interval.isOwn ? "it reports" : "validators here report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,
+        : md`⚠️ \`${formatDuration(chosenMs)}\` is too short: ${interval.isOwn ? "it reports" : "most validators report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,
     ];
   },
 
@@ -116,7 +116,7 @@ const definition: FeedDefinition = {
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last seen ${timestamp(watch.alert)}`;
     const activity = await state.open(activities).get(subject);
-    if (!activity) return md`not read yet`;
+    if (!activity) return md`not checked yet`;
     const interval = intervalFor(activity, await readNetworkRhythm(state));
     return md`🟢 last report ${timestamp(activity.seenAt)}; ${rhythmWords(interval)}`;
   },
@@ -129,7 +129,7 @@ function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<V
   const closedView: View = {
     notification: md`⚪ Closed: no longer watched`,
     tone: "neutral",
-    body: [md`The subscription to this alert was removed, so it is no longer updated.`],
+    body: [md`This alert's subscription was removed, so it's no longer updated.`],
     readings: [],
   };
   const currentMessage = async (subject: string, mark: string, channelId: string) =>
@@ -189,7 +189,9 @@ function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<V
   };
 }
 
-/** Tells of validators that go silent, and are back; that fall behind; whose traffic runs out. */
+/**
+ * Sends alerts about validators that go silent, come back, run an old version or have little traffic left.
+ */
 export const validator: FeedModule = {
   definition,
   collections: [validatorWatches, alerts, responses],

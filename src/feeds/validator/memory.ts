@@ -17,24 +17,24 @@ import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } 
 import type { ValidatorEvent } from "./events.js";
 import type { ActivityReading } from "./reading.js";
 
-/** An alert is forgotten so long after it is over, in ms. */
+/** Time after its end at which an alert is deleted, in ms. */
 const KEPT_MS = 30 * DAY;
-/** One subscription with what is remembered for it. */
+/** A subscription and its stored state. */
 export interface WatchedValidator {
   readonly id: string;
   readonly subscription: Subscription;
   readonly validator: string;
   readonly watch: ValidatorWatch;
-  /** True if the validator is read: someone would be told, and it is still listed. */
+  /** True if the validator needs to be read: its alerts can be delivered, and it is still listed. */
   readonly isLive: boolean;
 }
 
-/** The result of a poll, written in one commit. */
+/** Result of a poll. */
 export interface PollFindings {
   readonly events: ValidatorEvent[];
   readonly alerts: Map<string, Alert>;
   readonly watches: Map<string, ValidatorWatch>;
-  /** Ids of the groups that are open, by channel. */
+  /** Ids of open groups, by channel. */
   readonly groups: Map<string, string[]>;
 }
 
@@ -47,10 +47,10 @@ export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindi
   return { events: [], alerts: new Map(), watches: new Map(), groups };
 }
 
-/** Channels whose findings are committed together: thousands at once would hold up everything else. */
+/** Number of channels per commit. Committing thousands at once would block everything else. */
 const CHANNELS_PER_STEP = 50;
 
-/** Divides what a poll has found into steps by channel. Each channel's findings are committed together. */
+/** Divides the findings of a poll into commits. All findings of a channel are in the same one. */
 export function* stepsOf(
   state: State,
   { watched }: Pick<Loaded, "watched">,
@@ -90,35 +90,35 @@ export function* stepsOf(
 
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** A poll under way: what it knows, and what it has found. */
+/** State of a running poll. */
 export interface Poll {
   /** The feed's name. */
   readonly name: string;
   readonly loaded: Loaded;
   readonly reading: ActivityReading;
-  /** Versions of the network's active validators. */
+  /** Versions of the active validators of the network. */
   readonly survey: VersionSurvey;
-  /** The network's rhythm, and the interval of validators whose own rhythm is unknown, in ms. */
+  /** The network's rhythm, and the default interval for validators whose own rhythm is unknown, in ms. */
   readonly rhythm: NetworkRhythm | undefined;
   readonly intervalMs: number;
-  /** Up to when the explorer's data goes, epoch ms. */
+  /** Time of the explorer's newest data, epoch ms. */
   readonly asOf: number;
   /** True if the explorer is behind. */
   readonly isBehind: boolean;
-  /** True if a missing report says nothing: the explorer is behind, or the network's rhythm has changed. */
+  /** True if alerts are held: the explorer is behind, or the network's rhythm has changed. */
   readonly onHold: boolean;
-  /** True if a validator may be called silent. */
+  /** True if a validator may be reported as silent. */
   readonly mayCall: boolean;
   readonly found: PollFindings;
-  /** When it began, epoch ms. */
+  /** Start of the poll, epoch ms. */
   readonly now: number;
 }
 
-/** Returns an alert with the changes of this poll. */
+/** Returns an alert, including changes from this poll. */
 export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined =>
   found.alerts.get(id) ?? loaded.alerts.get(id);
 
-/** Loads the memories, alerts and subscriptions of a poll. */
+/** Loads the stored state, alerts and subscriptions for a poll. */
 export async function load(name: string, state: State, subscribers: Subscribers) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
     subscribers.subscriptions(),
@@ -149,7 +149,9 @@ export async function load(name: string, state: State, subscribers: Subscribers)
   };
 }
 
-/** Returns the ids of alerts that ended long ago, or whose subscription was removed, and of responses without an alert. */
+/**
+ * Returns the ids of alerts that ended long ago or have no subscription, and of responses without an alert.
+ */
 export function finishedAlerts(name: string, { watched, alerts, responses }: Loaded, now: number): string[] {
   const ids = new Set(watched.map(({ id }) => id));
   const channels = new Set(watched.map(({ subscription }) => subscription.channelId));
@@ -172,8 +174,8 @@ export function unwatchedReports(state: State, { watched, activity }: Loaded): W
 }
 
 /**
- * Returns the reports of each watched validator with what this reading adds: only a newer report counts.
- * @param isUnclear true if reports may have come unseen: the explorer was behind, or still is
+ * Returns the known reports of each watched validator, updated with this reading. Only newer reports count.
+ * @param isUnclear true if reports may have been missed because the explorer was behind
  */
 export function learn(
   reading: ActivityReading,
@@ -189,7 +191,7 @@ export function learn(
       if (previousReports) learntReports.set(validator, previousReports);
       continue;
     }
-    // A report that lies in the future was dated by a clock that was wrong.
+    // A report in the future comes from a wrong clock.
     const isKnown = previousReports !== undefined && previousReports.seenAt <= now + 5 * MINUTE;
     const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
     const unreadMs = previousReports ? ageOf(previousReports.readAt, now) : 0;

@@ -24,20 +24,20 @@ type ShownSilence = Extract<Alert, { kind: "silent" }>;
 type ManySilent = Extract<Alert, { kind: "many" }>;
 type ShownHold = Extract<Alert, { kind: "hold" }>;
 
-/** Content of messages about a validator. */
+/** Data for messages about a validator. */
 export interface Known {
   /** Returns a party's name. */
   readonly called: (party: string) => string;
   readonly activity: Activity | undefined;
-  /** The validator's reporting interval; `undefined` if the message is about several. */
+  /** The validator's reporting interval. `undefined` if the message is about several. */
   readonly interval: Interval | undefined;
   readonly response: AlertResponse | undefined;
-  /** Links to the validator's operator, as the validator gives them. */
+  /** Contact links that the validator publishes. */
   readonly contact?: Markdown | undefined;
   readonly now: number;
 }
 
-/** Names of a channel's own that a message lists. */
+/** Maximum number of names in a message. */
 const MAX_NAMED = 20;
 
 const details = (id: string, mark?: string): Link => ({
@@ -54,10 +54,10 @@ const listLink = (mark: string): Link => ({
   mark,
 });
 
-/** The message that a button is on: the alert's own, or news about it. */
+/** The message that contains a button: the alert itself, or a message about it. */
 type Where = "card" | "news";
 
-/** Returns the button that takes an alert, or hands back one that somebody has taken. */
+/** Returns the button that takes an alert, or gives it back if somebody has taken it. */
 function takeOn({ response }: Known, id: string, since: number, on: Where = "card"): Link {
   const taken = response?.acknowledged;
   const button = taken ? handBackButton : acknowledgeButton;
@@ -68,13 +68,13 @@ function takeOn({ response }: Known, id: string, since: number, on: Where = "car
 const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
   placeholder: "Snooze…",
   choices: [...snoozes, "back" as const].map((span) => ({
-    label: span === "back" ? "until it is back" : SNOOZES[span].words,
+    label: span === "back" ? "until it's back" : SNOOZES[span].words,
     emoji: "💤",
     to: buttonAddress(snoozeButton, { id, since, for: span, on }),
   })),
 });
 
-/** Returns the lines about who took the alert and until when it is snoozed. */
+/** Returns lines with the person who took the alert and the end of the snooze. */
 function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   const { acknowledged, snoozed } = response ?? {};
   const who = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
@@ -83,19 +83,19 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
     ...(acknowledged
       ? [
           isOver
-            ? md`🙋 ${who(acknowledged.by)} was on it, from ${sinceWords}.`
-            : md`🙋 ${who(acknowledged.by)} is on it, since ${sinceWords}.`,
+            ? md`🙋 ${who(acknowledged.by)} was on it from ${sinceWords}.`
+            : md`🙋 ${who(acknowledged.by)} is on it since ${sinceWords}.`,
         ]
       : []),
     ...(snoozed && !isOver && isSnoozed(response, now)
       ? [
-          md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it is back` : timestamp(snoozed.until, "f")}.`,
+          md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it's back` : timestamp(snoozed.until, "f")}.`,
         ]
       : []),
   ];
 }
 
-/** Returns what else is known of a validator: its rhythm, its version, and what the explorer says of it. */
+/** Returns further lines about a validator: its reporting interval, its version and its contact links. */
 function factLines({ activity, interval, contact }: Known): Markdown[] {
   const contactLines = contact ? [contact] : [];
   if (!activity) return contactLines;
@@ -105,7 +105,7 @@ function factLines({ activity, interval, contact }: Known): Markdown[] {
       [
         md`Version ${version(activity.version)}`,
         interval && rhythmWords(interval),
-        says && md`the explorer says ${says}`,
+        says && md`explorer status: ${says}`,
       ],
       " · ",
     ),
@@ -113,10 +113,10 @@ function factLines({ activity, interval, contact }: Known): Markdown[] {
   ];
 }
 
-/** Rounds a silence down to minutes: it is never longer than stated. */
+/** Formats a duration, rounded down to minutes so that it is never overstated. */
 const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * MINUTE);
 
-/** Returns a silence's news in one line. */
+/** Returns the news of a silence in one line. */
 function silenceNews({ since, endedAt, isGone }: ShownSilence, name: string, now: number): Markdown {
   if (isGone) return md`⚪ No longer listed: ${name}`;
   if (endedAt !== undefined) return md`🟢 Back: ${name}, after ${roughly(endedAt - since)}`;
@@ -154,7 +154,9 @@ function overNews(back: number, gone: number): Markdown {
     : md`🟢 Over: ${back} back, ${gone} no longer listed`;
 }
 
-/** Many that went silent together, with what became of the channel's own. */
+/**
+ * Returns the message about a group of silent validators, with the state of those that the channel watches.
+ */
 export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
@@ -171,12 +173,12 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   return {
     notification: isOver
       ? md`${overNews(back, gone)}${withOwn(md` (`, md`)`)}`
-      : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, of yours: `)}`,
+      : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, including yours: `)}`,
     tone: isOver ? (back > 0 ? "good" : "neutral") : "bad",
     body: [
       isOver
         ? md`${silent} of ${total} validators went silent at about ${timestamp(since, "f")}.`
-        : md`So many at once: probably the network or the explorer.`,
+        : md`With this many at once, it's probably the network or the explorer.`,
       md``,
       ...members.slice(0, MAX_NAMED).map(({ validator, backAt, isGone }) => {
         if (backAt === undefined) return md`🔴 ${nameOf(validator)}`;
@@ -185,10 +187,10 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
           : md`🟢 ${nameOf(validator)}, back ${timestamp(backAt)}`;
       }),
       ...(moreCount > 0 ? [md`…and ${moreCount} more`] : []),
-      ...(members.length === 0
+      ...(members.length < 2
         ? []
         : [
-            md`-# ${back} of ${countedWords(members.length, "validator")} of yours back${gone > 0 ? `, ${gone} no longer listed` : ""}`,
+            md`-# ${back} of your ${countedWords(members.length, "validator")} back${gone > 0 ? md`, ${gone} no longer listed` : md``}`,
           ]),
       ...responseLines(known, endedAt !== undefined),
     ],
@@ -207,7 +209,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   };
 }
 
-/** The network's validators report in another rhythm than before: alerts wait until it is known. */
+/** Returns the message about a changed rhythm of the network. Alerts are held until the new one is known. */
 function rhythmView(
   { newestAt, since, endedAt }: ShownHold,
   { beforeMs, nowMs }: NonNullable<ShownHold["rhythm"]>,
@@ -217,10 +219,10 @@ function rhythmView(
   const beforeWords = `about every ${roughly(beforeMs)}`;
   if (endedAt === undefined || nowMs === undefined)
     return {
-      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, while the ledger moves on; alerts wait`,
+      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; alerts are on hold`,
       tone: "warning",
       body: [
-        md`The validators may have changed their rhythm: before, they reported ${beforeWords}. You'll get no alerts of silence until it's known how often they report now.`,
+        md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
       ],
       links,
       readings: [],
@@ -241,7 +243,7 @@ function rhythmView(
   };
 }
 
-/** Alerts are on hold, since the explorer itself is behind or the network's rhythm has changed. */
+/** Returns the message about held alerts: the explorer is behind, or the network's rhythm has changed. */
 export function holdView(hold: ShownHold, mark: string): View {
   const { newestAt, since, endedAt, rhythm } = hold;
   if (rhythm) return rhythmView(hold, rhythm, mark);
@@ -250,15 +252,17 @@ export function holdView(hold: ShownHold, mark: string): View {
         notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; alerts are on hold`,
         tone: "warning",
         body: [
-          md`It is from ${timestampWithAge(newestAt)}. Until it is newer, nobody can tell if a validator is silent.`,
+          md`It's from ${timestampWithAge(newestAt)}. Until newer data arrives, I can't tell if a validator is silent.`,
         ],
         links: [listLink(mark)],
         readings: [],
       }
     : {
-        notification: md`▶️ Alerts are on again after ${roughly(endedAt - since)}`,
+        notification: md`▶️ Alerts are on again after ${roughly(endedAt - newestAt)} without new data`,
         tone: "good",
-        body: [md`The explorer had no new data from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`],
+        body: [
+          md`The explorer had no new data from ${timestamp(newestAt, "f")} to ${timestamp(endedAt, "f")}.`,
+        ],
         links: [listLink(mark)],
         readings: [],
       };
@@ -268,10 +272,10 @@ export function holdView(hold: ShownHold, mark: string): View {
 function stillSilent(members: readonly string[], since: number, { called }: Known): Markdown {
   const names = members.slice(0, MAX_NAMED).map((party) => cut(called(party), 60));
   const moreWords = members.length > names.length ? ` and ${members.length - names.length} more` : "";
-  return md`Of those that went silent together, told ${timestampWithAge(since)}: ${`${names.join(", ")}${moreWords}`}.`;
+  return md`From the group alert of ${timestampWithAge(since)}: ${`${names.join(", ")}${moreWords}`}.`;
 }
 
-/** Returns news with a message of its own, which is never edited. */
+/** Returns a separate message about an event, which is never edited. */
 export function newsView(
   event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" }>,
   known: Known,
@@ -317,9 +321,9 @@ export function newsView(
       ]);
     case "version":
       return news(
-        md`⚠️ Old version: ${name} runs ${event.running ?? "an unknown one"}, and most run ${event.target}`,
+        md`⚠️ Old version: ${name} runs ${event.running ?? "an unknown version"}, and most run ${event.target}`,
         "warning",
-        [md`It has been behind for a day.`],
+        [md`It's been behind for a day. Its operator should update it.`],
       );
     case "traffic": {
       const { percent, used, bought } = event;
@@ -327,7 +331,7 @@ export function newsView(
         used === undefined || bought === undefined ? undefined : String(Number(bought) - Number(used));
       const amounts =
         left === undefined || bought === undefined ? md`` : md` (${bytes(left)} of ${bytes(bought)})`;
-      return news(md`⚠️ Little traffic left: ${name}, less than ${percent}%${amounts}`, "warning", [
+      return news(md`⚠️ Low traffic: ${name} has less than ${percent}% left${amounts}`, "warning", [
         md`Without traffic it can't submit anything. Its operator can buy more.`,
       ]);
     }

@@ -7,9 +7,9 @@ import { MINUTE } from "../../util/units.js";
 const MAX_REQUESTS = 12;
 const MAX_PAGES = 10;
 const PAGE = 100;
-/** So few that are left are read one by one. */
+/** If at most this many watched validators remain, they are read one by one. */
 const FEW = 2;
-/** A report that is further in the future than this is from a wrong clock, in ms. */
+/** A report further in the future than this comes from a wrong clock, in ms. */
 const AHEAD_MS = 5 * MINUTE;
 
 /** A validator's data in one reading. */
@@ -19,32 +19,33 @@ export interface Seen {
   readonly version: string | null;
 }
 
-/** One poll's reading. */
+/** Data read by a poll. */
 export interface ActivityReading {
-  /** By party: those of the list, and those that were read one by one. */
+  /** Validators by party, from the list and from single requests. */
   readonly seen: ReadonlyMap<string, Seen>;
-  /** Watched ones of which the explorer says that there is no such validator. */
+  /** Watched validators that the explorer does not know. */
   readonly absent: ReadonlySet<string>;
-  /** Validators that exist, although the explorer returned no data. */
+  /** Validators that exist, although the explorer returned no report time. */
   readonly present: ReadonlySet<string>;
-  /** The last report of each listed validator, epoch ms: of all of them if the list was read to its end. */
+  /** Last report of each listed validator, epoch ms. All validators if `isWhole` is true. */
   readonly listed: readonly number[];
   readonly isWhole: boolean;
-  /** The newest and the oldest of them; null if none can be believed. */
+  /** The newest and oldest of these reports, null if no time is plausible. */
   readonly newestAt: number | null;
   readonly oldestAt: number | null;
-  /** When each in the list was last seen, down to a moment and further. */
+  /** Reads the list at least down to a time. Returns the last reports. */
   times(until: number): Promise<readonly number[]>;
   /** True if the poll may send another request. */
   mayAsk(): boolean;
-  /** One validator's details, while it may. */
+  /** Returns a validator's details, `undefined` if the poll may not send another request. */
   detail(party: string): Promise<ValidatorDetail | undefined>;
 }
 
 /**
- * Reads the list of validators, newest reports first, until every watched one was seen. The few that remain are read by id.
+ * Reads the list of validators, newest reports first, until every watched one was found. The last few are
+ * read by id.
  * @param explorer returns fresh readings only
- * @param watched parties, the longest unread first
+ * @param watched parties, those not read for the longest time first
  * @throws {ExplorerError} if the list cannot be read
  */
 export async function readActivity(

@@ -11,7 +11,7 @@ import { ageOf } from "../../util/clock.js";
 import { HOUR } from "../../util/units.js";
 import type { ActivityReading } from "./reading.js";
 
-/** The network's interval counts as learned once this share of the validators that report has been seen to. */
+/** Share of the reporting validators whose interval must be known before the network's interval is. */
 const MOST = 0.8;
 const MIN_VALIDATORS = 5;
 /** Interval at which an unchanged rhythm is stored again, in ms. */
@@ -22,22 +22,21 @@ interface Reported extends ReportGaps {
   readonly readAt: number;
 }
 
-/** All validators' reports in recent readings, kept in memory. */
+/** In-memory log of all validators' recent reports. */
 export interface ReportLog {
   note(reading: Pick<ActivityReading, "seen" | "isWhole" | "oldestAt" | "newestAt">, readAt: number): void;
-  /** Returns how often the network's validators report, in ms; `undefined` until most of them were seen to. */
+  /** Returns the network's reporting interval in ms. `undefined` until it is known for most validators. */
   interval(aliveMs: number): number | undefined;
-  /** Forgets the gaps: the rhythm has changed. */
+  /** Deletes the recorded gaps after a change of the rhythm. */
   restart(): void;
 }
 
-/** Creates an empty log. */
 export function createReportLog(): ReportLog {
   const knownReports = new Map<string, Reported>();
   let lastReading: { readonly readAt: number; readonly newestAt: number } | undefined;
   return {
     note({ seen, isWhole, oldestAt, newestAt }, readAt) {
-      // A list that reaches back to the last reading shows every report since then.
+      // A list that overlaps with the previous reading contains all reports since then.
       const isContiguous =
         lastReading !== undefined && (isWhole || (oldestAt ?? readAt) <= lastReading.newestAt);
       for (const [party, { seenAt }] of seen) {
@@ -71,13 +70,14 @@ export function createReportLog(): ReportLog {
   };
 }
 
-/** Two gaps do for a network: an outage before one of them is the longer one. */
+/** Returns an interval from only two gaps. If an outage falls into one of them, it is the longer one. */
 const intervalOfFew = (reported: ReportGaps): number | undefined =>
   intervalOf(reported) ?? (reported.gaps.length > 1 ? Math.min(...reported.gaps) : undefined);
 
 /**
- * Returns the network's rhythm after a reading, or the same object if there is no change worth storing.
- * @param stopped set if no validator has reported for longer than an interval; unsure if that may be the explorer's fault
+ * Returns the network's rhythm after a reading, or the same object if nothing worth storing has changed.
+ * @param stopped set if no validator has reported for longer than an interval. Unsure if the explorer may be
+ * the cause
  */
 export function learnRhythm(
   known: NetworkRhythm | undefined,

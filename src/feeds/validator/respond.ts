@@ -14,13 +14,13 @@ import { type Alert, type AlertResponse, alertId, alerts, responses, VALIDATOR_F
 import { beginningOf, silenceOf } from "./events.js";
 import { createAlertViews } from "./views.js";
 
-/** Returns who has taken an alert, by the name that others see. */
+/** Returns the person who takes an alert, with their display name. */
 function takenBy({ user, member }: Click, at: number) {
   const name = member instanceof GuildMember ? member.displayName : (member?.nick ?? user.displayName);
   return { by: user.id, at, name: cut(name, 60) };
 }
 
-/** Creates what the buttons of an alert do on one network: take the alert, hand it back, or snooze it. */
+/** Creates the actions of an alert's buttons: take it, give it back, or snooze it. */
 function createResponses(
   { explorer, state, subscriptions, renderer, names, rest }: FeedServices,
   now: () => number,
@@ -44,11 +44,11 @@ function createResponses(
       if (alert) return alert;
     }
     throw new PersonError(
-      "This is no alert of mine any more: it is over, it was a drill, or nobody watches this validator.",
+      "This alert is no longer active: it's over, it was a test, or its subscription was removed.",
     );
   };
 
-  /** @throws {PersonError} for whom the alert does not concern */
+  /** @throws {PersonError} for a person who may not answer for the alert */
   const check = async (click: Click, alert: Alert, validator: string) => {
     const { channelId } = alert;
     const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
@@ -56,19 +56,21 @@ function createResponses(
       parties.map((subject) => subscriptions.get({ channelId, feed, subject })),
     );
     const concerned = ownSubscriptions.flatMap((each) => each ?? []);
-    if (concerned.length === 0) throw new PersonError("Nobody is told of this here any more.");
+    if (concerned.length === 0) throw new PersonError("Nobody gets alerts about this here any more.");
     if (concerned.some(({ userId }) => userId === click.user.id)) return;
     const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
     if (roles.some((roleId) => mayAnswer(click, roleId)) || mayAnswer(click, null)) return;
     const holders = roles.map((roleId) => `<@&${roleId}>`).join(" or ");
     throw new PersonError(
       roles.length === 0
-        ? "Only those who may manage the server can answer for this alert."
-        : `Only holders of ${holders}, and those who may manage the server, can answer for this alert.`,
+        ? "Only people who can manage the server can respond to this alert."
+        : `Only people with ${holders}, or who can manage the server, can respond to this alert.`,
     );
   };
 
-  /** Adds a person's response to those of others. Of two at the same time, the first one counts. */
+  /**
+   * Adds a person's response to the existing ones. If two people act at the same time, the first one counts.
+   */
   const respond = async (
     click: Click,
     validator: string,
@@ -105,7 +107,7 @@ function createResponses(
         const { by } = acknowledged;
         if (by !== click.user.id && !mayAnswer(click, null)) {
           const taker = by === null ? "whoever took it" : `<@${by}>`;
-          throw new PersonError(`Only ${taker}, and those who may manage the server, can hand it back.`);
+          throw new PersonError(`Only ${taker}, or someone who can manage the server, can hand it back.`);
         }
         return { ...before, revision: before.revision + 1 };
       }),
@@ -118,7 +120,9 @@ function createResponses(
   };
 }
 
-/** The alert's message changes for everyone. News about an alert stays as it is. */
+/**
+ * Buttons on the alert itself change the message for everyone. Buttons on later messages answer in private.
+ */
 const audience = ({ query }: Press) => (query.split("&").includes("on=news") ? "person" : "everyone");
 
 /** The buttons under an alert. */

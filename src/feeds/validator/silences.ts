@@ -9,7 +9,7 @@ import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
 type SilentAlert = Extract<Alert, { kind: "silent" }>;
 type GroupAlert = Extract<Alert, { kind: "many" }>;
 
-/** The alert that is open for a subscription. */
+/** Returns the open alert of a subscription. */
 export function openAlert(
   { loaded }: Poll,
   { subscription, validator, watch }: WatchedValidator,
@@ -19,7 +19,7 @@ export function openAlert(
   return alert?.kind === "silent" ? alert : undefined;
 }
 
-/** One silence that is called now: by itself, or as one of many. */
+/** Reports a new silence, alone or as part of a group. */
 export async function callSilent(
   poll: Poll,
   each: WatchedValidator,
@@ -55,7 +55,7 @@ export async function callSilent(
     found.alerts.set(alertId(channelId, subject), alert);
     return;
   }
-  // Two groups of one poll are told apart by it.
+  // The time distinguishes two groups of the same poll.
   let toldAt = now;
   while (!knownGroup && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
   const within = knownGroup?.subject ?? manySubject(toldAt);
@@ -81,7 +81,7 @@ export async function callSilent(
   });
 }
 
-/** Many with other members; they are over once every one of them is. */
+/** Replaces the members of a group. The group is over once all members are. */
 function setMembers(
   { found, now }: Poll,
   id: string,
@@ -97,7 +97,7 @@ function setMembers(
   });
 }
 
-/** It is over for a member of many: their one message says so. */
+/** Marks the silence of a group member as over, in the group's alert. */
 export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = false): void {
   if (alert.within === undefined) return;
   const id = alertId(alert.channelId, alert.within);
@@ -109,7 +109,7 @@ export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = 
   setMembers(poll, id, many, members);
 }
 
-/** The end of a snooze that has passed and was not told yet, epoch ms. */
+/** Returns the end of a snooze that has passed and was not announced yet, epoch ms. */
 function endedSnooze(
   response: AlertResponse | undefined,
   toldAgain: number | undefined,
@@ -121,7 +121,7 @@ function endedSnooze(
     : undefined;
 }
 
-/** Applies a verdict to an alert that belongs to a group. The group's message reports it once. */
+/** Applies a verdict to an alert in a group. The group's message reports it once. */
 function followWithin(
   poll: Poll,
   alert: SilentAlert,
@@ -212,7 +212,7 @@ export function dropStrangers(poll: Poll): void {
   }
 }
 
-/** Groups new silences into one alert, once all of them are known. */
+/** Publishes one event for each new group, once all its members are known. */
 export function announceMany({ found, loaded }: Poll): void {
   for (const [id, alert] of found.alerts)
     if (alert.kind === "many" && !loaded.alerts.has(id))

@@ -5,7 +5,7 @@ import { MAX_SILENCE_MS, MIN_SILENCE_MS } from "../../ledger/rhythm.js";
 import { formatDuration, limitOf, parseDuration } from "../../text/durations.js";
 import { MINUTE } from "../../util/units.js";
 
-/** Silent after two missed reports, however often the validator reports. */
+/** A validator is silent after two missed reports, at any reporting interval. */
 const AUTOMATIC = "automatic";
 
 type After = number | typeof AUTOMATIC;
@@ -19,7 +19,7 @@ function parseAfter(text: string): After | undefined {
 const RANGE = "Type `automatic`, or a time from `20m` to `24h`, such as `3h`.";
 
 const after: FeedOption<After> = {
-  description: "When to call it silent: after two missed reports, or a time such as 3h (automatic)",
+  description: "When it counts as silent: two missed reports, or a time such as 3h (default: automatic)",
   maxLength: 10,
   byDefault: AUTOMATIC,
   formerDefault: 45 * MINUTE,
@@ -35,7 +35,10 @@ const after: FeedOption<After> = {
 /** Options of a subscription to a validator. */
 export const options = { after } as const;
 
-/** Returns the time after which a person wants a validator to be called silent, in ms; `undefined` for "automatic". */
+/**
+ * Returns the subscription's own time without a report before a validator is silent, in ms. `undefined` for
+ * "automatic".
+ */
 export function chosenAfter(subscription: Subscription): number | undefined {
   const chosenText = optionOf(subscription, "after", after);
   return chosenText === AUTOMATIC ? undefined : chosenText;
@@ -51,20 +54,20 @@ function silenceWords(subscription: Subscription): string {
 /** Topics of a subscription to a validator. */
 export const topics = {
   silent: {
-    description: "When it goes silent, and is back",
+    description: "When it goes silent and when it's back",
     byDefault: true,
     isFixed: true,
     words: silenceWords,
   },
   version: {
-    description: "When it falls behind the version that most run",
+    description: "When it runs an older version than most",
     byDefault: true,
     words: () => "an old version",
   },
   traffic: {
-    description: "When little of its traffic is left",
+    description: "When it's low on traffic",
     byDefault: false,
-    words: () => "little traffic left",
+    words: () => "low traffic",
   },
 } as const satisfies Readonly<Record<string, Topic>>;
 

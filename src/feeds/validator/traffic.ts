@@ -4,10 +4,10 @@ import { judgeTraffic, trafficLeft } from "./decide.js";
 import type { Poll, WatchedValidator } from "./memory.js";
 import type { ActivityReading } from "./reading.js";
 
-/** A validator's traffic is read so often, in ms, as far as a poll's requests allow. */
+/** Interval at which a validator's traffic is read, in ms, if enough requests remain. */
 const TRAFFIC_MS = 30 * MINUTE;
 
-/** Reads traffic, which only a validator's details contain, with the requests that the poll has left. */
+/** Reads traffic with the remaining requests of the poll, because only a validator's details contain it. */
 export async function readTraffic({ reading, loaded: { watched }, found, now }: Poll): Promise<void> {
   const memory = ({ id, watch }: WatchedValidator) => (found.watches.get(id) ?? watch).traffic;
   const dueSubscriptions = watched
@@ -22,7 +22,7 @@ export async function readTraffic({ reading, loaded: { watched }, found, now }: 
     const detail = await (readDetails.get(validator) ?? reading.detail(validator));
     readDetails.set(validator, Promise.resolve(detail));
     if (!detail) {
-      // It is tried again at the next poll, after those that have waited longer.
+      // The next poll tries again, after validators that have waited longer.
       const tried = { sequence: 0, ...memory(each), readAt: now - TRAFFIC_MS };
       found.watches.set(id, { ...(found.watches.get(id) ?? watch), traffic: tried });
       continue;

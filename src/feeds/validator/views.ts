@@ -10,24 +10,24 @@ import { withTimeout } from "../../util/timeouts.js";
 import { type Alert, alertId, alerts, responses } from "./collections.js";
 import { holdView, type Known, manyView, silenceView } from "./messages.js";
 
-/** An alert does not wait longer than this for its validator's links, in ms. */
+/** Timeout for loading a validator's contact links, in ms. */
 const CONTACT_MS = 1_000;
 
 interface AlertDeps {
   readonly state: State;
   readonly names: Pick<Names, "called">;
-  /** For a validator's links. Answers of any age are good enough. */
+  /** For a validator's contact links. Answers of any age are good enough. */
   readonly explorer: Explorer | undefined;
   readonly now: () => number;
 }
 
-/** The current content of alerts' messages, for the background and for buttons. */
+/** Renders the current content of alerts, for the background and for buttons. */
 export interface AlertViews {
-  /** Undefined if there is no such alert any more. */
+  /** Returns an alert's current content. `undefined` if there is no such alert. */
   of(subject: string, channelId: string, mark: string): Promise<View | undefined>;
 }
 
-/** Reads alerts, and what is shown beside them, from the state. */
+/** Reads alerts and related data from the state. */
 export function createAlertViews(deps: AlertDeps): AlertViews {
   return {
     async of(subject, channelId, mark) {
@@ -40,7 +40,10 @@ export function createAlertViews(deps: AlertDeps): AlertViews {
   };
 }
 
-/** Returns a validator's links. `undefined` if it gives none, or if the explorer does not answer in time. */
+/**
+ * Returns a validator's contact links. `undefined` if it has none, or if the explorer does not answer in
+ * time.
+ */
 async function contactOf(explorer: Explorer | undefined, validator: string): Promise<Markdown | undefined> {
   const reading = explorer && ifAnswered(explorer.validator({ validatorId: validator }));
   const detail = reading && (await withTimeout(reading, CONTACT_MS, () => undefined))?.data;
@@ -49,8 +52,8 @@ async function contactOf(explorer: Explorer | undefined, validator: string): Pro
 }
 
 /**
- * Returns the data that alerts and news about a validator show.
- * @param isOpen true if it is silent, so that its links help to reach somebody. Only then the explorer is asked for them
+ * Returns the data for alerts and messages about a validator.
+ * @param isOpen true if the validator is silent. Only then are its contact links read
  */
 export const knownOf = async (
   { state, names: { called }, explorer, now }: AlertDeps,

@@ -38,10 +38,10 @@ import { readTraffic } from "./traffic.js";
 /** Minimum number of validators that can show a change of the network's rhythm. */
 const MIN_REPORTING = 5;
 
-/** Watches that are judged in one turn of the event loop. */
+/** Number of subscriptions that are checked per turn of the event loop. */
 const WATCHES_PER_TURN = 200;
 
-/** The explorer must say twice, so far apart, that there is no such validator, in ms. */
+/** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
 
 interface ValidatorWatchDeps {
@@ -54,7 +54,7 @@ interface ValidatorWatchDeps {
   readonly now: () => number;
 }
 
-/** Handles a validator that the explorer no longer knows. It must be missing twice. */
+/** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
 function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { found, now } = poll;
   const { validator, watch, subscription } = each;
@@ -76,7 +76,7 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   return { goneAt: now };
 }
 
-/** Applies a reading to one subscription. Returns its memory. */
+/** Applies a reading to one subscription. Returns its new state. */
 async function settle(
   poll: Poll,
   each: WatchedValidator,
@@ -124,16 +124,16 @@ async function settle(
   return { ...others, ...judgement.memory };
 }
 
-/** True if enough validators reported within two intervals of the newest report to speak for the network. */
+/** True if enough validators to represent the network reported within two intervals of the newest report. */
 const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: number): boolean =>
   listed.filter((at) => (newestAt ?? 0) - at <= 2 * intervalMs).length >= MIN_REPORTING;
 
 /**
- * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news: data that could not
- * be read, or that the explorer has not caught up with, changes nothing.
+ * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news:
+ * if data cannot be read, or if the explorer is behind, nothing changes.
  */
 export function createValidatorWatch({ name, explorer, state, survey, now }: ValidatorWatchDeps) {
-  /** Alerts whose messages show what people said. */
+  /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   const reports = createReportLog();
   const readExplorerTime = createExplorerTime(explorer);
@@ -148,12 +148,14 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
       yield { writes: oldWrites, changed: orphans, ended: endedAlerts };
       return "done";
     }
-    // The longest unread come first, in case some cannot be read in this poll.
+    // Start with those that have not been read for the longest time, in case some cannot be read in this
+    // poll.
     const readAt = (validator: string) => loaded.activity.get(validator)?.readAt ?? 0;
     const parties = [...new Set(live.map(({ validator }) => validator))].sort(
       (a, b) => readAt(a) - readAt(b),
     );
-    // A reading is as old as its request. A process that was frozen since then must not blame the explorer.
+    // A reading is as old as its request. After the process was suspended, an old reading does not mean that
+    // the explorer is behind.
     const readSince = now();
     const reading = await readActivity(explorer, parties, now);
     const { newestAt } = reading;
@@ -168,7 +170,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     const openHolds = [...loaded.alerts.values()].flatMap((each) =>
       each.kind === "hold" && each.endedAt === undefined ? [each] : [],
     );
-    // Reports that arrive late say nothing about when they were made.
+    // The arrival of late reports does not show when they were made.
     const isCatchingUp = loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm);
     const isUnclear = isBehind || isCatchingUp;
     const activity = learn(reading, loaded, isUnclear, readSince);
@@ -197,7 +199,7 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
       asOf,
       isBehind,
       onHold,
-      // The first reading after a hold may be of an explorer that is still catching up.
+      // In the first reading after a hold, the explorer may still be catching up.
       mayCall: !onHold && openHolds.length === 0,
       found,
       now: readSince,
@@ -226,7 +228,9 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
   };
 
-  /** The alerts that people have answered since the last poll, perhaps by another process. */
+  /**
+   * Returns the alerts that people have responded to since the last poll, perhaps through another process.
+   */
   function answered({ responses, alerts }: Loaded): string[] {
     const news = [...responses].filter(([id, { revision }]) => shownRevisions.get(id) !== revision);
     for (const [id, { revision }] of news) shownRevisions.set(id, revision);

@@ -48,8 +48,8 @@ describe("a digest", () => {
       zone: "UTC",
       channel: channel.id,
     });
-    expect(textOf(answer)).toMatch(/a digest every day at 09\\+:00 UTC.*The first one comes <t:\d+:f>/);
-    expect(textOf(await ask("/subscribe digest", { zone: "Mars/Olympus" }))).toContain("no such time zone");
+    expect(textOf(answer)).toMatch(/a digest every day at 09\\+:00 UTC.*First digest: <t:\d+:f>/);
+    expect(textOf(await ask("/subscribe digest", { zone: "Mars/Olympus" }))).toContain("find that time zone");
   });
   afterAll(() => harness.close());
 
@@ -70,9 +70,9 @@ describe("a digest", () => {
     expect(text).toContain("📰 Daily digest: ");
     expect(text).toMatch(/"Opened","value":"• \*\*Near motion\*\*/);
     expect(text).toMatch(
-      /"Closed","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the possible votes were cast/,
+      /"Ended","value":"• ❌ Rejected · \*\*Ended motion\*\*.*of the possible votes were cast/,
     );
-    expect(text).not.toContain("Closing before the next digest");
+    expect(text).not.toContain("Due before the next digest");
     expect(text).not.toContain("Late because");
   });
 
@@ -114,7 +114,7 @@ describe("a digest", () => {
     alive();
     const message = await until(6);
     expect(textOf(message)).toContain(
-      "Nothing new is known.\\n-# I couldn't read the validators for 24 hours.",
+      "No news, but some data is missing.\\n-# I couldn't read the validators for 24 hours.",
     );
     expect(textOf(message)).not.toContain("Nothing happened");
   });

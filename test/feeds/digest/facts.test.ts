@@ -48,17 +48,17 @@ describe("a digest without news", () => {
     [
       "does not claim so before the validators were read",
       {},
-      /Nothing new is known\.\n.*haven't been read yet/,
+      /No news, but some data is missing\.\n.*haven't read the validators yet/,
     ],
     [
       "says since when validators are known",
       { validators: { ...validators, since: noon } },
-      /Nothing new is known\.\n-# Outages and new validators are included from <t:\d+:f> on/,
+      /No news, but some data is missing\.\n-# Outages and new validators are included from <t:\d+:f> on/,
     ],
     [
       "says for how long the validators were not read",
       { validators: { ...validators, unreadMs: 10 * HOUR } },
-      /Nothing new is known\.\n.*couldn't read the validators for 10 hours/,
+      /No news, but some data is missing\.\n.*couldn't read the validators for 10 hours/,
     ],
     ["says since when votes are known", { validators, votesSince: noon }, /Votes that ended before/],
     ["says up to when votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],

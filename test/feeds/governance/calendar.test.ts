@@ -57,12 +57,12 @@ describe("a server's calendar", () => {
   it("is available only in servers, and names missing permissions", async () => {
     expect(textOf(await ask("/subscribe governance", { channel: channel.id }))).toContain("Subscribed");
     const refused = await ask("/subscribe governance", { channel: channel.id, calendar: true });
-    expect(textOf(refused)).toContain("I lack **Create Events**");
+    expect(textOf(refused)).toContain("I need **Create Events**");
     const everyone = harness.discord.guild.roles[0];
     if (!everyone) throw new Error("No role");
     everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
     const changed = await ask("/subscribe governance", { channel: channel.id, calendar: true });
-    expect(textOf(changed)).toContain("events in the server's calendar");
+    expect(textOf(changed)).toContain("server events");
   });
 
   it("has an event for each open vote request, named after it and ending at the quorum date", async () => {

@@ -45,7 +45,7 @@ describe("a vote request with enough votes for a decision", () => {
     expect(about(/✅ Enough yes votes/)).toEqual([]);
     vote(request, true, 1);
     const decided = await until(/✅ Enough yes votes/);
-    expect(textOf(decided)).toMatch(/9 of about 9 needed.*Decided on <t:\d+:f>/);
+    expect(textOf(decided)).toMatch(/9, about 9 needed.*Decided on <t:\d+:f>/);
     expect(decided.pings).toEqual([]);
     // One vote changes to no, and back to yes.
     const [first] = request.ballots;
@@ -68,7 +68,7 @@ describe("a vote request with enough votes for a decision", () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
     vote(request, false, 9);
-    expect(textOf(await until(/Enough no votes: Refused motion/))).toContain("That is enough to reject it.");
+    expect(textOf(await until(/Enough no votes: Refused motion/))).toContain("That's enough to reject it.");
   });
 
   it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {

@@ -77,10 +77,10 @@ describe("missing votes", () => {
     expect(listed).toContain(`**${second.name}** → <@&${roleId}>`);
     const closed = world().addRole(harness.discord.guild, "Closed", 0n);
     expect(textOf(await ask("/voters set", { sv: second.name, who: closed.id }))).toContain(
-      "make it mentionable",
+      "Make it mentionable",
     );
     expect(textOf(await ask("/voters set", { sv: "Nobody at all", who: ana.id }))).toContain(
-      "No super validator",
+      "Can't find a super validator",
     );
   });
 
@@ -88,7 +88,7 @@ describe("missing votes", () => {
     const stranger = world().addUser("Stranger");
     const [first] = ledger().superValidators;
     const answer = await ask("/voters set", { sv: first?.name ?? "", who: stranger.id });
-    expect(textOf(answer)).toContain("is not in this server");
+    expect(textOf(answer)).toContain("isn't in this server");
   });
 
   it("are mapped to a role only by a person who may ping it in every channel that pings", async () => {
@@ -114,7 +114,7 @@ describe("missing votes", () => {
 
     guild.members.set(manager.id, [mayManage.id]);
     channels.general.permission_overwrites.push(overwrite(bits.MentionEveryone, 0n));
-    expect(await set()).toMatch(/you lack.* in this server/);
+    expect(await set()).toMatch(/you don't have.* in this server/);
     guild.members.set(manager.id, [mayPing.id]);
     votes.permission_overwrites.push(overwrite(0n, bits.MentionEveryone));
     expect(await set()).toContain(`in <#${votes.id}>`);
@@ -230,7 +230,7 @@ describe("missing votes", () => {
     };
     harness.pass(7 * HOUR);
     const reminder = await until(channel, /left to vote: Unsure motion/);
-    expect(textOf(reminder)).toContain("Who has not voted could not be read.");
+    expect(textOf(reminder)).toContain("I couldn't read who hasn't voted yet.");
     expect(reminder.pings).toEqual([]);
     harness.explorer.mood = undefined;
     ledger().closeVoteRequest(request, "Rejected");
@@ -244,7 +244,7 @@ describe("missing votes", () => {
     validator.isSv = false;
     harness.pass(7 * HOUR);
     const reminder = await until(channel, /left to vote: Replaced motion/);
-    const named = textOf(reminder).match(/Not voted yet:\*\* (.*?)"/)?.[1] ?? "";
+    const named = textOf(reminder).match(/Not voted yet:\*\* (.*?)(?:"|\\n)/)?.[1] ?? "";
     expect(named).not.toContain(gone?.name ?? "?");
     for (const { name } of missingFrom(request).filter((sv) => sv !== gone)) expect(named).toContain(name);
     expect(named).toMatch(/, 1 that has never voted before$/);
@@ -263,7 +263,7 @@ describe("missing votes", () => {
     ledger().castVote(request, true, other);
     await polls(3);
     harness.pass(7 * HOUR);
-    const told = await until(direct(ana), /hasn't voted/);
+    const told = await until(direct(ana), /left: .* hasn't voted on/);
     expect(textOf(told)).toContain(`left: ${voter.name} hasn't voted on Private motion`);
     await until(channel, /left to vote: Private motion/);
     await polls();
@@ -277,10 +277,14 @@ describe("missing votes", () => {
   it("have no mapping left after /watch forget and /voters remove", async () => {
     const { ana } = harness.discord.people;
     const [first, second] = ledger().superValidators;
-    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch ended");
+    expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch removed");
     expect(textOf(await ask("/voters list"))).not.toContain(`<@${ana.id}>`);
-    expect(textOf(await ask("/voters remove", { sv: second?.name ?? "" }))).toContain("Removed");
+    expect(textOf(await ask("/voters remove", { sv: second?.name ?? "" }))).toContain(
+      "Representative removed",
+    );
     expect(textOf(await ask("/voters list"))).toContain("Nobody yet");
-    expect(textOf(await ask("/voters remove", { sv: first?.name ?? "" }))).toContain("Nobody represents");
+    expect(textOf(await ask("/voters remove", { sv: first?.name ?? "" }))).toContain(
+      "has no representative here",
+    );
   });
 });

@@ -34,9 +34,11 @@ describe("the phase of a vote request", () => {
     role = world().addRole(guild, "Voters", 0n, { mentionable: true }).id;
     const answer = await ask("/subscribe governance", { channel: channel.id, role });
     expect(textOf(answer)).toMatch(
-      /reminders \(48h 24h 6h before each deadline\), decisions, overdue requests/,
+      /reminders \(48 h, 24 h and 6 h before each deadline\), decisions, overdue requests/,
     );
-    expect(textOf(answer)).toMatch(/Open now, and not announced again:.*(quorum by|decided on) <t:/);
+    expect(textOf(answer)).toMatch(
+      /Already open \(I won't announce these again\):.*(quorum by|decided on) <t:/,
+    );
   });
   afterAll(() => harness.close());
 
@@ -120,7 +122,7 @@ describe("the phase of a vote request", () => {
     harness.pass(HOUR);
     const overdue = await until(/Overdue: Stuck/);
     expect(textOf(overdue)).toMatch(
-      /Enough yes votes since <t:\d+:f>, not carried out yet\. Votes still count\./,
+      /Enough yes votes since <t:\d+:f>, but not carried out yet\. Votes still count\./,
     );
     expect(textOf(await ask("/proposals show", { proposal: request.firstContractId }))).toContain(
       "⚠️ Overdue.",

@@ -159,7 +159,7 @@ describe("votes in announcements", () => {
     request.actionConfig = config("2");
     ledger().castVote(request, true);
     await world().until(() => changed().length === 1, "the change");
-    expect(textOf(changed()[0] as Message)).toContain("its details have changed");
+    expect(textOf(changed()[0] as Message)).toContain("some details changed");
     await polled();
     expect(changed()).toHaveLength(1);
   });

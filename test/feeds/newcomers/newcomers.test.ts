@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
-describe("validators that join", () => {
+describe("new validators", () => {
   let harness: Harness;
   let channel: Channel;
   let later: Channel;
@@ -45,9 +45,7 @@ describe("validators that join", () => {
     );
     expect(harness.explorer.requests.some(({ path }) => path.endsWith("/validators/new"))).toBe(false);
     const answer = await ask("/subscribe newcomers", { channel: channel.id, role });
-    expect(textOf(answer)).toMatch(
-      /Subscribed.*validators that join.*Those that are there already are not announced/,
-    );
+    expect(textOf(answer)).toMatch(/Subscribed.*new validators.*already on the network aren't announced/);
     await polled();
     expect(told(channel)).toEqual([]);
   });
@@ -117,11 +115,13 @@ describe("validators that join", () => {
   });
 
   it("have a subscription that can be listed, tested and edited, with only its own options", async () => {
-    expect(textOf(await ask("/subscribe list"))).toMatch(/newcomers.*validators that join.*last read/);
-    expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain("A drill is on its way");
-    expect(textOf(await untilTold(later, /🧪 DRILL/))).toContain("Nothing has happened");
+    expect(textOf(await ask("/subscribe list"))).toMatch(/newcomers.*new validators.*last checked/);
+    expect(textOf(await ask("/subscribe test", { channel: later.id }))).toContain(
+      "A test announcement is on its way",
+    );
+    expect(textOf(await untilTold(later, /🧪 TEST/))).toContain("Nothing has happened");
     expect(textOf(await ask("/subscribe edit", { channel: later.id, thread: true }))).toContain(
-      "A subscription to newcomers has no `thread`",
+      "`thread` doesn't apply to newcomers",
     );
     expect(textOf(await ask("/subscribe edit", { channel: later.id, role }))).toContain(
       "Subscription changed",

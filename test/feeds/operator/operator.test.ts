@@ -44,8 +44,8 @@ describe("the operator's channel", () => {
 
   it("reports a refused key in one message, which says when it is over", async () => {
     harness.explorer.accept("another-key");
-    const message = await untilTold(/the explorer refuses the key/);
-    expect(message.content).toBe("For the operator: the explorer refuses the key");
+    const message = await untilTold(/the explorer rejects the API key/);
+    expect(message.content).toBe("For the operator: the explorer rejects the API key");
     expect(message.pings).toEqual([]);
     expect(textOf(message)).toContain("EXPLORER_API_KEY");
     harness.explorer.accept(harness.explorer.key);
@@ -54,7 +54,7 @@ describe("the operator's channel", () => {
     await world().until(answered, "an answer", 40_000);
     harness.pass(11 * MINUTE);
     await world().until(
-      () => /✅ Over: The explorer refuses the key/.test(message.content),
+      () => /✅ Over: The explorer rejects the API key/.test(message.content),
       "the end of it",
       40_000,
     );
@@ -65,7 +65,7 @@ describe("the operator's channel", () => {
   it("reports undocumented answers, and adds later ones to the same message", async () => {
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x" } : answer;
-    const message = await untilTold(/answers otherwise than documented/);
+    const message = await untilTold(/answers differ from its documentation/);
     expect(textOf(message)).toContain("voteRequests $.cursor: new (string)");
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x", etag: 1 } : answer;

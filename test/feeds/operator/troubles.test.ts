@@ -30,8 +30,8 @@ describe("problems of the bot", () => {
     ["finds a refused key at once", { troubles: () => new Map([["refused", ELAPSED]]) }, [["key", []]]],
     [
       "finds commands that are not registered",
-      { commandsProblem: () => "Discord could not be asked." },
-      [["commands", ["Discord could not be asked."]]],
+      { commandsProblem: () => "Discord couldn't be reached." },
+      [["commands", ["Discord couldn't be reached."]]],
     ],
     [
       "is undecided about an explorer that has been down for 14 min",
@@ -148,7 +148,7 @@ describe("vitals of the background work", () => {
   const vitals = createVitals(() => clock.ms);
   const feeds = [{ name: "governance", pollMs: MINUTE }];
   it.each<[number, () => void, readonly string[]]>([
-    [0, () => {}, ["governance has not been read yet"]],
+    [0, () => {}, ["governance hasn't been read yet"]],
     [MINUTE, () => vitals.read("governance"), []],
     [6 * MINUTE, () => {}, []],
     [6 * MINUTE + 1, () => {}, ["governance was last read 5 min ago"]],
@@ -161,7 +161,7 @@ describe("vitals of the background work", () => {
   it("report a stalled outbox if deliveries wait and none is settled", () => {
     clock.ms = HOUR;
     expect(vitals.stuck(5 * MINUTE)).toEqual([]);
-    expect(vitals.stuck(6 * MINUTE)).toEqual(["announcements have waited for 6 min, and none was sent"]);
+    expect(vitals.stuck(6 * MINUTE)).toEqual(["announcements have waited for 6 min without any being sent"]);
     vitals.moved();
     expect(vitals.stuck(6 * MINUTE)).toEqual([]);
   });

@@ -47,8 +47,10 @@ it("encodes a condition's settings in its name, and reads them back", () => {
     expect(settingsOf(subjectOf(settings))).toEqual(settings);
   expect(settingsOf("nonsense")).toBeUndefined();
   expect(subjectOf({ when: "above", value: "$0.16", over: "24h" })).toBe("above-0.16");
-  expect(() => subjectOf({ when: "above", value: "5%", over: "24h" })).toThrow("is in USD");
-  expect(() => subjectOf({ when: "moves", value: "$5", over: "24h" })).toThrow("moves by a share");
+  expect(() => subjectOf({ when: "above", value: "5%", over: "24h" })).toThrow("a price in USD");
+  expect(() => subjectOf({ when: "moves", value: "$5", over: "24h" })).toThrow(
+    "For a move, type a percentage",
+  );
 });
 
 it.each([
@@ -199,11 +201,11 @@ describe("a condition", () => {
 
 describe("the condition for repeating an alert", () => {
   it.each([
-    [{ when: "above", value: 0.16 }, "the price was at 0.1584 USD or below"],
-    [{ when: "below", value: 0.1 }, "the price was at 0.101 USD or above"],
-    [{ when: "above", value: 0.0000001 }, "the price was at 0.000000099 USD or below"],
-    [{ when: "moves", value: 5 }, "it was within 4% in 24 hours"],
-    [{ when: "moves", value: 1 }, "it was within 0.5% in 24 hours"],
+    [{ when: "above", value: 0.16 }, "the price was back at 0.1584 USD or below"],
+    [{ when: "below", value: 0.1 }, "the price was back at 0.101 USD or above"],
+    [{ when: "above", value: 0.0000001 }, "the price was back at 0.000000099 USD or below"],
+    [{ when: "moves", value: 5 }, "the change was back within 4% over 24 hours"],
+    [{ when: "moves", value: 1 }, "the change was back within 0.5% over 24 hours"],
   ] as const)("%j: %s", (condition, words) => {
     expect(backWords({ over: "24h", ...condition })).toBe(words);
   });

@@ -65,7 +65,7 @@ describe("a channel with price alerts", () => {
     const again = await until(2);
     const { driver, people } = harness.discord;
     const refused = await driver.choose({ user: people.ana, channel }, again, "1 hour");
-    expect(refused.content).toContain("Only holders of the role");
+    expect(refused.content).toContain("Only people with the pinged role");
     harness.discord.guild.members.get(people.ben.id)?.push(role);
     const snoozed = await driver.choose({ user: people.ben, channel }, again, "1 hour");
     expect(textOf(snoozed)).toContain("Snoozed");
@@ -77,7 +77,7 @@ describe("a channel with price alerts", () => {
     const { ledger } = harness.explorer;
     ledger.setPrice(0.16);
     const atLimit = await ask("/subscribe price", { when: "below", value: "0.2", channel: channel.id });
-    expect(textOf(atLimit)).toContain("passes the limit after the price was at 0.202 USD or above");
+    expect(textOf(atLimit)).toContain("passes the limit, after the price was back at 0.202 USD or above");
     harness.pass(HOUR);
     ledger.priceAt = harness.now() + 5 * HOUR;
     await polls(2);

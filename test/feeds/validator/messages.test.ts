@@ -32,9 +32,9 @@ it.each([
     [open, back, gone],
     undefined,
     "🔴 12 of 45 validators went silent at about",
-    "1 of 3 validators of yours back, 1 no longer listed",
+    "1 of your 3 validators back, 1 no longer listed",
   ],
-  ["is over if all are back", [back], NOW, "🟢 Back: all of yours", "1 of 1 validator of yours back"],
+  ["is over if all are back", [back], NOW, "🟢 Back: all of yours", "Maple"],
   [
     "says how many are no longer listed",
     [back, gone],
@@ -42,7 +42,7 @@ it.each([
     "🟢 Over: 1 back, 1 no longer listed",
     "no longer listed since",
   ],
-  ["does not call a delisted validator back", [gone], NOW, "⚪ No longer listed: all of yours", "0 of 1"],
+  ["does not call a delisted validator back", [gone], NOW, "⚪ No longer listed: all of yours", "Onyx"],
   [
     "says so if the last one is no longer watched",
     [],

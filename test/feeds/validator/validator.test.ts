@@ -65,7 +65,7 @@ describe("a validator that a channel watches", () => {
       role,
     });
     expect(textOf(answer)).toMatch(
-      /Subscribed.*silence \(two missed reports\).*Last report.*validators here report about every 1\d min.*told after 2\d min without a report/,
+      /Subscribed.*silence \(two missed reports\).*Last report.*most validators report about every 1\d min.*told after 2\d min without a report/,
     );
     const short = await ask("/subscribe validator", {
       validator: watched.party.id,
@@ -73,7 +73,7 @@ describe("a validator that a channel watches", () => {
       after: "20m",
     });
     expect(textOf(short)).toMatch(
-      /`20m` is too short: validators here report about every 1\d min\. You'll be told after 2\d min without a report/,
+      /`20m` is too short: most validators report about every 1\d min\. You'll be told after 2\d min without a report/,
     );
     await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, after: "auto" });
     const bad = await ask("/subscribe validator", {
@@ -84,7 +84,7 @@ describe("a validator that a channel watches", () => {
     expect(bad.content).toMatch(/^5m is too short\. The minimum is 20m\. .*`20m` to `24h`/);
     expect(
       (await ask("/subscribe validator", { validator: `${watched.party.id.slice(0, -3)}000` })).content,
-    ).toContain("No validator");
+    ).toContain("Can't find a validator");
     await polls(2);
     expect(told()).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe("a validator that a channel watches", () => {
     const card = await until(/no report for/);
     expect(card.content).toMatch(new RegExp(`^<@&${role}> 🔴 ${nameOf(watched)}: no report for \\d+ min$`));
     expect(card.pings).toEqual(["@Operators"]);
-    expect(textOf(card)).toMatch(/Last report <t:\d+:f>.*Version .*reports? about every.*the explorer says/);
+    expect(textOf(card)).toMatch(/Last report <t:\d+:f>.*Version .*reports? about every.*explorer status:/);
     await polls(3);
     expect(told()).toHaveLength(1);
   });
@@ -105,7 +105,7 @@ describe("a validator that a channel watches", () => {
     const [card] = told();
     if (!card) throw new Error("No card");
     const refused = await driver.click({ user: people.ana, channel }, card, "I'm on it");
-    expect(refused.content).toContain(`Only holders of <@&${role}>`);
+    expect(refused.content).toContain(`Only people with <@&${role}>`);
     const presses = [people.ben, people.owner].map((user) =>
       driver.press({ user, channel }, card, "I'm on it"),
     );
@@ -161,7 +161,7 @@ describe("a validator that a channel watches", () => {
     pass(50 * MINUTE);
     const many = await until(/validators went silent/, before);
     expect(many.content).toMatch(/🔴 \d+ of 45 validators went silent at about <t:\d+:t>/);
-    expect(many.content).toContain(`, of yours: ${nameOf(watched)}`);
+    expect(many.content).toContain(`, including yours: ${nameOf(watched)}`);
     expect(many.pings).toEqual(["@Operators"]);
     const { driver, people } = harness.discord;
     await driver.click({ user: people.ben, channel }, many, "I'm on it");
@@ -240,8 +240,8 @@ describe("a validator that a channel watches", () => {
     const before = told().length;
     await ask("/subscribe edit", { channel: channel.id, traffic: true });
     watched.trafficUsed = watched.trafficBought * 0.85;
-    const traffic = await until(/Little traffic left/, before);
-    expect(textOf(traffic)).toMatch(/less than 20% \([\d.]+ MB of [\d.]+ MB\)/);
+    const traffic = await until(/Low traffic/, before);
+    expect(textOf(traffic)).toMatch(/less than 20% left \([\d.]+ MB of [\d.]+ MB\)/);
     for (const each of harness.explorer.ledger.validators)
       each.version = each === watched ? "0.4.1" : "0.9.9";
     // The versions of the other validators are read at the start and every half hour.
@@ -297,15 +297,15 @@ describe("a validator that a channel watches", () => {
   it("sends a drill that looks like a real alert, and does not change the state", async () => {
     const before = told().length;
     await ask("/subscribe test", { channel: channel.id });
-    const drill = await until(/DRILL/, before);
-    expect(drill.content).toMatch(new RegExp(`^<@&${role}> 🧪 DRILL: 🔴 ${nameOf(watched)}: no report for`));
+    const drill = await until(/🧪 TEST/, before);
+    expect(drill.content).toMatch(new RegExp(`^<@&${role}> 🧪 TEST: 🔴 ${nameOf(watched)}: no report for`));
     expect(drill.pings).toEqual(["@Operators"]);
     const pressed = await harness.discord.driver.click(
       { user: harness.discord.people.owner, channel },
       drill,
       "I'm on it",
     );
-    expect(pressed.content).toContain("it was a drill");
+    expect(pressed.content).toContain("it was a test");
     expect(textOf(await ask("/subscribe list"))).toMatch(
       new RegExp(`validator.*${nameOf(watched)}.*Now: 🟢`),
     );
