@@ -32,7 +32,10 @@ export async function asking(book: Book): Promise<void> {
   await ask("/party show", { party });
   await ask("/party rewards", { party: superValidator });
   await ask("/proposals list");
-  await ask("/proposals show", { proposal: open });
+  const request = await ask("/proposals show", { proposal: open }, ana);
+  page("…how votes work", await driver.click(ana, request, "How votes work"));
+  const again = await driver.ask(ana, "/proposals show", { proposal: open });
+  page("…and its raw data", await driver.click(ana, again, "Raw data"));
   await ask("/proposals show", { proposal: closed }, {}, "`/proposals show` of a vote that is over");
   await ask("/proposals votes", { proposal: open });
   const voters = await ask("/proposals voters", {}, ana);
@@ -50,7 +53,12 @@ export async function asking(book: Book): Promise<void> {
   await ask("/update show", { update: ledger.updates[0]?.updateId ?? "" });
   await ask("/lookup", { id: validator });
   await ask("/lookup", { id: "aurora" });
+  await ask("/lookup", { id: "summit" });
   await ask("/help");
+  await ask("/help", {}, { user: people.owner }, "`/help` for those who manage the server");
+  const watched = await driver.ask(ana, "/validator show", { validator });
+  const offer = await driver.click(ana, watched, "Watch");
+  page("The “Watch” button of a validator", offer);
 
   book.chapter("Buttons and dialogs", "What else a message does that a member has in front of them.");
   page("Somebody else's button: a copy", await driver.click({ ...ana, user: people.ben }, list, "Versions"));

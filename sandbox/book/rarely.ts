@@ -48,6 +48,8 @@ async function rareAlerts({ place, chapter, hear, page, pass, polled }: Book, op
   for (let times = 0; times < 3; times += 1) await pass(10 * MINUTE);
   await pass(50 * MINUTE, silent);
   const many = await hear("Many validators go silent at once", ops, /validators went silent/);
+  const ben = { user: people.ben, channel: ops };
+  page("…and Ben snoozes them", await driver.choose(ben, many, "1 hour"));
   await pass(6 * HOUR, silent);
   await hear("They stay silent", ops, /Still silent/);
   for (const each of [watched, ...others]) ledger.setValidatorActive(each, true);

@@ -22,12 +22,23 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/subscribe governance", { channel: channels.governance.id, votes: true, changes: true }, olga);
   await ask("/subscribe validator", { validator, channel: ops.id, role, traffic: true }, olga);
   await book.polled();
+  await ask("/subscribe validator", { validator, channel: ops.id, after: "20m" }, olga);
+  await driver.ask({ channel: channels.general, ...olga }, "/subscribe validator", {
+    validator,
+    channel: ops.id,
+    after: "auto",
+  });
   await ask("/subscribe newcomers", { channel: ops.id }, olga);
   await ask("/subscribe price", { when: "above", value: "0.2", channel: ops.id }, olga);
   await ask("/subscribe digest", { every: "day", at: "9:00", channel: ops.id }, olga);
   const list = await ask("/subscribe list", {}, olga);
   const chosen = await place.discord.driver.choose({ channel: channels.general, ...olga }, list, "newcomers");
   book.page("…and one of its menu", chosen);
+  const here = { channel: channels.general, ...olga };
+  const paused = await driver.click(here, chosen, "Pause");
+  book.page("…paused", paused);
+  book.page("…and resumed", await driver.click(here, paused, "Resume"));
+  await ask("/subscribe newcomers", { channel: ops.id }, olga, "`/subscribe newcomers` again");
   await ask("/subscribe edit", { channel: channels.governance.id, before: "2d 6h" }, olga);
   await ask("/subscribe test", { channel: channels.governance.id }, olga);
   await book.hear("…and the drill", channels.governance, /[Dd]rill|[Tt]est/);

@@ -309,6 +309,16 @@ describeWithChromium("the sandbox's page", () => {
       );
       expect(wide, command).toEqual([]);
     }
+    const share = () => page.evaluate("document.querySelector('.log').clientHeight / innerHeight");
+    expect(await share()).toBeGreaterThan(2 / 3);
+    await be("Olga");
+    await page.locator(".say").fill("/subscribe governance");
+    await page.getByRole("option", { name: "/subscribe governance" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator("#option-channel").waitFor();
+    expect(await share()).toBeGreaterThan(2 / 3);
+    expect(await overflow()).toBe(0);
+    await page.keyboard.press("Escape");
     await page.getByText("The world around the bot").click();
     await page.getByRole("button", { name: "Open a vote request" }).waitFor();
     expect(await overflow()).toBe(0);
