@@ -46,19 +46,36 @@ export function checkOptions(
   if (foreign) throw new PersonError(`\`${foreign.name}\` doesn't apply to ${feed.name}. Leave it out.`);
 }
 
-/** Returns a subscription's settings, updated with the given options. @throws {PersonError} if an option cannot be parsed */
+/** Settings that a person gave: in a command's options, or in a dialog. Those that are not given stay as they are. */
+export interface GivenSettings {
+  /** Text of one of the feed's options. `null` if it is not given. */
+  text(name: string): string | null;
+  /** Switches a topic, `thread` or `publish`. `null` if it is not given. */
+  flag(name: string): boolean | null;
+  /** `null` for no role, `undefined` if it is not given. */
+  readonly roleId: string | null | undefined;
+}
+
+/** Returns the settings in a command's options. */
+export const settingsIn = ({ options }: ChatInputCommandInteraction): GivenSettings => ({
+  text: (name) => options.getString(name),
+  flag: (name) => options.getBoolean(name),
+  roleId: options.getBoolean("no-role") ? null : options.getRole("role")?.id,
+});
+
+/** Returns a subscription's settings, updated with the given ones. @throws {PersonError} if a text cannot be parsed */
 export function chosenSettings(
-  { options }: ChatInputCommandInteraction,
+  given: GivenSettings,
   feed: FeedDefinition,
   before: Partial<Subscription> | undefined,
 ) {
   const oldSettings = { ...defaultsOf(feed), ...before };
-  const flag = (name: string, otherwise: boolean) => options.getBoolean(name) ?? otherwise;
+  const flag = (name: string, otherwise: boolean) => given.flag(name) ?? otherwise;
   const topics = Object.keys(feed.topics).map(
     (name) => [name, flag(name, hasTopic(oldSettings, feed, name))] as const,
   );
   const texts = Object.entries(feed.options).flatMap(([name, option]) => {
-    const typedValue = options.getString(name);
+    const typedValue = given.text(name);
     if (typedValue === null) return [];
     const value = option.parse(typedValue);
     if (value === undefined) throw new PersonError(option.limit?.(typedValue) ?? option.problem);
@@ -74,7 +91,7 @@ export function chosenSettings(
     ...newSettings,
     chosen: [...new Set([...(before?.chosen ?? []), ...texts.map(([name]) => name)])],
     topics: Object.fromEntries(topics),
-    roleId: options.getBoolean("no-role") ? null : (options.getRole("role")?.id ?? oldSettings.roleId),
+    roleId: given.roleId === undefined ? oldSettings.roleId : given.roleId,
     thread: flag("thread", oldSettings.thread),
     publish: flag("publish", oldSettings.publish),
   };

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import { ChannelType, type ChatInputCommandInteraction } from "discord.js";
+import type { ChatInputCommandInteraction } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
@@ -7,114 +6,35 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
-import { allNetworks, type Network } from "../../src/networks/network.js";
-import { answerDeps, type OwnedSubscription, saveSubscription } from "../../src/subscribe/editor.js";
+import type { Network } from "../../src/networks/network.js";
+import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { readId } from "../../src/text/ids.js";
 import { channelMention, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import { checkOptions, chosenSettings, chosenSubject, FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
+import {
+  checkOptions,
+  chosenSettings,
+  chosenSubject,
+  FEED_OPTION,
+  SUBJECT_OPTION,
+  settingsIn,
+} from "./choice.js";
+import { save } from "./save.js";
 import {
   byAge,
-  check,
   described,
   headline,
   type SubscribeServices,
   servedOf,
   subscriptionsIn,
-  tagFor,
 } from "./subscription.js";
-
-/** Maximum number of subscriptions to one feed per channel. */
-const MAX_PER_CHANNEL = 25;
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
 
 const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): Promise<ChannelPlace> =>
   readPlace(rest, serverOf(interaction), channelIdOf(interaction));
-
-/** Checks the limits of a server and of a channel. @throws {PersonError} */
-async function checkRoom(
-  { networks, maxSubscriptions }: Network,
-  guildId: string,
-  channelId: string,
-  feed: FeedDefinition,
-) {
-  const subscriptionLists = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
-  const serverSubscriptions = (await Promise.all(subscriptionLists))
-    .flat()
-    .filter((each) => each.guildId === guildId);
-  const alike = serverSubscriptions.filter((each) => each.channelId === channelId && each.feed === feed.name);
-  if (alike.length >= MAX_PER_CHANNEL)
-    throw new PersonError(
-      `<#${channelId}> already has ${alike.length} subscriptions to ${feed.name}, which is the maximum per channel. Remove one with \`/subscribe remove\` first.`,
-    );
-  if (serverSubscriptions.length >= maxSubscriptions)
-    throw new PersonError(
-      `This server already has ${serverSubscriptions.length} subscriptions, which is the maximum. Remove one with \`/subscribe remove\` first.`,
-    );
-}
-
-async function save(
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-  place: ChannelPlace,
-  feed: FeedDefinition,
-  before: Subscription | undefined,
-): Promise<MessagePayload> {
-  const { subscriptions } = services;
-  const { channel } = place;
-  const settings = chosenSettings(interaction, feed, before);
-  const deps = answerDeps(interaction, services);
-  const wantedSubject = await chosenSubject(interaction, feed.subject, settings, services);
-  const checked =
-    wantedSubject === null ? null : ((await feed.subject?.check?.(wantedSubject, deps)) ?? wantedSubject);
-  const subject = checked ?? before?.subject ?? null;
-  const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
-  if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
-    throw new PersonError(
-      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
-    );
-  }
-  await check(interaction, services, place, feed, settings);
-  const subscription: Subscription = {
-    ...settings,
-    channelId: channel.id,
-    feed: feed.name,
-    subject,
-    guildId: place.guild.id,
-    userId: null,
-    forum: channel.type === ChannelType.GuildForum,
-    tagId: tagFor(place, feed),
-    since: existing?.since || Date.now(),
-    savedAt: Date.now(),
-  };
-  const health = { ...(await subscriptions.health(channel.id)), paused: false };
-  // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
-  await saveSubscription(services, subscription, {
-    replaced: before,
-    more: [subscriptions.healthWrite(channel.id, health)],
-    async checkRoom() {
-      const other = before && subject !== before.subject && (await subscriptions.get(subscription));
-      if (other)
-        throw new PersonError(`<#${channel.id}> already has that subscription. Edit or remove it instead.`);
-      if (!existing && !(await subscriptions.get(subscription)))
-        await checkRoom(services, place.guild.id, channel.id, feed);
-    },
-  });
-  const title = !existing
-    ? md`Subscribed`
-    : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
-      ? md`Nothing changed: it already has these settings`
-      : md`Subscription changed`;
-  const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
-  return say(services, title, [
-    await headline(subscription, feed, services),
-    ...described(subscription, feed),
-    ...standing,
-  ]);
-}
 
 /** Subscribes a channel to a feed, or edits the existing subscription. */
 export async function subscribe(
@@ -123,10 +43,11 @@ export async function subscribe(
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const settings = chosenSettings(interaction, feed, undefined);
-  const subject = await chosenSubject(interaction, feed.subject, settings, services);
-  const key = { channelId: place.channel.id, feed: feed.name, subject };
-  return save(interaction, services, place, feed, await services.subscriptions.get(key));
+  const given = settingsIn(interaction);
+  const settingsFor = (before: Subscription | undefined) => chosenSettings(given, feed, before);
+  const subject = await chosenSubject(interaction, feed.subject, settingsFor(undefined), services);
+  const before = await services.subscriptions.get({ channelId: place.channel.id, feed: feed.name, subject });
+  return save(interaction, services, place, feed, { settings: settingsFor(before), subject }, before);
 }
 
 /** Thrown if a command's options match several subscriptions. The person chooses one from a menu. */
@@ -185,7 +106,10 @@ export async function edit(
   const chosenOne = await chosenIn(interaction, services, place.channel.id);
   const { feed, subscription } = chosenOne;
   checkOptions(interaction, feed, services.feeds);
-  return save(interaction, servedOf(chosenOne), place, feed, subscription);
+  const network = servedOf(chosenOne);
+  const settings = chosenSettings(settingsIn(interaction), feed, subscription);
+  const subject = await chosenSubject(interaction, feed.subject, settings, network);
+  return save(interaction, network, place, feed, { settings, subject }, subscription);
 }
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */

@@ -16,6 +16,7 @@ import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
+import { DELIVERY_FLAGS } from "./form.js";
 import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.js";
 import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { whichSubscription } from "./menu.js";
@@ -30,12 +31,6 @@ const CHANNELS = [
   ChannelType.PrivateThread,
   ChannelType.GuildForum,
 ] as const;
-
-/** On/off options that do not depend on a feed's topics. `thread` is offered only if a feed opens threads. */
-const DELIVERY_FLAGS = {
-  thread: "Open a thread under each announcement",
-  publish: "Publish in announcement channels",
-} as const;
 
 const subcommand = (name: string, description: string) =>
   new SlashCommandSubcommandBuilder().setName(name).setDescription(description);

@@ -14,7 +14,10 @@ import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import { described, headline, OPERATORS_OWN, subscriptionsIn } from "./subscription.js";
+import { chosenSettings } from "./choice.js";
+import { editForm, settingsInForm } from "./form.js";
+import { save } from "./save.js";
+import { described, headline, OPERATORS_OWN, servedOf, subscriptionsIn } from "./subscription.js";
 
 const place = {
   /** The channel. */
@@ -28,6 +31,8 @@ const place = {
 
 /** Shows one subscription of a channel with buttons that change it. */
 const openButton = defineButton("sub", place);
+/** Opens the dialog for its settings. */
+const editButton = defineButton("sub-edit", place);
 const changeButton = defineButton("sub-set", { ...place, to: z.enum(["pause", "resume", "test", "remove"]) });
 
 type Place = Readonly<z.infer<z.ZodObject<typeof place>>>;
@@ -57,7 +62,7 @@ async function channelNames(
 export async function subscriptionMenu(
   all: readonly OwnedSubscription[],
   shownBy: Network,
-  placeholder = "Pause, test or remove…",
+  placeholder = "Edit, pause, test or remove…",
 ): Promise<Menu> {
   const shown = all.slice(0, LIMITS.menuOptions);
   const channels = await channelNames(shown, shownBy);
@@ -105,6 +110,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   const { paused: isChannelPaused = false } = await of.subscriptions.health(subscription.channelId);
   const isPaused = subscription.isPaused === true || isChannelPaused;
   const links: Link[] = [];
+  if (network) links.push({ label: "Edit", emoji: "✏️", to: buttonAddress(editButton, parameters) });
   if (network && isPaused) links.push(link("resume", "Resume", "▶️"));
   if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
   if (network && !isPaused) links.push(link("test", "Test", "🧪"));
@@ -118,7 +124,6 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
       ...described(subscription, feed),
       ...(isPaused ? [md`⏸️ Paused: nothing is posted until you resume it.`] : []),
       ...(isFixed ? [md`${OPERATORS_OWN}`] : []),
-      md`-# Change its settings with \`/subscribe edit\`.`,
     ],
     links,
     readings: [],
@@ -151,6 +156,25 @@ export function createSubscriptionButtons(
       audience: "owner",
       handle: async (wanted, click, services: Network) =>
         card((await find(wanted, click, services)).found, services),
+    }),
+    handlerOf({
+      button: editButton,
+      audience: "owner",
+      async form(wanted, click, services: Network) {
+        const { subscription, feed, network } = (await find(wanted, click, services)).found;
+        const { subject } = subscription;
+        const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
+        return editForm(subscription, feed, ["Edit", feed.name, name].filter(Boolean).join(" · "));
+      },
+      async handle(wanted, click, services: Network) {
+        const { found, guildId } = await find(wanted, click, services);
+        if (!click.isModalSubmit()) return card(found, services);
+        const { subscription, feed } = found;
+        const channel = await readPlace(services.rest, guildId, subscription.channelId);
+        const settings = chosenSettings(settingsInForm(click, feed, subscription), feed, subscription);
+        const subject = feed.subject?.of?.(settings) ?? null;
+        return save(click, servedOf(found), channel, feed, { settings, subject }, subscription);
+      },
     }),
     handlerOf({
       button: changeButton,

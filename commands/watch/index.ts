@@ -13,7 +13,7 @@ import { readId } from "../../src/text/ids.js";
 import { countedWords, md } from "../../src/text/markdown.js";
 import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { chosenSettings, chosenSubject } from "../subscribe/choice.js";
+import { chosenSettings, chosenSubject, settingsIn } from "../subscribe/choice.js";
 import { suggestionsOf } from "../subscribe/index.js";
 import { addRequired, addSettings } from "../subscribe/options.js";
 import { watchList } from "./list.js";
@@ -84,7 +84,7 @@ export function createWatch(
     const { feed, watch } = watchable;
     const typedSettings = watch.settings
       ? settingsFor(watchable)
-      : chosenSettings(interaction, feed, settingsFor(watchable));
+      : chosenSettings(settingsIn(interaction), feed, settingsFor(watchable));
     const subject = (await chosenSubject(interaction, watch.subject, typedSettings, services)) ?? "";
     const ownWatches = await watchesOf(interaction.user.id, services.networks, allWatchables);
     const existingWatch = ownWatches.find(
@@ -93,7 +93,7 @@ export function createWatch(
     // Settings without an option in the command stay as they are.
     const settings =
       existingWatch && !watch.settings
-        ? chosenSettings(interaction, feed, existingWatch.subscription)
+        ? chosenSettings(settingsIn(interaction), feed, existingWatch.subscription)
         : typedSettings;
     return startWatch(interaction, services, allWatchables, watchable, settings, subject);
   };

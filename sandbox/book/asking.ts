@@ -1,4 +1,5 @@
 import { type Book, ordinaryValidator } from "./book.js";
+import { dialogLines } from "./plain.js";
 
 /**
  * Writes the chapter with a member's commands, in the order of docs/commands.md, and the screens that their
@@ -69,11 +70,7 @@ export async function asking(book: Book): Promise<void> {
     .find(({ type, label }) => type === 2 && /^\d+ \/|^Page/.test(label ?? ""));
   if (jump?.label) {
     const opened = await driver.open(ana, long, jump.label);
-    const { title, components } = opened.dialog;
-    book.lines("The page number of a list: a dialog", [
-      `# ${title}`,
-      ...components.flatMap((row) => row.components.map(({ label }) => `${label}: ____`)),
-    ]);
+    book.lines("The page number of a list: a dialog", dialogLines(opened.dialog));
     page("…with a number that is no page", await driver.submit(ana, opened, ["900"]));
   }
 }

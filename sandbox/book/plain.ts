@@ -1,3 +1,4 @@
+import { type Dialog, initialValues } from "../discord/interactions.js";
 import type { Component, Message } from "../discord/world.js";
 
 /** Converts ids and times in messages to text. */
@@ -98,3 +99,19 @@ export function pageOf(message: Message, reader: Reader): string[] {
   }
   return lines.map((line) => line.trimEnd());
 }
+
+/** Returns a dialog as the lines of a page of the book. */
+export const dialogLines = ({ title, components }: Dialog): string[] => [
+  `# ${title}`,
+  ...components.flatMap(({ label, description, component }) => {
+    const values = initialValues(component);
+    const { options = [], type } = component;
+    const mark = (value: string) => `${values.includes(value) ? "☑" : "☐"}`;
+    const shown = type === 6 ? "▾ a role" : type === 8 ? "▾ a channel" : (values[0] ?? "____") || "____";
+    return [
+      `${label}:${options.length > 0 ? "" : ` ${shown}`}`,
+      ...options.map((each) => `  ${mark(each.value)} ${each.label}`),
+      ...(description ? [`  (${description})`] : []),
+    ];
+  }),
+];

@@ -118,8 +118,9 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
   await hear("It is not carried out", governance, /Overdue: Feature Onyx Bank/);
   await place.bot().stop();
   ledger.decideVoteRequest(open("Feature Iris Bank", HOUR, null), "Rejected");
+  await place.pass(MINUTE);
   await place.start();
-  await pass(MINUTE);
+  await polled();
   await hear("It opened and ended while the bot was offline", governance, /Rejected: Feature Iris Bank/);
   const hidden = open("Feature Lotus Bank", 2 * DAY, null);
   await hear("Another opens, and vanishes", governance, /New vote request: Feature Lotus/);

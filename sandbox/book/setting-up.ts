@@ -1,5 +1,6 @@
 import { PERMISSION } from "../discord/permissions.js";
 import { type Book, ordinaryValidator } from "./book.js";
+import { dialogLines } from "./plain.js";
 
 /** Writes the chapter with the commands for people who manage the server, and a member's private watches. */
 export async function settingUp(book: Book): Promise<void> {
@@ -35,6 +36,10 @@ export async function settingUp(book: Book): Promise<void> {
   const chosen = await place.discord.driver.choose({ channel: channels.general, ...olga }, list, "newcomers");
   book.page("…and one of its menu", chosen);
   const here = { channel: channels.general, ...olga };
+  const governanceCard = await driver.choose(here, await driver.ask(here, "/subscribe list"), "governance");
+  const edit = await driver.open(here, governanceCard, "Edit");
+  book.lines("“Edit” of a subscription: a dialog", dialogLines(edit.dialog));
+  book.page("…submitted", await driver.submit(here, edit, {}));
   const paused = await driver.click(here, chosen, "Pause");
   book.page("…paused", paused);
   book.page("…and resumed", await driver.click(here, paused, "Resume"));

@@ -1,5 +1,5 @@
 import type { Gateway } from "./gateway.js";
-import type { Dialog, Interaction } from "./interactions.js";
+import { type Dialog, type Interaction, initialValues } from "./interactions.js";
 import { permissionsIn } from "./permissions.js";
 import type { Channel, Component, Message, User, World } from "./world.js";
 
@@ -23,6 +23,10 @@ export interface Registered extends Option {
 
 /** Values for a command's options: text, numbers, booleans, or ids of channels and roles. */
 export type Given = Readonly<Record<string, string | number | boolean>>;
+
+type NamedValues = Readonly<Record<string, string | readonly string[]>>;
+/** Values of a dialog's fields, in their order or by their names. */
+export type FieldValues = readonly (string | readonly string[])[] | NamedValues;
 
 /** A dialog and the message whose button opened it. */
 export interface OpenedDialog {
@@ -137,21 +141,21 @@ export class Driver {
     return { dialog, source: message };
   }
 
-  /** Fills in a dialog and waits for the answer. */
-  async submit(place: Place, opened: OpenedDialog, values: readonly string[]): Promise<Message> {
+  /** Fills in a dialog and waits for the answer. Fields without values keep those that they have. */
+  async submit(place: Place, opened: OpenedDialog, values: FieldValues): Promise<Message> {
     return this.answered(this.fill(place, opened, values));
   }
 
   /** Fills in a dialog, without waiting for the answer. */
-  fill(place: Place, { dialog, source }: OpenedDialog, values: readonly string[]): Interaction {
-    const components = dialog.components.map((row, at) => ({
-      type: 1,
-      components: row.components.map((input) => ({
-        type: 4,
-        custom_id: input.custom_id,
-        value: values[at] ?? "",
-      })),
-    }));
+  fill(place: Place, { dialog, source }: OpenedDialog, values: FieldValues): Interaction {
+    const components = dialog.components.map(({ component }, at) => {
+      const { type, custom_id } = component;
+      const given = Array.isArray(values) ? values[at] : (values as NamedValues)[custom_id];
+      const chosen = given === undefined ? initialValues(component) : [given].flat();
+      const isSingle = type === 4 || type === 21;
+      const answer = isSingle ? { value: chosen[0] ?? (type === 4 ? "" : null) } : { values: chosen };
+      return { type: 18, id: at + 1, component: { type, id: at + 100, custom_id, ...answer } };
+    });
     return this.#send(place, 5, { custom_id: dialog.custom_id, components }, source);
   }
 
@@ -229,11 +233,17 @@ export class Driver {
   }
 
   #resolved(data: object, user: User): object {
-    const ids = [...JSON.stringify(data).matchAll(/"type":([6789]),"value":"(\d+)"/g)];
+    const text = JSON.stringify(data);
+    const options = [...text.matchAll(/"type":([6789]),"value":"(\d+)"/g)].map(([, type, id]) => [type, id]);
+    // The menus of a dialog have other types than the options of a command.
+    const menus = [...text.matchAll(/"type":([68]),"id":\d+,"custom_id":"[^"]*","values":\[([^\]]*)\]/g)];
+    const chosen = menus.flatMap(([, type, ids = ""]) =>
+      [...ids.matchAll(/\d+/g)].map(([id]) => [type === "6" ? "8" : "7", id]),
+    );
     const channels: Record<string, object> = {};
     const roles: Record<string, object> = {};
     const users: Record<string, object> = {};
-    for (const [, type = "", id = ""] of ids) {
+    for (const [type = "", id = ""] of [...options, ...chosen]) {
       const channel = this.#world.channels.get(id);
       const role = [...this.#world.guilds.values()]
         .flatMap((guild) => guild.roles)

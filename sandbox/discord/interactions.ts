@@ -10,9 +10,38 @@ const EPHEMERAL = 64;
 export interface Dialog {
   readonly custom_id: string;
   readonly title: string;
-  readonly components: readonly {
-    readonly components: readonly { custom_id: string; label: string; value?: string }[];
+  readonly components: readonly DialogLabel[];
+}
+
+/** A field of a dialog with its label. */
+export interface DialogLabel {
+  readonly type: 18;
+  readonly label: string;
+  readonly description?: string;
+  readonly component: DialogComponent;
+}
+
+/** A text input (4), a menu of roles (6) or channels (8), or a group of radio buttons (21) or checkboxes (22). */
+export interface DialogComponent {
+  readonly type: number;
+  readonly custom_id: string;
+  readonly required?: boolean;
+  readonly value?: string;
+  readonly max_length?: number;
+  readonly channel_types?: readonly number[];
+  readonly default_values?: readonly { readonly id: string }[];
+  readonly options?: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly default?: boolean;
   }[];
+}
+
+/** Returns the values that a field of a dialog has when it opens. */
+export function initialValues({ value, default_values = [], options = [] }: DialogComponent): string[] {
+  if (value !== undefined) return [value];
+  const chosen = options.flatMap((each) => (each.default ? [each.value] : []));
+  return [...default_values.map(({ id }) => id), ...chosen];
 }
 
 /** A person's interaction and the bot's answers. */

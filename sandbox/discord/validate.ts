@@ -229,25 +229,63 @@ export function checkMessage(
   if (empty) throw invalidForm(new Map([["content", "Cannot send an empty message"]]));
 }
 
+/** Components that a label of a dialog may contain (openapi.json: LabelComponentForModalRequest). */
+const IN_LABELS = [3, 4, 5, 6, 7, 8, 19, 21, 22, 23];
+
+function checkLabelled(check: Check, path: string, component: Json, ids: Set<unknown>): void {
+  checkId(check, path, component.custom_id, ids);
+  const options = list(component.options);
+  const [least, most] = component.type === 21 ? [2, 10] : [1, component.type === 22 ? 10 : 25];
+  switch (component.type) {
+    case 4:
+      if (component.label !== undefined) check.fault(`${path}.label`, "Not allowed in a label");
+      if (![1, 2].includes(Number(component.style))) check.fault(`${path}.style`, "Must be 1 or 2");
+      check.optionalText(`${path}.placeholder`, component.placeholder, 100);
+      check.optionalText(`${path}.value`, component.value, Number(component.max_length ?? 4_000));
+      break;
+    case 3:
+    case 21:
+    case 22:
+      if (options.length < least || options.length > most)
+        check.fault(`${path}.options`, `Must be between ${least} and ${most} in length.`);
+      for (const [at, option] of options.entries()) {
+        const each = isObject(option) ? option : {};
+        check.text(`${path}.options.${at}.label`, each.label, 1, 100);
+        check.text(`${path}.options.${at}.value`, each.value, 1, 100);
+        check.optionalText(`${path}.options.${at}.description`, each.description, 100);
+      }
+      if (
+        component.type === 21 &&
+        options.filter((each) => isObject(each) && each.default === true).length > 1
+      )
+        check.fault(`${path}.options`, "Too many options are chosen");
+      break;
+    default:
+      if (list(component.default_values).length > Number(component.max_values ?? 1))
+        check.fault(`${path}.default_values`, "Too many options are chosen");
+  }
+}
+
 /** Checks a dialog. @throws {DiscordError} 50035 */
 export function checkModal(modal: Json): void {
   const check = new Check();
   const ids = new Set<unknown>();
   check.text("data.title", modal.title, 1, 45);
   check.text("data.custom_id", modal.custom_id, 1, 100);
-  const rows = check.most("data.components", modal.components, 5);
-  if (rows.length === 0) check.fault("data.components", "Must be between 1 and 5 in length.");
-  for (const [at, row] of rows.entries()) {
-    const input = isObject(row) ? list(row.components)[0] : undefined;
-    const path = `data.components.${at}.components.0`;
-    if (!isObject(input) || input.type !== 4) {
-      check.fault(path, "Not a text input");
+  const labels = check.most("data.components", modal.components, 5);
+  if (labels.length === 0) check.fault("data.components", "Must be between 1 and 5 in length.");
+  for (const [at, each] of labels.entries()) {
+    const path = `data.components.${at}`;
+    const component = isObject(each) ? each.component : undefined;
+    if (!isObject(each) || each.type !== 18 || !isObject(component)) {
+      check.fault(`${path}.type`, "Value must be one of {18}.");
       continue;
     }
-    checkId(check, path, input.custom_id, ids);
-    check.text(`${path}.label`, input.label, 1, 45);
-    check.optionalText(`${path}.placeholder`, input.placeholder, 100);
-    check.optionalText(`${path}.value`, input.value, 4_000);
+    check.text(`${path}.label`, each.label, 1, 45);
+    check.optionalText(`${path}.description`, each.description, 100);
+    if (!IN_LABELS.includes(Number(component.type)))
+      check.fault(`${path}.component.type`, "Not a component of a label");
+    else checkLabelled(check, `${path}.component`, component, ids);
   }
   check.done();
 }

@@ -98,7 +98,7 @@ export type Deed =
   | { readonly do: "complete"; readonly command: string; readonly given: Given; readonly focused: string }
   | { readonly do: "press"; readonly message: string; readonly customId: string }
   | { readonly do: "pick"; readonly message: string; readonly customId: string; readonly value: string }
-  | { readonly do: "submit"; readonly message: string; readonly dialog: Dialog; readonly values: string[] }
+  | { readonly do: "submit"; readonly message: string; readonly dialog: Dialog; readonly values: string[][] }
   | { readonly do: "dismiss"; readonly message: string };
 
 export type Given = Readonly<Record<string, string | number | boolean>>;

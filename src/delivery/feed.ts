@@ -39,6 +39,8 @@ export interface FeedOption<Value = unknown> {
   readonly schema: z.ZodType<Value>;
   /** Parses the typed text. `undefined` if it is invalid. */
   parse(text: string): Value | undefined;
+  /** Returns a value as a person would type it. Missing if the value is text. */
+  format?(value: Value): string;
   /** Error message for an invalid text. */
   readonly problem: string;
   /** Returns a more specific error message for a valid value that is out of range. */

@@ -1,5 +1,6 @@
 import type { ButtonDefinition } from "../screens/addresses.js";
 import type { Click, Press } from "./clicks.js";
+import type { Form } from "./forms.js";
 import type { MessagePayload } from "./message.js";
 import type { AnswerTarget } from "./reply.js";
 
@@ -16,6 +17,11 @@ export interface ButtonHandler<Services, Parameters = unknown> {
   readonly button: ButtonDefinition<Parameters>;
   /** Known before the work is done, because Discord wants a first answer within 3 s. */
   readonly audience: Audience | ((press: Press) => Audience);
+  /**
+   * Present if the button opens a dialog. `handle` is then called with the submitted dialog.
+   * @throws {PersonError}
+   */
+  form?(parameters: Parameters, click: Click, services: Services): Promise<Form>;
   /** Returns the message to show. @throws {PersonError} */
   handle(parameters: Parameters, click: Click, services: Services): Promise<MessagePayload>;
 }

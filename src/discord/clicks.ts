@@ -1,4 +1,3 @@
-import { ActionRowBuilder, ModalBuilder, TextInputBuilder } from "@discordjs/builders";
 import {
   type ButtonInteraction,
   ComponentType,
@@ -7,7 +6,6 @@ import {
   type ModalSubmitInteraction,
   PermissionFlagsBits,
   type StringSelectMenuInteraction,
-  TextInputStyle,
 } from "discord.js";
 import { MAX_SCREENS } from "../explorer/paging.js";
 import { type Address, isScreen, type ScreenAddress, wireIn, withParameter } from "../screens/addresses.js";
@@ -15,12 +13,14 @@ import { StateError } from "../storage/store.js";
 import { perObject } from "../util/per-object.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
-import { LIMITS } from "./limits.js";
-import { type LinkParts, type Links, partsOf, SLOT } from "./links.js";
+import { answersOf, type Form, modalOf } from "./forms.js";
+import { LINK_SLOTS, type LinkParts, type Links, partsOf, SLOT } from "./links.js";
 
 const OLDER_VERSION =
   "This button is from an older version of the bot. Use a slash command instead. Type `/` to see them all.";
 const JUMP_INPUT = "page";
+/** Slot of the dialogs that are no page numbers. */
+const FORM_SLOT = LINK_SLOTS[0];
 /** Maximum wait for the state before a dialog opens, in ms. A dialog cannot be deferred (Discord: 3 s). */
 const DIALOG_MS = 2_000;
 
@@ -54,13 +54,17 @@ function textOf(click: Click): string {
   return click.isStringSelectMenu() ? (click.values[0] ?? "") : click.customId.slice(1);
 }
 
+/** The page number of a dialog that an earlier version of the bot opened. */
+const oldPage = ({ fields }: ModalSubmitInteraction): string =>
+  fields.fields.has(JUMP_INPUT) ? fields.getTextInputValue(JUMP_INPUT) : "";
+
 /** Parses a click. The result is cached for each click. */
 export const readClick = perObject((click: Click): ReadClick => {
   const linkParts = partsOf(textOf(click));
   const press = { parts: linkParts, query: linkParts.query, isMenu: click.isStringSelectMenu() };
-  if (click.isModalSubmit())
-    return { ...press, slot: SLOT.jump, page: click.fields.getTextInputValue(JUMP_INPUT) };
-  return { ...press, slot: press.isMenu ? click.customId : click.customId.charAt(0) };
+  const slot = press.isMenu ? click.customId : click.customId.charAt(0);
+  if (!click.isModalSubmit() || slot !== SLOT.jump) return { ...press, slot };
+  return { ...press, slot, page: answersOf(click).get(JUMP_INPUT)?.[0] ?? oldPage(click) };
 });
 
 /** True if a button opens the dialog for a page number. */
@@ -141,32 +145,41 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
 }
 
 /**
- * Opens the dialog for a page number. It must be the first response, because Discord cannot defer a dialog.
+ * Opens a dialog. It must be the first response, because Discord cannot defer a dialog.
+ * @param makeForm returns the dialog for a link
  * @throws {PersonError} if the link is no longer valid
  * @throws {StateError} if the state does not answer in time
  */
-export async function showPageDialog(
-  button: ButtonInteraction,
+export async function showForm(
+  click: ButtonInteraction | StringSelectMenuInteraction,
   linksOf: () => Promise<Links>,
+  makeForm: (linked: Address) => Promise<Form>,
 ): Promise<void> {
-  const readLink = async () => {
+  const read = async () => {
     const links = await linksOf();
-    return { links, linked: await links.resolve(readClick(button).parts) };
+    const { parts, slot } = readClick(click);
+    const linked = await links.resolve(parts);
+    if (!linked) throw new PersonError(OLDER_VERSION);
+    const form = await makeForm(linked);
+    return modalOf(links.customId(slot === SLOT.jump ? slot : FORM_SLOT, linked), form);
   };
-  const { links, linked } = await withTimeout(readLink(), DIALOG_MS, () => {
+  const modal = await withTimeout(read(), DIALOG_MS, () => {
     throw new StateError("The state does not answer in time");
   });
-  if (!linked) throw new PersonError(OLDER_VERSION);
-  const input = new TextInputBuilder()
-    .setCustomId(JUMP_INPUT)
-    .setLabel(`Page (1 to ${pagesOn(button.message)})`.slice(0, LIMITS.inputLabel))
-    .setStyle(TextInputStyle.Short)
-    .setMinLength(1)
-    .setMaxLength(5)
-    .setRequired(true);
-  const dialog = new ModalBuilder()
-    .setCustomId(links.customId(SLOT.jump, linked))
-    .setTitle("Go to a page")
-    .addComponents(new ActionRowBuilder<TextInputBuilder>().addComponents(input));
-  await button.showModal(dialog.toJSON());
+  await click.showModal(modal);
 }
+
+/** The dialog for a page number. */
+export const pageForm = ({ message }: Pick<Click, "message">): Form => ({
+  title: "Go to a page",
+  fields: [
+    {
+      kind: "text",
+      name: JUMP_INPUT,
+      label: `Page (1 to ${pagesOn(message)})`,
+      value: "",
+      maxLength: 5,
+      isRequired: true,
+    },
+  ],
+});

@@ -4,7 +4,9 @@ import {
   type ChatInputCommandInteraction,
   type Interaction,
   MessageFlags,
+  type StringSelectMenuInteraction,
 } from "discord.js";
+import { LRUCache } from "lru-cache";
 import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
@@ -20,9 +22,10 @@ import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
+import { MINUTE } from "../util/units.js";
 import { toChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
-import { type Click, followed, mayUpdate, opensDialog, readClick, showPageDialog } from "./clicks.js";
+import { type Click, followed, mayUpdate, opensDialog, pageForm, readClick, showForm } from "./clicks.js";
 import { createAge } from "./clock.js";
 import {
   type Command,
@@ -32,6 +35,7 @@ import {
   type ReadingCommand,
 } from "./command.js";
 import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
+import { answersOf, type FormAnswers, withAnswers } from "./forms.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
 import { withMentions } from "./mentions.js";
@@ -73,6 +77,10 @@ interface DispatchDeps<Services extends AnswerServices> {
 /** Interactions older than this on arrival are dropped, in ms. Discord wants an answer within 3 s. */
 const STALE_MS = 2_500;
 
+/** Refused dialogs whose answers are kept in memory, and for how long, in ms (Discord: a dialog lives for 15 minutes). */
+const MAX_DRAFTS = 1_000;
+const DRAFT_MS = 15 * MINUTE;
+
 /** Returns the typed options by the names of the screen's parameters. */
 function givenIn(
   interaction: ChatInputCommandInteraction,
@@ -91,6 +99,9 @@ function givenIn(
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
   const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
+  /** Answers of dialogs that were refused, by person and link. */
+  const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
+  const draftKey = (click: Click) => JSON.stringify([click.user.id, readClick(click).parts]);
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const openTarget = async (
@@ -203,18 +214,38 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const target = targetOf(handler ?? { audience: "owner" }, clicked, isOwn);
     return reply(click, target, networkOf(click), async (services) => {
       const { to, ...from } = await followed(click, services.links);
-      return isScreen(to) ? openTarget(click, services, to, from) : press(services, to, click);
+      if (isScreen(to)) return openTarget(click, services, to, from);
+      if (!click.isModalSubmit()) return press(services, to, click);
+      // If something has to be corrected, the dialog opens with what the person chose.
+      drafts.set(draftKey(click), answersOf(click));
+      const answer = await press(services, to, click);
+      drafts.delete(draftKey(click));
+      return answer;
     });
   };
 
-  const jump = async (button: ButtonInteraction): Promise<string> => {
+  /** Opens a dialog: for a page number, or of a button. */
+  const openDialog = async (
+    click: ButtonInteraction | StringSelectMenuInteraction,
+    handler: ButtonHandler<Services> | undefined,
+  ): Promise<string> => {
     try {
-      await showPageDialog(button, async () => (await networkOf(button)).links);
+      const services = networkOf(click);
+      await showForm(
+        click,
+        async () => (await services).links,
+        async (linked) => {
+          if (isScreen(linked) || !handler?.form) return pageForm(click);
+          const form = await handler.form(linked.parameters, click, await services);
+          const draft = drafts.get(draftKey(click));
+          return draft ? withAnswers(form, draft) : form;
+        },
+      );
       return "answered";
     } catch (error) {
       if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
-      await button.reply({
-        content: withMentions(explain(error, log, button.id), commandPaths()),
+      await click.reply({
+        content: withMentions(explain(error, log, click.id), commandPaths()),
         flags: MessageFlags.Ephemeral,
       });
       return kindOf(error);
@@ -241,7 +272,10 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const handle = async (interaction: Interaction): Promise<string> => {
     if (interaction.isAutocomplete()) return complete(interaction);
     if (interaction.isChatInputCommand()) return command(interaction);
-    if (interaction.isButton() && opensDialog(interaction)) return jump(interaction);
+    if (interaction.isButton() || interaction.isStringSelectMenu()) {
+      const handler = handlers.get(readClick(interaction).parts.wire);
+      if (opensDialog(interaction) || handler?.form) return openDialog(interaction, handler);
+    }
     if (interaction.isButton() || interaction.isStringSelectMenu() || interaction.isModalSubmit())
       return follow(interaction);
     return "unknown";

@@ -18,7 +18,10 @@ export const LIMITS = {
   menuText: 100,
   menuPlaceholder: 150,
   modalTitle: 45,
+  modalFields: 5,
   inputLabel: 45,
+  /** Options of a checkbox group or a radio group. */
+  groupOptions: 10,
   choices: 25,
   choiceText: 100,
 } as const;

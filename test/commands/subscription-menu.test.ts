@@ -43,7 +43,7 @@ describe("a channel with several subscriptions", () => {
     const which = await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(which)).toContain("Which subscription?");
     const card = await driver.choose(owner(), which, "governance");
-    expect(labels(card)).toEqual(["Pause", "Test", "Remove"]);
+    expect(labels(card)).toEqual(["Edit", "Pause", "Test", "Remove"]);
 
     await driver.click(owner(), card, "Pause");
     expect(textOf(card)).toContain("Paused: nothing is posted until you resume it.");
@@ -63,6 +63,55 @@ describe("a channel with several subscriptions", () => {
     expect(world.refusals).toEqual([]);
   });
 
+  it("edits a subscription in one dialog, which keeps what was chosen if something must be corrected", async () => {
+    const { driver, world, guild, channels } = harness.discord;
+    const role = world.addRole(guild, "Voters", 0n, { mentionable: true });
+    await ask("/subscribe governance", { channel: channel.id });
+    const openDialog = async () => {
+      const list = await ask("/subscribe list");
+      const menu = driver.components(list).find(({ type }) => type === 3);
+      const own = menu?.options?.find(
+        ({ label, description }) => label === "governance" && description?.includes("both"),
+      );
+      const card = await driver.choose(owner(), list, own?.value ?? "");
+      return driver.open(owner(), card, "Edit");
+    };
+    const field = ({ dialog }: Awaited<ReturnType<typeof openDialog>>, name: string) =>
+      dialog.components.find(({ component }) => component.custom_id === name)?.component;
+    const opened = await openDialog();
+    expect(opened.dialog.title).toBe("Edit · governance");
+    expect(opened.dialog.components.map(({ component }) => component.custom_id)).toEqual([
+      "topics",
+      "role",
+      "before",
+      "missing",
+    ]);
+    expect(field(opened, "before")?.value).toBe("48h 24h 6h");
+
+    const wrong = await driver.submit(owner(), opened, {
+      before: "1m",
+      role: [role.id],
+      topics: ["new", "votes"],
+    });
+    expect(wrong.content).toContain("1m is too short. The minimum is 5m.");
+    const again = await openDialog();
+    expect(field(again, "before")?.value).toBe("1m");
+    expect(field(again, "role")?.default_values).toEqual([{ id: role.id, type: "role" }]);
+    const saved = await driver.submit(owner(), again, { before: "12h" });
+    expect(textOf(saved)).toMatch(/Subscription changed.*new vote requests, votes.*Pings <@&/);
+    expect(textOf(await ask("/subscribe list"))).toMatch(/new vote requests, votes/);
+
+    // What was left as it was is not chosen, and no role ends the pings.
+    const last = await driver.submit(owner(), await openDialog(), { role: [], topics: ["new", "reminders"] });
+    expect(textOf(last)).toMatch(/new vote requests, reminders \(12 h before each deadline\)/);
+    expect(textOf(last)).not.toContain("Pings");
+    const ana = { user: harness.discord.people.ana, channel: channels.general };
+    const refused = await driver.submit(ana, await openDialog(), { topics: [] });
+    expect(refused.content).toContain("Only people who can manage the server");
+    await ask("/subscribe remove", { channel: channel.id, feed: "governance" });
+    expect(world.refusals).toEqual([]);
+  });
+
   it("can be changed only by server managers, except for the operator's own subscription", async () => {
     const { driver, people, channels } = harness.discord;
     await ask("/subscribe newcomers", { channel: channel.id });
@@ -70,7 +119,7 @@ describe("a channel with several subscriptions", () => {
     const refused = await driver.choose({ user: people.ana, channel: channels.general }, list, "newcomers");
     expect(textOf(refused)).toContain("Only people who can manage the server");
     const fixed = await driver.choose(owner(), list, "governance");
-    expect(labels(fixed)).toEqual(["Test"]);
+    expect(labels(fixed)).toEqual(["Edit", "Test"]);
     const gone = await driver.choose(owner(), await ask("/subscribe list"), "newcomers");
     await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain(
@@ -98,7 +147,7 @@ describe("a channel with several subscriptions", () => {
     });
     await driver.click(ben, card, "Pause");
     expect(textOf(await driver.click(ben, card, "Resume"))).toContain("You can't subscribe");
-    expect(labels(card)).toEqual(["Resume", "Remove"]);
+    expect(labels(card)).toEqual(["Edit", "Resume", "Remove"]);
     channel.permission_overwrites.length = 0;
     await driver.click(
       owner(),

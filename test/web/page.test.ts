@@ -298,6 +298,25 @@ describeWithChromium("the sandbox's page", () => {
     expect(await axe()).toEqual([]);
   });
 
+  it("fills in a dialog with menus and checkboxes by keyboard", async () => {
+    await be("Olga");
+    await type("subscribe newcomers");
+    await last().getByText("Subscribed").first().waitFor();
+    await type("subscribe list");
+    await last().getByRole("combobox").first().click();
+    await last().getByRole("option", { name: /newcomers/ }).click();
+    await last().getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Role to ping").waitFor();
+    await page.getByLabel("Role to ping").selectOption({ index: 1 });
+    await page.getByLabel("Publish in announcement channels").focus();
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Space");
+    expect(await axe()).toEqual([]);
+    await page.keyboard.press("Enter");
+    await last().getByText("Subscription changed").first().waitFor();
+    expect(await last().innerText()).toContain("Pings");
+  });
+
   it("fits a phone's screen", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const command of ["validator list", "network", "transfers", "help", "validator versions", "price"]) {

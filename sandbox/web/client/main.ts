@@ -240,6 +240,7 @@ function shownMessages(snapshot: Snapshot, handlers: Handlers): TemplateResult {
         state.dialog
           ? dialog(
               state.dialog.shown,
+              snapshot,
               (values) => {
                 const opened = state.dialog;
                 state.dialog = undefined;

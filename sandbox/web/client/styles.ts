@@ -40,9 +40,6 @@ const ADDED = {
     .discord-modal, .discord-modal-box, .discord-modal-root { max-width: calc(100vw - 16px) !important; min-width: 0 !important; box-sizing: border-box; }
     .discord-modal-content-container, .discord-modal-slot-input-text { max-width: 100%; box-sizing: border-box; }
   `,
-  "discord-input-text": css`
-    .discord-text-input-short, .discord-text-input-container, .discord-input-text { max-width: 100% !important; box-sizing: border-box; }
-  `,
   "discord-string-select-menu": css`
     :host { display: block; }
     .discord-string-select-menu { background-color: var(--deep) !important; color: var(--text) !important; }

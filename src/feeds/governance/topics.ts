@@ -45,6 +45,7 @@ const beforeOption: FeedOption<readonly number[]> = {
   formerDefault: [DAY, 6 * HOUR],
   schema: z.array(z.number()),
   parse: parseBefore,
+  format: formatBefore,
   limit(text) {
     const durations = splitDurations(text);
     if (durations.length > MAX_REMINDERS)

@@ -25,6 +25,7 @@ const after: FeedOption<After> = {
   formerDefault: 45 * MINUTE,
   schema: z.union([z.number(), z.literal(AUTOMATIC)]),
   parse: parseAfter,
+  format: (value) => (value === AUTOMATIC ? value : formatDuration(value)),
   limit(text) {
     const limit = limitOf(text, MIN_SILENCE_MS, MAX_SILENCE_MS);
     return limit === undefined ? undefined : `${limit} ${RANGE}`;

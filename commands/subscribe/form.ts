@@ -1,0 +1,113 @@
+import type { ModalSubmitInteraction } from "discord.js";
+import type { Subscription } from "../../src/delivery/collections.js";
+import { type FeedDefinition, type FeedOption, hasTopic, optionOf } from "../../src/delivery/feed.js";
+import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
+import { LIMITS } from "../../src/discord/limits.js";
+import { type GivenSettings, switchesOf } from "./choice.js";
+
+/** On/off settings of a subscription besides a feed's topics. */
+export const DELIVERY_FLAGS = {
+  thread: "Open a thread under each announcement",
+  publish: "Publish in announcement channels",
+} as const;
+
+const ROLE = "role";
+const TOPICS = "topics";
+
+/** A description without its default, which a dialog shows as the value. */
+const plainDescription = (description: string): string => description.replace(/ \(default: .*\)$/, "");
+
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+/** Returns an option's value as a person would type it. */
+const typedText = <Value>(subscription: Subscription, name: string, option: FeedOption<Value>): string => {
+  const value = optionOf(subscription, name, option);
+  return option.format?.(value) ?? String(value ?? "");
+};
+
+function optionField(subscription: Subscription, name: string, option: FeedOption): FormField {
+  const description = plainDescription(option.description);
+  const isShort = description.length <= LIMITS.inputLabel;
+  const words = isShort ? { label: description } : { label: capitalized(name), hint: description };
+  const value = typedText(subscription, name, option);
+  if (!option.choices) {
+    const isRequired = option.isRequired === true;
+    return { ...words, name, kind: "text", value, maxLength: option.maxLength, isRequired };
+  }
+  const options = Object.entries(option.choices).map(([each, label]) => ({
+    value: each,
+    label,
+    isChosen: each === value,
+  }));
+  return { ...words, name, kind: "radio", options };
+}
+
+/** Returns the topics and flags that can be switched, with their words. */
+const switchWords = (feed: FeedDefinition): readonly (readonly [name: string, words: string])[] => [
+  ...Object.entries(switchesOf(feed)).map(([name, { description }]) => [name, description] as const),
+  ...Object.entries(DELIVERY_FLAGS).filter(([name]) => name !== "thread" || feed.threads),
+];
+
+function switchField(subscription: Subscription, feed: FeedDefinition): FormField {
+  const isOn = (name: string) => {
+    if (name in feed.topics) return hasTopic(subscription, feed, name);
+    return name === "thread" ? subscription.thread : subscription.publish;
+  };
+  const options = switchWords(feed).map(([value, label]) => ({ value, label, isChosen: isOn(value) }));
+  return { name: TOPICS, label: "What to post", kind: "checks", options };
+}
+
+/**
+ * Returns the fields for a subscription's settings, as many as fit into a dialog. The feed's options come before switches that
+ * are no topics of it.
+ */
+export function settingFields(subscription: Subscription, feed: FeedDefinition, most: number): FormField[] {
+  const role: FormField = {
+    name: ROLE,
+    label: "Role to ping",
+    kind: "role",
+    chosen: subscription.roleId ?? undefined,
+  };
+  const switches = switchField(subscription, feed);
+  const options = Object.entries(feed.options).map(([name, option]) =>
+    optionField(subscription, name, option),
+  );
+  const hasTopics = Object.keys(switchesOf(feed)).length > 0;
+  const fields = [
+    ...(hasTopics ? [switches] : []),
+    ...(feed.isQuiet ? [] : [role]),
+    ...options,
+    ...(hasTopics ? [] : [switches]),
+  ];
+  return fields.slice(0, most);
+}
+
+/** Returns the dialog that edits a subscription. */
+export const editForm = (subscription: Subscription, feed: FeedDefinition, title: string): Form => ({
+  title,
+  fields: settingFields(subscription, feed, LIMITS.modalFields),
+});
+
+/**
+ * Returns the settings in a submitted dialog. A text that the person left as it was is not given.
+ * @param before the subscription whose settings the dialog showed; the defaults if it is missing
+ */
+export function settingsInForm(
+  click: ModalSubmitInteraction,
+  feed: FeedDefinition,
+  before: Subscription | undefined,
+): GivenSettings {
+  const answers = answersOf(click);
+  const topics = answers.get(TOPICS);
+  return {
+    text(name) {
+      const option = feed.options[name];
+      const typed = answers.get(name)?.[0];
+      if (!option || typed === undefined) return null;
+      return before && typed.trim() === typedText(before, name, option) ? null : typed;
+    },
+    flag: (name) =>
+      topics && switchWords(feed).some(([each]) => each === name) ? topics.includes(name) : null,
+    roleId: answers.has(ROLE) ? (answers.get(ROLE)?.[0] ?? null) : undefined,
+  };
+}

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from "node:util";
+import { ChannelType } from "discord.js";
+import type { Subscription } from "../../src/delivery/collections.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { MessagePayload } from "../../src/discord/message.js";
+import type { ChannelPlace } from "../../src/discord/permissions.js";
+import { say } from "../../src/discord/say.js";
+import { allNetworks, type Network } from "../../src/networks/network.js";
+import { answerDeps, saveSubscription } from "../../src/subscribe/editor.js";
+import { md } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import type { chosenSettings } from "./choice.js";
+import { type Actor, check, described, headline, tagFor } from "./subscription.js";
+
+/** Maximum number of subscriptions to one feed per channel. */
+const MAX_PER_CHANNEL = 25;
+
+/** Checks the limits of a server and of a channel. @throws {PersonError} */
+async function checkRoom(
+  { networks, maxSubscriptions }: Network,
+  guildId: string,
+  channelId: string,
+  feed: FeedDefinition,
+) {
+  const subscriptionLists = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
+  const serverSubscriptions = (await Promise.all(subscriptionLists))
+    .flat()
+    .filter((each) => each.guildId === guildId);
+  const alike = serverSubscriptions.filter((each) => each.channelId === channelId && each.feed === feed.name);
+  if (alike.length >= MAX_PER_CHANNEL)
+    throw new PersonError(
+      `<#${channelId}> already has ${alike.length} subscriptions to ${feed.name}, which is the maximum per channel. Remove one with \`/subscribe remove\` first.`,
+    );
+  if (serverSubscriptions.length >= maxSubscriptions)
+    throw new PersonError(
+      `This server already has ${serverSubscriptions.length} subscriptions, which is the maximum. Remove one with \`/subscribe remove\` first.`,
+    );
+}
+
+/** Settings of a subscription with its subject, as a person wants them. */
+interface Wanted {
+  readonly settings: ReturnType<typeof chosenSettings>;
+  /** `null` keeps the subject. */
+  readonly subject: string | null;
+}
+
+/**
+ * Saves a channel's subscription, after checking that the person may have it like that, that the bot can post, and that no limit
+ * is exceeded.
+ * @param before the subscription that is changed
+ * @throws {PersonError}
+ */
+export async function save(
+  person: Actor,
+  services: Network,
+  place: ChannelPlace,
+  feed: FeedDefinition,
+  { settings, subject: wantedSubject }: Wanted,
+  before: Subscription | undefined,
+): Promise<MessagePayload> {
+  const { subscriptions } = services;
+  const { channel } = place;
+  const deps = answerDeps(person, services);
+  const checked =
+    wantedSubject === null ? null : ((await feed.subject?.check?.(wantedSubject, deps)) ?? wantedSubject);
+  const subject = checked ?? before?.subject ?? null;
+  const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
+  if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
+    throw new PersonError(
+      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
+    );
+  }
+  await check(person, services, place, feed, settings);
+  const subscription: Subscription = {
+    ...settings,
+    channelId: channel.id,
+    feed: feed.name,
+    subject,
+    guildId: place.guild.id,
+    userId: null,
+    forum: channel.type === ChannelType.GuildForum,
+    tagId: tagFor(place, feed),
+    since: existing?.since || Date.now(),
+    savedAt: Date.now(),
+  };
+  const health = { ...(await subscriptions.health(channel.id)), paused: false };
+  // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
+  await saveSubscription(services, subscription, {
+    replaced: before,
+    more: [subscriptions.healthWrite(channel.id, health)],
+    async checkRoom() {
+      const other = before && subject !== before.subject && (await subscriptions.get(subscription));
+      if (other)
+        throw new PersonError(`<#${channel.id}> already has that subscription. Edit or remove it instead.`);
+      if (!existing && !(await subscriptions.get(subscription)))
+        await checkRoom(services, place.guild.id, channel.id, feed);
+    },
+  });
+  const title = !existing
+    ? md`Subscribed`
+    : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
+      ? md`Nothing changed: it already has these settings`
+      : md`Subscription changed`;
+  const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
+  return say(services, title, [
+    await headline(subscription, feed, services),
+    ...described(subscription, feed),
+    ...standing,
+  ]);
+}
