@@ -13,6 +13,7 @@ import { party } from "./party.js";
 import { price } from "./price.js";
 import { proposals, voteButtons } from "./proposals.js";
 import { createSettings } from "./settings.js";
+import { createSetup, createSetupButtons } from "./setup/index.js";
 import { createSubscribe } from "./subscribe/index.js";
 import { createSubscriptionButtons } from "./subscribe/menu.js";
 import { token } from "./token.js";
@@ -26,6 +27,7 @@ import { createWatch } from "./watch/index.js";
 export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] => [
   ...feeds.flatMap(({ buttons = [] }) => buttons),
   ...voteButtons,
+  ...createSetupButtons(feeds.map(({ definition }) => definition)),
   ...createSubscriptionButtons(feeds.map(({ definition }) => definition)),
   ...createWatchButtons(feeds.map(({ definition }) => definition)),
 ];
@@ -60,6 +62,7 @@ const ofOneNetwork = (feeds: readonly FeedModule[], choices: NetworkChoices): re
   event,
   update,
   lookup,
+  createSetup(feeds.map(({ definition }) => definition)),
   createSubscribe(feeds.map(({ definition }) => definition)),
   createWatch(
     feeds.map(({ definition }) => definition),

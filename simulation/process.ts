@@ -161,6 +161,7 @@ export function startProcess(
         charts,
         networkName: "",
         watchLinks: () => [],
+        subscribeLinks: () => [],
         others: [],
       };
       const front: Front = {

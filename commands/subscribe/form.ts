@@ -1,9 +1,19 @@
-import type { ModalSubmitInteraction } from "discord.js";
+import { ChannelType, type ModalSubmitInteraction } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type FeedOption, hasTopic, optionOf } from "../../src/delivery/feed.js";
 import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { type GivenSettings, switchesOf } from "./choice.js";
+
+/** Types of channels that can be subscribed. */
+export const CHANNELS = [
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+  ChannelType.GuildForum,
+] as const;
 
 /** On/off settings of a subscription besides a feed's topics. */
 export const DELIVERY_FLAGS = {

@@ -2,7 +2,6 @@ import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/b
 import type { AutocompleteInteraction } from "discord.js";
 import {
   ApplicationIntegrationType,
-  ChannelType,
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
@@ -16,21 +15,12 @@ import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
-import { DELIVERY_FLAGS } from "./form.js";
+import { CHANNELS, DELIVERY_FLAGS } from "./form.js";
 import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.js";
 import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { whichSubscription } from "./menu.js";
 import { addRequired, addSettings } from "./options.js";
 import { type SubscribeServices, subscriptionsIn } from "./subscription.js";
-
-const CHANNELS = [
-  ChannelType.GuildText,
-  ChannelType.GuildAnnouncement,
-  ChannelType.AnnouncementThread,
-  ChannelType.PublicThread,
-  ChannelType.PrivateThread,
-  ChannelType.GuildForum,
-] as const;
 
 const subcommand = (name: string, description: string) =>
   new SlashCommandSubcommandBuilder().setName(name).setDescription(description);

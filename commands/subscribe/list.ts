@@ -3,14 +3,18 @@ import type { Health } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
-import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
-import { PersonError } from "../../src/util/person-error.js";
 import { subscriptionMenu } from "./menu.js";
-import { byAge, described, headline, OPERATORS_OWN, type SubscribeServices } from "./subscription.js";
+import {
+  described,
+  headline,
+  OPERATORS_OWN,
+  type SubscribeServices,
+  serverSubscriptions,
+} from "./subscription.js";
 
 /** Number of subscriptions on a page. Each takes up to eight lines. */
 const PER_PAGE = 8;
@@ -78,7 +82,7 @@ export async function listSubscriptions(
 ): Promise<MessagePayload> {
   const { networks, feeds } = services;
   const wantedNetwork = interaction.options.getString(NETWORK_OPTION);
-  const listedOnes = await subscriptionsIn(serverOf(interaction), services);
+  const listedOnes = await serverSubscriptions(serverOf(interaction), services);
   const ownSubscriptions = listedOnes.filter(({ of }) => wantedNetwork === null || of.id === wantedNetwork);
   // Without a network option, the list covers all networks.
   const shownBy = wantedNetwork === null ? networks.served[0] : services;
@@ -111,32 +115,4 @@ export async function listSubscriptions(
     menus: [await subscriptionMenu(shownOnes, shownBy)],
     readings: [],
   });
-}
-
-/** Returns a server's subscriptions, including environment subscriptions for its channels. */
-async function subscriptionsIn(
-  guildId: string,
-  services: SubscribeServices,
-): Promise<readonly OwnedSubscription[]> {
-  const candidates = await findSubscriptions(
-    services.networks,
-    services.feeds,
-    (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
-  );
-  const checked = candidates.toSorted(byAge).map(async (each) => {
-    const { guildId: ownGuild, channelId } = each.subscription;
-    return ownGuild !== null || (await isHere(services, channelId, guildId)) ? [each] : [];
-  });
-  return (await Promise.all(checked)).flat();
-}
-
-/** True if the channel of an environment subscription is in this server. */
-async function isHere({ rest }: Network, channelId: string, guildId: string): Promise<boolean> {
-  return readPlace(rest, guildId, channelId).then(
-    ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
-    (error: unknown) => {
-      if (error instanceof PersonError) return false;
-      throw error;
-    },
-  );
 }

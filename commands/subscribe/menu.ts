@@ -17,7 +17,14 @@ import { endSubscription, resumeSubscription, testSubscription } from "./actions
 import { chosenSettings } from "./choice.js";
 import { editForm, settingsInForm } from "./form.js";
 import { save } from "./save.js";
-import { described, headline, OPERATORS_OWN, servedOf, subscriptionsIn } from "./subscription.js";
+import {
+  described,
+  headline,
+  OPERATORS_OWN,
+  servedOf,
+  setupButton,
+  subscriptionsIn,
+} from "./subscription.js";
 
 const place = {
   /** The channel. */
@@ -115,6 +122,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
   if (network && !isPaused) links.push(link("test", "Test", "🧪"));
   if (!isFixed) links.push(link("remove", "Remove", "🗑️"));
+  links.push({ label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) });
   const view: View = {
     title: md`Subscription`,
     tone: "neutral",

@@ -7,7 +7,7 @@ import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { say } from "../../src/discord/say.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
 import { answerDeps, saveSubscription } from "../../src/subscribe/editor.js";
-import { md } from "../../src/text/markdown.js";
+import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import type { chosenSettings } from "./choice.js";
 import { type Actor, check, described, headline, tagFor } from "./subscription.js";
@@ -44,20 +44,29 @@ interface Wanted {
   readonly subject: string | null;
 }
 
+/** A saved subscription in words. */
+interface Saved {
+  readonly title: Markdown;
+  readonly headline: Markdown;
+  readonly described: readonly Markdown[];
+  /** What applies to it now. */
+  readonly standing: readonly Markdown[];
+}
+
 /**
  * Saves a channel's subscription, after checking that the person may have it like that, that the bot can post, and that no limit
  * is exceeded.
  * @param before the subscription that is changed
  * @throws {PersonError}
  */
-export async function save(
+export async function saved(
   person: Actor,
   services: Network,
   place: ChannelPlace,
   feed: FeedDefinition,
   { settings, subject: wantedSubject }: Wanted,
   before: Subscription | undefined,
-): Promise<MessagePayload> {
+): Promise<Saved> {
   const { subscriptions } = services;
   const { channel } = place;
   const deps = answerDeps(person, services);
@@ -96,15 +105,18 @@ export async function save(
         await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
-  const title = !existing
-    ? md`Subscribed`
-    : isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 })
-      ? md`Nothing changed: it already has these settings`
-      : md`Subscription changed`;
-  const standing = existing && !feed.subject ? [] : [md``, ...(await feed.standing(deps, subscription))];
-  return say(services, title, [
-    await headline(subscription, feed, services),
-    ...described(subscription, feed),
-    ...standing,
-  ]);
+  const isSame = isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  const changed = isSame ? md`Nothing changed: it already has these settings` : md`Subscription changed`;
+  return {
+    title: existing ? changed : md`Subscribed`,
+    headline: await headline(subscription, feed, services),
+    described: described(subscription, feed),
+    standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
+  };
+}
+
+/** Saves a channel's subscription, and returns the answer. @throws {PersonError} */
+export async function save(...of: Parameters<typeof saved>): Promise<MessagePayload> {
+  const { title, headline: summary, described: settings, standing } = await saved(...of);
+  return say(of[1], title, [summary, ...settings, ...(standing.length > 0 ? [md``, ...standing] : [])]);
 }

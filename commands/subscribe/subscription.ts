@@ -2,11 +2,15 @@ import { ChannelType } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { checkSubscription } from "../../src/discord/places.js";
+import { checkSubscription, readPlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
+import { defineButton } from "../../src/screens/addresses.js";
 import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+
+/** Shows everything that the server has set up (/setup). */
+export const setupButton = defineButton("setup", {});
 
 /** A network with the feeds that channels can subscribe to. */
 export interface SubscribeServices extends Network {
@@ -105,3 +109,31 @@ export function servedOf({ network, of }: OwnedSubscription): Network {
 /** Sorts subscriptions by age, oldest first. */
 export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
   a.subscription.since - b.subscription.since;
+
+/** Returns a server's subscriptions, including environment subscriptions for its channels. */
+export async function serverSubscriptions(
+  guildId: string,
+  services: SubscribeServices,
+): Promise<readonly OwnedSubscription[]> {
+  const candidates = await findSubscriptions(
+    services.networks,
+    services.feeds,
+    (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
+  );
+  const checked = candidates.toSorted(byAge).map(async (each) => {
+    const { guildId: ownGuild, channelId } = each.subscription;
+    return ownGuild !== null || (await isHere(services, channelId, guildId)) ? [each] : [];
+  });
+  return (await Promise.all(checked)).flat();
+}
+
+/** True if the channel of an environment subscription is in this server. */
+async function isHere({ rest }: Network, channelId: string, guildId: string): Promise<boolean> {
+  return readPlace(rest, guildId, channelId).then(
+    ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
+    (error: unknown) => {
+      if (error instanceof PersonError) return false;
+      throw error;
+    },
+  );
+}

@@ -61,6 +61,27 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/voters list", {}, olga);
   await ask("/voters remove", { sv: voter }, olga);
 
+  const setup = await ask("/setup", {}, olga);
+  const adding = async (feed: string) => {
+    const menu = driver.components(setup).find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === feed)?.value ?? "";
+    const interaction = driver.pick(here, setup, menu?.custom_id ?? "", choice);
+    return { dialog: await world.until(() => interaction.dialog, "a dialog"), source: setup };
+  };
+  const validatorDialog = await adding("Validator");
+  book.lines("“Add…” a validator: a dialog", dialogLines(validatorDialog.dialog));
+  const subjects = ledger.superValidators
+    .slice(0, 2)
+    .map(({ name }) => name)
+    .join(", ");
+  book.page("…submitted", await driver.submit(here, validatorDialog, { channel: spare.id, subjects }));
+  book.lines("“Add…” a price alert: a dialog", dialogLines((await adding("Price")).dialog));
+  book.lines("“Add…” a digest: a dialog", dialogLines((await adding("Digest")).dialog));
+  await driver.ask(here, "/subscribe list");
+  page("“Test all”", await driver.click(here, setup, "Test all"));
+  for (const sv of subjects.split(", "))
+    await driver.ask(here, "/subscribe remove", { channel: spare.id, subject: sv });
+
   book.chapter("Watching in private", "What Ana sees who wants to be told herself.");
   const ana = { user: people.ana, channel: channels.general };
   await ask("/watch list", {}, ana, "`/watch list` before anything is watched");

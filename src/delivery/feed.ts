@@ -82,7 +82,12 @@ export interface WatchChoice {
   /** True if a subscription's subject belongs to this watch. Missing if the feed has only one watch. */
   owns?(subject: string): boolean;
   /** The screen with a "Watch" button, and the conversion from the screen's id to a subject. */
-  readonly screen?: { readonly name: ScreenName; subjectOf(id: string): string };
+  readonly screen?: {
+    readonly name: ScreenName;
+    subjectOf(id: string): string;
+    /** True if the screen also offers the feed to channels. */
+    readonly isForChannels?: boolean;
+  };
   /** Returns the choices of the menu under the offer: other subjects, or values of the feed's first option. */
   offered?(
     subject: string,
@@ -132,6 +137,8 @@ export interface FeedDefinition {
   readonly subject?: SubjectChoice;
   /** Private watches that the feed offers. */
   readonly watches?: readonly WatchChoice[];
+  /** Returns lines about what a server has set up besides its subscriptions, for /setup. */
+  serverLines?(state: State, guildId: string): Promise<readonly Markdown[]>;
   /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
   /**

@@ -25,6 +25,25 @@ export const changeWatchButton = defineButton("watch-set", {
   network,
 });
 
+/** Opens the dialog that subscribes the channel to a feed, with a subject filled in. */
+export const subscribeHereButton = defineButton("sub-here", { feed, id: idParameter.optional() });
+
+/** Returns the "Subscribe this channel" buttons of a screen, for the feeds that people can watch there. */
+export const createSubscribeLinks =
+  (feeds: readonly FeedDefinition[]) =>
+  (screen: ScreenName, id: string): readonly Link[] =>
+    feeds.flatMap(({ name, subject, watches = [] }) =>
+      watches.some((watch) => watch.screen?.name === screen && watch.screen.isForChannels)
+        ? [
+            {
+              label: "Subscribe this channel",
+              emoji: "📣",
+              to: buttonAddress(subscribeHereButton, { feed: name, ...(subject?.option ? { id } : {}) }),
+            },
+          ]
+        : [],
+    );
+
 /** Returns the "Watch" buttons of a screen, for the feeds that declare one. */
 export const createWatchLinks =
   (feeds: readonly FeedDefinition[]) =>

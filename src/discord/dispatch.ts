@@ -4,6 +4,7 @@ import {
   type ChatInputCommandInteraction,
   type Interaction,
   MessageFlags,
+  PermissionFlagsBits,
   type StringSelectMenuInteraction,
 } from "discord.js";
 import { LRUCache } from "lru-cache";
@@ -113,8 +114,10 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const options = { isPatient: true, ...(from?.refresh ? { maxAgeMs: REFRESH_MS } : {}) };
     const bound = explorer.for({ person: interaction.user.id }, options);
     const mayDo = interaction.memberPermissions?.bitfield ?? null;
+    const mayManage = interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
     const { view, address } = await openScreen(to, {
       ...screens,
+      ...(mayManage ? {} : { subscribeLinks: () => [] }),
       explorer: bound,
       commands: () => commandHelp(commands, commandPaths(), mayDo),
     });

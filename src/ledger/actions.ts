@@ -167,12 +167,38 @@ const NUMBER_WITH_UNIT = /^([\d.,]+)( \D+)$/;
 const lowered = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 
+/** Matches the path of the time of the network's next upgrade: the logical one, or the older kind. */
+const UPGRADE_TIME = /^nextScheduled(?:Logical)?SynchronizerUpgrade\.(?:upgradeTime|time)$/;
+
+const upgradeDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+const upgradeTime = (at: number): string =>
+  `${upgradeDay.format(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
+
+const timeIn = (value: Value | null): number | undefined =>
+  value && "time" in value ? value.time : undefined;
+
+/** Returns a summary if the changes set, move or remove the time of the network's next upgrade. */
+function upgradeSummary(changes: readonly ConfigChange[]): ActionSummary | null {
+  const times = changes.filter(({ path }) => UPGRADE_TIME.test(path));
+  const set = times.find(({ to }) => timeIn(to) !== undefined) ?? times[0];
+  const [before, after] = [timeIn(set?.from ?? null), timeIn(set?.to ?? null)];
+  if (!set || (before === undefined && after === undefined)) return null;
+  const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
+  const more = otherCount > 0 ? ` + ${otherCount} more` : "";
+  if (after === undefined) return [`Network upgrade of ${upgradeDay.format(before)} cancelled${more}`];
+  return before === undefined
+    ? [`Network upgrade: transactions pause on ${upgradeTime(after)}${more}`]
+    : [`Network upgrade moved: transactions pause on ${upgradeTime(after)}${more}`];
+}
+
 /** Changes that a summary names if there are more than two. */
 const MAX_SUMMARIZED = 2;
 
 /** Summarizes a configuration's changes: one or two, or the two that matter most and the number of others. */
 function changesSummary(changes: readonly ConfigChange[]): ActionSummary | null {
   if (changes.length === 0) return null;
+  const upgrade = upgradeSummary(changes);
+  if (upgrade) return upgrade;
   const shownChanges = changes.toSorted((a, b) => prominence(a) - prominence(b)).slice(0, MAX_SUMMARIZED);
   const moreCount = changes.length - shownChanges.length;
   const pieces = shownChanges.flatMap((change, index) =>

@@ -10,7 +10,7 @@ import {
   type FixedSubscription,
   type Subscriptions,
 } from "../delivery/subscriptions.js";
-import { createWatchLinks } from "../delivery/watch-buttons.js";
+import { createSubscribeLinks, createWatchLinks } from "../delivery/watch-buttons.js";
 import { createDirectory, type Directory } from "../directory/directory.js";
 import { createDirectoryLoader, DIRECTORY_MS } from "../directory/fill.js";
 import { createLearner } from "../directory/learn.js";
@@ -219,6 +219,7 @@ export function createNetwork(
       charts,
       networkName: name,
       watchLinks: createWatchLinks(feeds.map(({ definition }) => definition)),
+      subscribeLinks: createSubscribeLinks(feeds.map(({ definition }) => definition)),
       others: otherNames,
     },
     rest,

@@ -35,7 +35,7 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
     body: [
       ...(mayManage
         ? [
-            md`**Set up this server:** \`/subscribe governance\` announces votes in a channel, and \`/subscribe validator\` alerts you if a validator goes silent. \`/subscribe list\` shows what is set up.`,
+            md`**Set up this server:** \`/setup\` shows what is announced here and adds to it: votes, validator alerts, prices, a digest.`,
           ]
         : []),
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,

@@ -139,6 +139,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
         to: address("price", { over: span }),
       })),
       ...context.watchLinks("price", ""),
+      ...context.subscribeLinks("price", ""),
     ],
   };
 };

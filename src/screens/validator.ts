@@ -179,6 +179,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         ? [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]
         : []),
       ...context.watchLinks("validator", party),
+      ...context.subscribeLinks("validator", party),
     ],
     explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),

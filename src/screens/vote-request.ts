@@ -93,7 +93,10 @@ export const voteRequestLines = (
 ];
 
 /** Shows a vote request. */
-export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names, watchLinks }) => {
+export const voteRequest: Screen<"voteRequest"> = async (
+  { id },
+  { explorer, names, watchLinks, subscribeLinks },
+) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
     countSuperValidators(explorer),
@@ -129,6 +132,7 @@ export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, nam
       RULES_LINK,
       { label: "Raw data", emoji: "🧾", to: buttonAddress(rawDataButton, { id: identity }) },
       ...(isVotable(standing) ? watchLinks("voteRequest", identity) : []),
+      ...subscribeLinks("voteRequest", identity),
     ],
     explorerPage: { kind: "proposal", id: identity },
     parent: address("proposals", {}),

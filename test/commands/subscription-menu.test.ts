@@ -43,7 +43,7 @@ describe("a channel with several subscriptions", () => {
     const which = await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(which)).toContain("Which subscription?");
     const card = await driver.choose(owner(), which, "governance");
-    expect(labels(card)).toEqual(["Edit", "Pause", "Test", "Remove"]);
+    expect(labels(card)).toEqual(["Edit", "Pause", "Test", "Remove", "Setup"]);
 
     await driver.click(owner(), card, "Pause");
     expect(textOf(card)).toContain("Paused: nothing is posted until you resume it.");
@@ -119,7 +119,7 @@ describe("a channel with several subscriptions", () => {
     const refused = await driver.choose({ user: people.ana, channel: channels.general }, list, "newcomers");
     expect(textOf(refused)).toContain("Only people who can manage the server");
     const fixed = await driver.choose(owner(), list, "governance");
-    expect(labels(fixed)).toEqual(["Edit", "Test"]);
+    expect(labels(fixed)).toEqual(["Edit", "Test", "Setup"]);
     const gone = await driver.choose(owner(), await ask("/subscribe list"), "newcomers");
     await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain(
@@ -147,7 +147,7 @@ describe("a channel with several subscriptions", () => {
     });
     await driver.click(ben, card, "Pause");
     expect(textOf(await driver.click(ben, card, "Resume"))).toContain("You can't subscribe");
-    expect(labels(card)).toEqual(["Edit", "Resume", "Remove"]);
+    expect(labels(card)).toEqual(["Edit", "Resume", "Remove", "Setup"]);
     channel.permission_overwrites.length = 0;
     await driver.click(
       owner(),

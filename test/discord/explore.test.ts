@@ -6,7 +6,7 @@ import { type Harness, startHarness, textOf } from "../harness.js";
 const LISTS = ["/v1/validators", "/v1/parties", "/v1/parties/top", "/v1/governance/vote-requests"];
 
 /** Commands for server managers only */
-const forManagers: ReadonlySet<string> = new Set(["subscribe", "voters"]);
+const forManagers: ReadonlySet<string> = new Set(["setup", "subscribe", "voters"]);
 
 describe("a newcomer exploring the ledger", () => {
   let harness: Harness;
@@ -276,7 +276,7 @@ describe("a newcomer exploring the ledger", () => {
     const owner = { user: people.owner, channel: channels.general };
     const forOwner = await driver().ask(owner, "/help");
     expect(forOwner.visibleTo).toBe(people.owner.id);
-    expect(textOf(forOwner)).toMatch(/Set up this server:\*\* <\/subscribe governance:\d+>/);
+    expect(textOf(forOwner)).toMatch(/Set up this server:\*\* <\/setup:\d+>/);
     const place = somebody();
     const answer = await driver().ask(place, "/help");
     expect(textOf(answer)).not.toMatch(/subscribe|127\.0\.0\.1/);

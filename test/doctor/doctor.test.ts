@@ -52,7 +52,7 @@ describe("the doctor", () => {
       "✔ Settings",
       "✔ Token: accepted: the bot is crier",
       "✔ Application",
-      "✔ Commands: 15 registered everywhere",
+      "✔ Commands: 16 registered everywhere",
       "✔ Gateway: reachable; 1 shards",
       "✔ Explorer: 127.0.0.1",
       "✔ DATA_DIR: can be written to",

@@ -188,6 +188,55 @@ describe("an action", () => {
     expect(set({ maxTextLength: "1" }, null)).toBeNull();
   });
 
+  const LOGICAL = "nextScheduledLogicalSynchronizerUpgrade";
+  const OLDER = "nextScheduledSynchronizerUpgrade";
+  const at = (upgradeTime: string) => ({
+    topologyFreezeTime: "2026-12-12T14:00:00Z",
+    upgradeTime,
+    newPhysicalSynchronizerSerial: 2,
+    newPhysicalSynchronizerProtocolVersion: "34",
+  });
+  it.each([
+    [
+      "sets",
+      {},
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      "Network upgrade: transactions pause on 12 December at 15:00 UTC",
+    ],
+    [
+      "moves",
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      { [LOGICAL]: at("2026-12-14T09:30:00Z") },
+      "Network upgrade moved: transactions pause on 14 December at 09:30 UTC",
+    ],
+    [
+      "removes",
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      { [LOGICAL]: null },
+      "Network upgrade of 12 December cancelled",
+    ],
+    [
+      "sets, of the older kind, with another change,",
+      { voteCooldownTime: span("60000000") },
+      { [OLDER]: { time: "2026-12-01T08:00:00Z", migrationId: 4 }, voteCooldownTime: span("120000000") },
+      "Network upgrade: transactions pause on 1 December at 08:00 UTC + 1 more",
+    ],
+    [
+      "replaces the older kind of",
+      { [OLDER]: { time: "2026-12-01T08:00:00Z", migrationId: 4 } },
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      "Network upgrade: transactions pause on 12 December at 15:00 UTC",
+    ],
+    [
+      "leaves the time of",
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      { [LOGICAL]: { ...at("2026-12-12T15:00:00Z"), newPhysicalSynchronizerSerial: 3 } },
+      "Next logical upgrade: serial 2 → 3",
+    ],
+  ])("names a request that %s a network upgrade", (_, baseConfig, newConfig, summary) => {
+    expect(read(dso("SRARC_SetConfig", { baseConfig, newConfig })).summary).toBe(summary);
+  });
+
   it("never throws, whatever the input", () => {
     fc.assert(fc.property(fc.anything(), (value) => void toAction(value)));
     for (const tag of ["SRARC_SetConfig", "SRARC_AddSv", "SRARC_Unheard"]) {

@@ -74,6 +74,7 @@ describe("screens with arbitrary explorer answers", () => {
     commands: () => [],
     networkName: "TestNet",
     watchLinks: () => [],
+    subscribeLinks: () => [],
     others: [],
   };
 

@@ -304,7 +304,9 @@ describeWithChromium("the sandbox's page", () => {
     await last().getByText("Subscribed").first().waitFor();
     await type("subscribe list");
     await last().getByRole("combobox").first().click();
-    await last().getByRole("option", { name: /newcomers/ }).click();
+    await last()
+      .getByRole("option", { name: /newcomers/ })
+      .click();
     await last().getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Role to ping").waitFor();
     await page.getByLabel("Role to ping").selectOption({ index: 1 });

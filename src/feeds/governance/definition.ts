@@ -15,11 +15,11 @@ import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../led
 import { voterIn, voterSubject } from "../../ledger/votes.js";
 import { statusText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
-import { md, timestamp } from "../../text/markdown.js";
+import { countedWords, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
-import { trackedVoteRequests } from "./collections.js";
+import { representatives, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { options, remindersOf, topics } from "./topics.js";
@@ -48,7 +48,7 @@ const proposalWatch: WatchChoice = {
   name: "proposal",
   description: "Get private alerts about one vote request: changes, deadlines, outcome",
   owns: (subject) => voterIn(subject) === undefined,
-  screen: { name: "voteRequest", subjectOf: (id) => id },
+  screen: { name: "voteRequest", subjectOf: (id) => id, isForChannels: true },
   subject: {
     option: { name: "proposal", description: "Title or vote request id", kinds: ["proposal"] },
     async check(id, { explorer }) {
@@ -200,6 +200,16 @@ export const definition: FeedDefinition = {
     );
     const phaseWords = PHASE_WORDS[phase];
     return phaseWords === undefined && next ? md`open, ${dateWords(next)}` : md`${phaseWords ?? "open"}`;
+  },
+
+  async serverLines(state, guildId) {
+    const all = [...(await state.open(representatives).list()).values()];
+    const count = all.filter((each) => each.guildId === guildId).length;
+    return count === 0
+      ? []
+      : [
+          md`Representatives of ${countedWords(count, "super validator")} get reminders: \`/voters list\` shows them.`,
+        ];
   },
 
   async lastRead(state) {

@@ -114,7 +114,7 @@ const definition: FeedDefinition = {
       name: "price",
       description: "Get a private alert when the price passes a limit or moves",
       subject,
-      screen: { name: "price", subjectOf: () => MOVES[0] },
+      screen: { name: "price", subjectOf: () => MOVES[0], isForChannels: true },
       offered: () => MOVES.map((id) => ({ id, label: conditionWords(id) })),
     },
   ],

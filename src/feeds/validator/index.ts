@@ -61,7 +61,7 @@ const definition: FeedDefinition = {
       name: "validator",
       description: "Get a private alert when a validator goes silent and when it's back",
       subject,
-      screen: { name: "validator", subjectOf: (id) => id },
+      screen: { name: "validator", subjectOf: (id) => id, isForChannels: true },
       offered: (id) =>
         ["", "3h", "6h", "12h", "24h"].map((set) => ({
           id,

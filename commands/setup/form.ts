@@ -1,0 +1,85 @@
+import type { ModalSubmitInteraction } from "discord.js";
+import type { Subscription } from "../../src/delivery/collections.js";
+import { defaultsOf, type FeedDefinition } from "../../src/delivery/feed.js";
+import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
+import { LIMITS } from "../../src/discord/limits.js";
+import { readThing } from "../../src/discord/named-things.js";
+import type { Network } from "../../src/networks/network.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { CHANNELS, settingFields } from "../subscribe/form.js";
+
+const CHANNEL = "channel";
+const SUBJECTS = "subjects";
+/** Things that one dialog can name. */
+const MAX_SUBJECTS = 25;
+/** Maximum length of the names in one dialog. */
+const MAX_TEXT = 2_000;
+
+/** Returns the settings that a dialog for a new subscription begins with. */
+export const newSubscription = (feed: FeedDefinition): Subscription => ({
+  ...defaultsOf(feed),
+  channelId: "",
+  feed: feed.name,
+  subject: null,
+  guildId: null,
+  userId: null,
+  forum: false,
+  tagId: null,
+  since: 0,
+});
+
+function subjectField(feed: FeedDefinition, value: string): FormField[] {
+  const option = feed.subject?.option;
+  if (!option) return [];
+  const label = `${option.name.charAt(0).toUpperCase()}${option.name.slice(1)}s`;
+  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})`;
+  return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
+}
+
+/**
+ * Returns the dialog that adds a subscription. What must be answered comes first.
+ * @param subjects names or ids that are filled in
+ */
+export function addForm(feed: FeedDefinition, channelId: string, subjects = ""): Form {
+  const settings = settingFields(newSubscription(feed), feed, Number.POSITIVE_INFINITY);
+  const isRequired = ({ name }: FormField) => feed.options[name]?.isRequired === true;
+  const fields: FormField[] = [
+    { name: CHANNEL, label: "Channel", kind: "channel", chosen: channelId, types: CHANNELS },
+    ...subjectField(feed, subjects),
+    ...settings.filter(isRequired),
+    ...settings.filter((each) => !isRequired(each)),
+  ];
+  return { title: `Add ${feed.name}`, fields: fields.slice(0, LIMITS.modalFields) };
+}
+
+/** Returns the channel in a submitted dialog. @throws {PersonError} */
+export function channelIn(click: ModalSubmitInteraction): string {
+  const channelId = answersOf(click).get(CHANNEL)?.[0];
+  if (channelId === undefined) throw new PersonError("Pick a channel, and try again.");
+  return channelId;
+}
+
+/** Returns the ids of the things that a dialog names. @throws {PersonError} if one of them is not known */
+export async function subjectsIn(
+  click: ModalSubmitInteraction,
+  { subject }: FeedDefinition,
+  services: Network,
+): Promise<readonly string[]> {
+  const kinds = subject?.option?.kinds ?? [];
+  const typedNames = (answersOf(click).get(SUBJECTS)?.[0] ?? "")
+    .split(/[,;\n]/)
+    .map((each) => each.trim())
+    .filter(Boolean);
+  if (typedNames.length === 0) throw new PersonError("Type at least one name or id, and try again.");
+  if (typedNames.length > MAX_SUBJECTS)
+    throw new PersonError(`These are ${typedNames.length} names. The maximum is ${MAX_SUBJECTS}.`);
+  const ids: string[] = [];
+  for (const typedName of typedNames) {
+    const id = await readThing(typedName, kinds, services).catch((error: unknown) => {
+      if (error instanceof PersonError) throw new PersonError(`“${typedName}”: ${error.message}`);
+      throw error;
+    });
+    if (!ids.includes(id)) ids.push(id);
+  }
+  return ids;
+}

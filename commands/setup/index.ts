@@ -1,0 +1,140 @@
+import { SlashCommandBuilder } from "@discordjs/builders";
+import { PermissionFlagsBits } from "discord.js";
+import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
+import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
+import type { Click } from "../../src/discord/clicks.js";
+import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { readPlace } from "../../src/discord/places.js";
+import { serverOf } from "../../src/discord/say.js";
+import type { Network } from "../../src/networks/network.js";
+import { countedWords, type Markdown, md } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
+import { testSubscription } from "../subscribe/actions.js";
+import { chosenSettings } from "../subscribe/choice.js";
+import { settingsInForm } from "../subscribe/form.js";
+import { saved } from "../subscribe/save.js";
+import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
+import { addForm, channelIn, newSubscription, subjectsIn } from "./form.js";
+import { addButton, overview, testAllButton } from "./overview.js";
+
+/** Creates /setup, which shows everything that a server has set up. */
+export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Network> => ({
+  definition: new SlashCommandBuilder()
+    .setName("setup")
+    .setDescription("Everything that is set up in this server, to add to it and change it")
+    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
+    .setContexts(InteractionContextType.Guild)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
+    .toJSON(),
+  group: "This bot",
+  run: (interaction, services) => overview(serverOf(interaction), services, feeds),
+});
+
+/** Returns the server of a click. @throws {PersonError} if the person may not manage it */
+function managedServer({ guildId, memberPermissions }: Click): string {
+  if (!guildId || !memberPermissions?.has(PermissionFlagsBits.ManageGuild))
+    throw new PersonError("Only people who can manage the server can set it up.");
+  return guildId;
+}
+
+/** Saves the subscriptions that a dialog asks for. Returns what is told about them. @throws {PersonError} */
+async function add(click: Click, feed: FeedDefinition, services: Network): Promise<readonly Markdown[]> {
+  if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
+  const place = await readPlace(services.rest, managedServer(click), channelIn(click));
+  const given = settingsInForm(click, feed, newSubscription(feed));
+  const subjects = feed.subject?.option
+    ? await subjectsIn(click, feed, services)
+    : [feed.subject?.of?.(chosenSettings(given, feed, undefined)) ?? null];
+  const lines: Markdown[] = [];
+  for (const subject of subjects) {
+    const key = { channelId: place.channel.id, feed: feed.name, subject };
+    const before = await services.subscriptions.get(key);
+    const settings = chosenSettings(given, feed, before);
+    try {
+      const answer = await saved(click, services, place, feed, { settings, subject }, before);
+      lines.push(md`✅ ${answer.title}: ${answer.headline}`);
+      // The answers about many would not fit.
+      if (subjects.length === 1) lines.push(...answer.standing);
+    } catch (error) {
+      if (!(error instanceof PersonError) || lines.length === 0) throw error;
+      throw new PersonError(`${lines.length} of ${subjects.length} were added. ${error.message}`);
+    }
+  }
+  return lines;
+}
+
+/** Requests a drill of each of a server's subscriptions. Returns what is told about it. */
+async function testAll(
+  click: Click,
+  services: Network,
+  feeds: readonly FeedDefinition[],
+): Promise<readonly Markdown[]> {
+  const guildId = managedServer(click);
+  const lines: Markdown[] = [];
+  let count = 0;
+  for (const each of await serverSubscriptions(guildId, { ...services, feeds })) {
+    try {
+      const place = await readPlace(services.rest, guildId, each.subscription.channelId);
+      await testSubscription(click, each, place);
+      count += 1;
+    } catch (error) {
+      if (!(error instanceof PersonError)) throw error;
+      const summary = await headline(each.subscription, each.feed, each.network ?? services);
+      lines.push(md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`);
+    }
+  }
+  return [md`🧪 ${countedWords(count, "test announcement")} on the way`, ...lines];
+}
+
+/** Creates the handlers of the buttons and the menu of /setup. */
+export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] {
+  const feedOf = (name: string): FeedDefinition => {
+    const feed = feeds.find((each) => each.name === name);
+    if (!feed) throw new PersonError(OTHER_VERSION);
+    return feed;
+  };
+  /** Returns a subject's name, or its id if others have the same name. */
+  const typedName = async ({ subject }: FeedDefinition, id: string | undefined, services: Network) => {
+    if (id === undefined || !subject?.option) return "";
+    const name = await subject.nameOf(id, services);
+    const hasName = services.directory.named(subject.option.kinds, name).length === 1;
+    return hasName && !name.includes(",") ? name : id;
+  };
+
+  return [
+    handlerOf({
+      button: subscribeHereButton,
+      audience: "person",
+      async form({ feed: name, id }, click, services: Network) {
+        managedServer(click);
+        const feed = feedOf(name);
+        return addForm(feed, click.channelId ?? "", await typedName(feed, id, services));
+      },
+      handle: async ({ feed }, click, services: Network) =>
+        overview(managedServer(click), services, feeds, await add(click, feedOf(feed), services)),
+    }),
+    handlerOf({
+      button: setupButton,
+      audience: "owner",
+      handle: async (_, click, services: Network) => overview(managedServer(click), services, feeds),
+    }),
+    handlerOf({
+      button: addButton,
+      audience: "owner",
+      async form({ feed }, click) {
+        managedServer(click);
+        return addForm(feedOf(feed), click.channelId ?? "");
+      },
+      handle: async ({ feed }, click, services: Network) =>
+        overview(managedServer(click), services, feeds, await add(click, feedOf(feed), services)),
+    }),
+    handlerOf({
+      button: testAllButton,
+      audience: "owner",
+      handle: async (_, click, services: Network) =>
+        overview(managedServer(click), services, feeds, await testAll(click, services, feeds)),
+    }),
+  ];
+}

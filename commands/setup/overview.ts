@@ -1,0 +1,86 @@
+import * as z from "zod";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { MessagePayload } from "../../src/discord/message.js";
+import type { Network } from "../../src/networks/network.js";
+import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
+import type { Menu } from "../../src/screens/view.js";
+import type { OwnedSubscription } from "../../src/subscribe/editor.js";
+import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { subscriptionMenu } from "../subscribe/menu.js";
+import { headline, serverSubscriptions } from "../subscribe/subscription.js";
+
+/** Opens the dialog that adds a subscription to a feed. */
+export const addButton = defineButton("setup-add", { feed: z.string().max(20) });
+/** Sends a test announcement of each subscription. */
+export const testAllButton = defineButton("setup-test", {});
+
+/** Subscriptions in the list; /subscribe list shows all of them. */
+const MAX_ROWS = 20;
+
+/** Returns a subscription in one line: where, what, whom it pings, and how it is doing. */
+async function rowOf(
+  { subscription, feed, of, network }: OwnedSubscription,
+  shownBy: Network,
+): Promise<Markdown> {
+  const { channelId, roleId, isPaused } = subscription;
+  const label = of.id === shownBy.id ? undefined : (network?.label ?? of.name);
+  const { paused, error } = await of.subscriptions.health(channelId);
+  const state = () => {
+    if (!network) return md`💤 on hold: I no longer cover this network`;
+    if (paused) return md`⏸️ paused${error === undefined ? md`` : md`: ${error}`}`;
+    return isPaused ? md`⏸️ paused` : md`▶️ working`;
+  };
+  return join(
+    [
+      await headline(subscription, feed, network ?? shownBy, label),
+      roleId !== null && md`pings ${roleMention(roleId)}`,
+      state(),
+    ],
+    " · ",
+  );
+}
+
+/** Returns the menu whose choices open the dialogs that add something. */
+const addMenu = (feeds: readonly FeedDefinition[]): Menu => ({
+  placeholder: "Add…",
+  choices: feeds.map(({ name, description }) => ({
+    label: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    hint: description,
+    to: buttonAddress(addButton, { feed: name }),
+  })),
+});
+
+/**
+ * Shows everything that a server has set up, with what can be added.
+ * @param news the result of the last change
+ */
+export async function overview(
+  guildId: string,
+  services: Network,
+  feeds: readonly FeedDefinition[],
+  news: readonly Markdown[] = [],
+): Promise<MessagePayload> {
+  const all = await serverSubscriptions(guildId, { ...services, feeds });
+  const rows = await Promise.all(all.slice(0, MAX_ROWS).map((each) => rowOf(each, services)));
+  const moreCount = all.length - rows.length;
+  const serverLines = await Promise.all(
+    feeds.map(async (feed) => (await feed.serverLines?.(services.state, guildId)) ?? []),
+  );
+  const { served } = services.networks;
+  return services.renderer.message({
+    title: md`Setup`,
+    tone: news.length > 0 ? "good" : "neutral",
+    body: [
+      ...(news.length > 0 ? [...news, md``] : []),
+      ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
+      ...(moreCount > 0 ? [md`…and ${moreCount} more. \`/subscribe list\` shows all of them.`] : []),
+      ...serverLines.flat(),
+      ...(served.length > 1
+        ? [md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`]
+        : []),
+    ],
+    menus: [addMenu(feeds), ...(all.length > 0 ? [await subscriptionMenu(all, services)] : [])],
+    links: all.length > 0 ? [{ label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) }] : [],
+    readings: [],
+  });
+}

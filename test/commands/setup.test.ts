@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FieldValues } from "../../sandbox/discord/driver.js";
+import { PERMISSION } from "../../sandbox/discord/permissions.js";
+import type { Channel, Message } from "../../sandbox/discord/world.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
+
+describe("/setup", () => {
+  let harness: Harness;
+  let ops: Channel;
+  let role: string;
+  const world = () => harness.discord.world;
+  const driver = () => harness.discord.driver;
+  const olga = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const setUp = () => driver().ask(olga(), "/setup");
+  const add = async (overview: Message, feed: string, values: FieldValues, who = olga()) => {
+    const menu = driver()
+      .components(overview)
+      .find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === feed);
+    const interaction = driver().pick(who, overview, menu?.custom_id ?? "", choice?.value ?? "");
+    const dialog = await world().until(() => interaction.dialog, "the dialog");
+    return driver().submit(who, { dialog, source: overview }, values);
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    const { guild } = harness.discord;
+    ops = world().addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+    role = world().addRole(guild, "ops", 0n, { mentionable: true }).id;
+    // Names are known once the lists are read, of which this is the last.
+    const hasNames = () => harness.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
+    await world().until(hasNames, "the names", 60_000);
+  });
+  afterAll(() => harness.close());
+
+  it("sets up votes, alerts for three validators and a digest on Mondays with three dialogs", async () => {
+    const { governance } = harness.discord.channels;
+    const first = await setUp();
+    expect(textOf(first)).toContain("Nothing is set up yet");
+    expect(first.visibleTo).toBe(harness.discord.people.owner.id);
+    const named = harness.explorer.ledger.validators.filter(({ party, isSv }) => party.name && !isSv);
+    const names = named.slice(0, 3).map(({ party }) => party.name);
+    const votes = await add(first, "Governance", { channel: governance.id });
+    expect(textOf(votes)).toMatch(/✅ Subscribed: <#\d+> · governance/);
+    const validators = await add(votes, "Validator", {
+      channel: ops.id,
+      subjects: names.join(", "),
+      role: [role],
+    });
+    expect(textOf(validators).match(/✅ Subscribed/g)).toHaveLength(3);
+    const digest = await add(validators, "Digest", { channel: ops.id });
+    const text = textOf(digest);
+    for (const name of names)
+      expect(text).toContain(`validator · **${name}** · pings <@&${role}> · ▶️ working`);
+    expect(text).toMatch(/<#\d+> · digest · ▶️ working/);
+    expect(textOf(await driver().ask(olga(), "/subscribe list"))).toContain("a digest every Monday at 09");
+    expect(world().refusals).toEqual([]);
+  });
+
+  it("sends a test to all, and says which could not be tested", async () => {
+    const spare = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "spare" });
+    await add(await setUp(), "Newcomers", { channel: spare.id });
+    world().channels.delete(spare.id);
+    const tested = await driver().click(olga(), await setUp(), "Test all");
+    expect(textOf(tested)).toMatch(/🧪 5 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
+    await world().until(() => world().read(ops).length >= 4, "the tests", 20_000);
+  });
+
+  it("says what is wrong, and saves nothing", async () => {
+    const overview = await setUp();
+    const before = textOf(overview);
+    const closed = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "closed" });
+    closed.permission_overwrites.push({
+      id: world().bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.embedLinks),
+    });
+    expect((await add(overview, "Newcomers", { channel: closed.id })).content).toContain(
+      "I need **Embed Links**",
+    );
+    const unknown = await add(overview, "Validator", { subjects: "Nobody at all" });
+    expect(unknown.content).toMatch(/“Nobody at all”: Can't find a validator/);
+    const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
+    expect((await add(overview, "Validator", { subjects: many })).content).toContain("The maximum is 25.");
+    expect((await add(overview, "Price", { value: "cheap" })).content).toContain("Type a price in USD");
+    expect(textOf(await setUp())).toBe(before);
+  });
+
+  it("opens its dialog from a validator, with the name and the channel filled in", async () => {
+    const named = harness.explorer.ledger.validators.filter(({ party, isSv }) => party.name && !isSv);
+    const validator = named[5]?.party;
+    const shown = await driver().ask(olga(), "/validator show", { validator: validator?.id ?? "" });
+    const opened = await driver().open(olga(), shown, "Subscribe this channel");
+    const values = Object.fromEntries(
+      opened.dialog.components.map(({ component }) => [component.custom_id, component]),
+    );
+    expect(values.subjects?.value).toBe(validator?.name);
+    expect(values.channel?.default_values?.[0]?.id).toBe(harness.discord.channels.general.id);
+    const saved = await driver().submit(olga(), opened, {});
+    expect(textOf(saved)).toContain("✅ Subscribed");
+    expect(saved.visibleTo).toBe(harness.discord.people.owner.id);
+    const ana = { user: harness.discord.people.ana, channel: harness.discord.channels.general };
+    const own = await driver().ask(ana, "/validator show", { validator: validator?.id ?? "" });
+    expect(
+      driver()
+        .components(own)
+        .map(({ label }) => label),
+    ).not.toContain("Subscribe this channel");
+    for (const [command, given] of [
+      ["/price", {}],
+      ["/proposals show", { proposal: harness.explorer.ledger.voteRequests[0]?.firstContractId ?? "" }],
+    ] as const) {
+      const screen = await driver().ask(olga(), command, given);
+      const { dialog } = await driver().open(olga(), screen, "Subscribe this channel");
+      expect(dialog.title).toMatch(/^Add (price|governance)$/);
+    }
+  });
+
+  it("keeps to the limit of a channel, however many dialogs are submitted together", async () => {
+    const overview = await setUp();
+    const menu = driver()
+      .components(overview)
+      .find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === "Price");
+    const opened = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const interaction = driver().pick(olga(), overview, menu?.custom_id ?? "", choice?.value ?? "");
+        const dialog = await world().until(() => interaction.dialog, "the dialog", 20_000);
+        return { dialog, source: overview };
+      }),
+    );
+    const answers = await Promise.all(
+      opened.map((dialog, at) => driver().submit(olga(), dialog, { channel: ops.id, value: `0.${at + 10}` })),
+    );
+    const refused = answers.filter(({ content }) => content.includes("which is the maximum"));
+    expect(refused.length).toBe(40 - 25);
+    const list = textOf(await driver().ask(olga(), "/setup"));
+    expect(list).toContain("…and");
+  });
+
+  it("is for people who manage the server", async () => {
+    const { people, channels } = harness.discord;
+    const ana = { user: people.ana, channel: channels.general };
+    const menu = driver()
+      .components(await setUp())
+      .find(({ placeholder }) => placeholder === "Add…");
+    const overview = await setUp();
+    const interaction = driver().pick(ana, overview, menu?.custom_id ?? "", menu?.options?.[0]?.value ?? "");
+    const answer = await driver().answered(interaction);
+    expect(answer.content).toContain("Only people who can manage the server");
+  });
+});
