@@ -58,9 +58,9 @@ export function createSettings(
       const usualNetwork = chosenNetwork ?? (channel === undefined ? served[0] : undefined);
       return say(served[0], md`Default network changed`, [
         usualNetwork
-          ? md`${channel === undefined ? "In this server" : channelMention(channel)}: commands without \`network:\` use **${usualNetwork.name}**.`
-          : md`${channelMention(channel ?? "")}: commands without \`network:\` use the server's default network.`,
-        md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another. Existing subscriptions don't change.`,
+          ? md`In ${channel === undefined ? "this server" : channelMention(channel)}, commands without \`network:\` now use **${usualNetwork.name}**.`
+          : md`In ${channelMention(channel ?? "")}, commands without \`network:\` now use the server's default network.`,
+        md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another network. Existing subscriptions don't change.`,
       ]);
     },
   };

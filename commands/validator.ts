@@ -16,7 +16,7 @@ const list = subcommand("list", "Validators that are down or outdated, or the fu
 
 export const validator: ReadingCommand = {
   definition: readingCommand("validator", "The network's validators: status, versions and details")
-    .addSubcommand(withPrivate(withOrder(list, "most recently seen first", "longest silent first")))
+    .addSubcommand(withPrivate(withOrder(list, "most recently seen first", "least recently seen first")))
     .addSubcommand(withPrivate(subcommand("new", "The newest validators")))
     .addSubcommand(withPrivate(subcommand("versions", "Versions of active validators, with a chart")))
     .addSubcommand(

@@ -72,7 +72,7 @@ export async function subjectsIn(
     .filter(Boolean);
   if (typedNames.length === 0) throw new PersonError("Type at least one name or id, and try again.");
   if (typedNames.length > MAX_SUBJECTS)
-    throw new PersonError(`These are ${typedNames.length} names. The maximum is ${MAX_SUBJECTS}.`);
+    throw new PersonError(`That's ${typedNames.length} names. The maximum is ${MAX_SUBJECTS}.`);
   const ids: string[] = [];
   for (const typedName of typedNames) {
     const id = await readThing(typedName, kinds, services).catch((error: unknown) => {

@@ -90,7 +90,7 @@ async function chosenIn(
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     throw new PersonError(
-      `<#${channelId}> isn't subscribed${subject === null ? "" : " to that"}. \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\` sets it up.`,
+      `<#${channelId}> has no subscription${subject === null ? "" : " to that"}. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
     );
   }
   if (others.length > 0) throw new SeveralMatch([only, ...others].toSorted(byAge));
@@ -149,6 +149,6 @@ export async function test(
   await testSubscription(interaction, found, place);
   return say(servedOf(found), md`A test announcement is on its way`, [
     channelMention(place.channel.id),
-    md`It pings the same role as a real announcement. If it can't be posted, \`/subscribe list\` shows why.`,
+    md`It pings the subscription's role, if it has one. If it can't be posted, \`/subscribe list\` shows why.`,
   ]);
 }

@@ -74,7 +74,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     if (offered.length === 0) return [];
     return [
       {
-        placeholder: "Something else…",
+        placeholder: "Pick a different alert…",
         choices: offered.map((each) => ({
           label: each.label,
           chosen: each.id === id && (each.set ?? "") === set,

@@ -34,7 +34,8 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   const timesVoteTold = (title: string, voter: string) =>
     messagesIn(votesIn)
       .filter(
-        ({ notified }) => /^🗳️ (Vote|\d+ votes) on /u.test(notified) && notified.includes(` on ${title} `),
+        ({ notified }) =>
+          /^🗳️ (.+ voted (yes|no)|\d+ votes?) on /u.test(notified) && notified.includes(` on ${title} `),
       )
       .filter(({ embeds }) => JSON.stringify(embeds).includes(`**${voter}** `)).length;
 

@@ -25,7 +25,8 @@ export const judgeAnswers: Judge = function* (of, evidence) {
       .in(channelId)
       .filter(
         ({ content, text }) =>
-          content.includes(`Still silent: Node ${validator},`) && text.includes(`<t:${secondOf(since)}:`),
+          content.includes(`Still silent: Node ${validator}, no report`) &&
+          text.includes(`<t:${secondOf(since)}:`),
       );
     const { at, says } = answer;
     const said = `${says} at ${iso(at)}: ${where}`;

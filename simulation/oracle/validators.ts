@@ -144,7 +144,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
     if (isAnswered || within.length > 0 || cards.length !== 1) continue;
     const again = own.filter(
       ({ content, text }) =>
-        content.includes(`Still silent: ${name},`) && text.includes(`<t:${secondOf(since)}:`),
+        content.includes(`Still silent: ${name}, no report`) && text.includes(`<t:${secondOf(since)}:`),
     ).length;
     if (again > levelsIn(seenAgainAt - since + slack, leastMs)) yield `Worse ${again} times: ${where}`;
     const [card] = cards;
@@ -219,7 +219,9 @@ export const judgeHolds: Judge = function* ({ history, community, down }, eviden
   // Without other evidence, the bot waits for a report within the network's interval.
   const unsureMs = history.evidence === "none" ? history.bounds(2, history.endAt).most : 10 * MINUTE;
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
-    const holds = evidence.in(channelId).filter(({ content }) => content.includes("alerts are on hold"));
+    const holds = evidence
+      .in(channelId)
+      .filter(({ content }) => content.includes("silence alerts are on hold"));
     for (const lag of lags) {
       const own = holds.filter(({ at }) => at >= lag.from && at <= lag.to + 30 * MINUTE).length;
       const where = `the lag from ${iso(lag.from)} in ${channelId}`;

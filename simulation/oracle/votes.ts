@@ -9,7 +9,9 @@ const FRESH_MS = 90_000;
 /** Checks that each vote is announced once, except for the requester's own. */
 export const judgeVotes: Judge = function* ({ history, community, ballots }, evidence) {
   for (const { channelId, votes } of community.governance) {
-    const told = evidence.in(channelId).filter(({ content }) => /^🗳️ (Vote|\d+ votes) on /u.test(content));
+    const told = evidence
+      .in(channelId)
+      .filter(({ content }) => /^🗳️ (.+ voted (yes|no)|\d+ votes?) on /u.test(content));
     if (!votes) {
       if (told.length > 0) yield `Told of ${told.length} votes that nobody is to hear of: ${channelId}`;
       continue;

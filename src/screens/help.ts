@@ -39,11 +39,11 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
           ]
         : []),
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
-      md`**Get private alerts:** \`/watch validator\`, \`/watch price\`, \`/watch proposal\`.`,
+      md`**Get private alerts:** \`/watch validator\`, \`/watch price\`, \`/watch proposal\`, \`/watch voter\`.`,
       ...(others.length > 0
         ? [md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`]
         : []),
-      md`-# I only read the explorer${networkName ? md` of ${networkName}` : md``}. Every answer shows its age. With \`private: True\`, only you see it.`,
+      md`-# I'm read-only. My answers come from the explorer${networkName ? md` of ${networkName}` : md``} and show their age. With \`private: True\`, only you see it.`,
     ],
     readings: [],
     menus,

@@ -19,10 +19,10 @@ const count = (name: string, value: string | number | null): Field => ({
 
 /** Formats the number of approved requests out of the total. Either may be unknown. */
 function approved(count: number | null, total: number | null): Markdown {
-  if (count === null) return total === null ? md`unknown` : md`${grouped(total)}, approved unknown`;
+  if (count === null) return total === null ? md`unknown` : md`${grouped(total)}, accepted unknown`;
   return total === null
-    ? md`${grouped(count)} approved`
-    : md`${grouped(count)} of ${grouped(total)} approved`;
+    ? md`${grouped(count)} accepted`
+    : md`${grouped(count)} of ${grouped(total)} accepted`;
 }
 
 const MENUS: readonly Menu[] = [

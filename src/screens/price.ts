@@ -114,7 +114,7 @@ export const price: Screen<"price"> = async ({ over }, context) => {
           changeLine(changes),
           sinceWhen(kept, over, readAt, picture !== undefined),
           picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
-          md`-# Price from ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
+          md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
         ],
         "\n",
       ),

@@ -80,12 +80,12 @@ const LISTS = (
   [
     ["Outdated", { status: "BEHIND", order: "DESC" }],
     ["Most recently seen", { status: "ALL", order: "DESC" }],
-    ["Longest silent", { status: "ALL", order: "ASC" }],
+    ["Least recently seen", { status: "ALL", order: "ASC" }],
     ["Active, most recently seen", { status: "ACTIVE", order: "DESC" }],
-    ["Active, longest silent", { status: "ACTIVE", order: "ASC" }],
+    ["Active, least recently seen", { status: "ACTIVE", order: "ASC" }],
     ["Inactive, most recently seen", { status: "INACTIVE", order: "DESC" }],
-    ["Inactive, longest silent", { status: "INACTIVE", order: "ASC" }],
-    ["Outdated, longest silent", { status: "BEHIND", order: "ASC" }],
+    ["Inactive, least recently seen", { status: "INACTIVE", order: "ASC" }],
+    ["Outdated, least recently seen", { status: "BEHIND", order: "ASC" }],
   ] as const
 ).map(([label, list]) => ({ ...list, choice: { label, to: address("validators", list) } }));
 

@@ -26,7 +26,7 @@ export const voteRules: View = {
   body: [
     md`**Who votes:** the super validators, with one vote each. They can change it as long as the request is open.`,
     md`**Quorum by:** enough of them must have voted by then, yes or no, or the request expires. About two thirds are enough.`,
-    md`**Decided on:** on this date, the request passes if it has enough yes votes. Without this date, it passes as soon as it has them.`,
+    md`**Decided on:** on this date, the request passes if it has enough yes votes; otherwise it's rejected. Without this date, it passes as soon as it has them, or expires if it doesn't by the quorum date.`,
     md`**Enough no votes** reject it at any time.`,
     md`-# The ┃ in a tally marks the number of votes needed. It's an estimate: it depends on how many super validators there are when the request closes.`,
   ],

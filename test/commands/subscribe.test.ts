@@ -94,7 +94,7 @@ describe("/subscribe", () => {
     const kept = await ask("remove", { channel: harness.discord.channels.governance.id });
     expect(kept.content).toContain("Set up by the bot's operator");
     expect(textOf(await ask("remove"))).toContain("Subscription removed");
-    expect((await ask("edit")).content).toContain("isn't subscribed");
+    expect((await ask("edit")).content).toContain("has no subscription");
   });
 
   it("refuses @everyone, invalid reminder times, and anything that the person may not do themselves", async () => {

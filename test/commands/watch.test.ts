@@ -59,7 +59,7 @@ describe("/watch", () => {
     expect(card.pings).toEqual([]);
     const place = { user: people().ana, channel: world().directChannel(people().ana) };
     await harness.discord.driver.click(place, card, "I'm on it");
-    expect(textOf(card)).toContain(`<@${people().ana.id}> is on it`);
+    expect(textOf(card)).toContain(`<@${people().ana.id}> has been on it`);
     expect(textOf(await ask("/watch list"))).toContain("🔴 silent");
     report();
     await until(/Seen again/, before);

@@ -126,8 +126,8 @@ describe("a newcomer exploring the ledger", () => {
     expect(text).toMatch(/By version.*0\.4\.16.*most common|By version.*most common/);
     await driver().click(place, message, "Outdated");
     expect(titleOf(message)).toBe("Validators: outdated");
-    await driver().choose(place, message, "Longest silent");
-    expect(titleOf(message)).toBe("Validators: longest silent");
+    await driver().choose(place, message, "Least recently seen");
+    expect(titleOf(message)).toBe("Validators: least recently seen");
     const plain = await driver().ask(place, "/validator list", { status: "ALL", order: "DESC" });
     expect(titleOf(plain)).toBe("Validators: most recently seen");
   });

@@ -120,7 +120,9 @@ function countsOf({ opened, closed, soon, validators, version }: Facts): string 
       .filter(([count]) => count > 0)
       .map(([count, verb], index) => `${index === 0 ? countedWords(count, noun) : count} ${verb}`);
   const versionWords = version?.before == null ? [] : ["a new most common version"];
-  return [...words(voteCounts, "vote"), ...words(validatorCounts, "validator"), ...versionWords].join(", ");
+  return [...words(voteCounts, "vote request"), ...words(validatorCounts, "validator"), ...versionWords].join(
+    ", ",
+  );
 }
 
 /** Formats a duration in hours, or in minutes if it is short. */
@@ -131,7 +133,9 @@ const gapWords = (ms: number): string =>
 function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[] {
   const lines: Markdown[] = [];
   if (votesSince !== undefined)
-    lines.push(md`Votes that ended before ${timestamp(votesSince, "f")} aren't included: I wasn't here yet.`);
+    lines.push(
+      md`Vote requests that ended before ${timestamp(votesSince, "f")} aren't included: I wasn't here yet.`,
+    );
   if (votesReadAt !== undefined)
     lines.push(md`Votes are included up to ${timestamp(votesReadAt, "f")}. Since then I couldn't read them.`);
   if (!validators) return [...lines, md`I haven't read the validators yet.`];

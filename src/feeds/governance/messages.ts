@@ -167,7 +167,8 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     if (leftMs <= 0) return md`🗳️ Still open: ${title}${tallySuffix(request)}`;
     const left = leftWords(leftMs);
     if (news) return news(left);
-    const isQuorum = deadline === request.voteBefore;
+    // Without a decision date, only yes votes carry it.
+    const isQuorum = deadline === request.voteBefore && request.targetEffectiveAt !== null;
     const count = isQuorum ? castIn(request) : (request.yes ?? 0);
     const votes = isQuorum ? "votes" : "yes votes";
     const known = request.yes === null && request.no === null ? undefined : needed;

@@ -5,7 +5,15 @@ import { toTitle } from "../../ledger/actions.js";
 import { outcomeKnown } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
 import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
-import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import {
+  bold,
+  countedWords,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+} from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import type { GovernanceEvent, News, Reminder } from "./events.js";
 import { announcementLinks, endingNews, endingNote } from "./messages.js";
@@ -90,8 +98,12 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
       }
       case "votes": {
         const { votes } = event;
+        const [only, ...others] = votes;
+        const isOne = only !== undefined && only.to !== null && others.length === 0;
         return {
-          notification: md`🗳️ ${votes.length === 1 ? "Vote" : `${votes.length} votes`} on ${named}`,
+          notification: isOne
+            ? md`🗳️ ${cut(names.called(only.voter), 60)} voted ${only.to ? "yes" : "no"} on ${named}`
+            : md`🗳️ ${countedWords(votes.length, "vote")} on ${named}`,
           tone: "neutral",
           body: [votesLine(votes, names.called), ...tally],
         };
@@ -101,9 +113,9 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
         const untilAt = request.targetEffectiveAt;
         const next =
           way === "no"
-            ? md`That's enough to reject it.`
+            ? md`It'll be rejected, unless votes change before it's closed.`
             : untilAt === null
-              ? md`It takes effect as soon as it's carried out.`
+              ? md`It can be carried out now. Votes can still change until then.`
               : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
         return {
           notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,

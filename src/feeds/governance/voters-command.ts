@@ -78,7 +78,7 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
   return { name, aliases: [...new Set([id, name])] };
 }
 
-const PINGED = md`-# Reminders ping them while the vote is missing, in channels subscribed to governance with \`missing: ping\`.`;
+const PINGED = md`-# While the vote is missing, reminders ping them, but only in channels whose governance subscription has \`missing: ping\`. \`/subscribe edit\` sets it.`;
 
 /** Returns the ids of a server's channels whose reminders ping representatives. */
 async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
@@ -97,7 +97,8 @@ async function setRepresentative(
   const voter = await chosenVoter(interaction, services);
   const { user, role } = options.get(WHO, true);
   if (!role && !user) throw new PersonError("Pick a member of this server or a role.");
-  if (user?.bot) throw new PersonError("Bots can't vote. Pick a member of this server or a role.");
+  if (user?.bot)
+    throw new PersonError("A bot can't represent a super validator. Pick a member of this server or a role.");
   if (role)
     await checkPingable(services.rest, {
       guildId,

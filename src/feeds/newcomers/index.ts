@@ -43,7 +43,7 @@ const definition: FeedDefinition = {
     const last = await state.open(progress).get(PROGRESS);
     return last
       ? md`New validators were last checked ${timestamp(last.completeAt)}.`
-      : md`New validators are checked only while a channel subscribes to newcomers.`;
+      : md`New validators haven't been checked yet. They're checked only while a channel subscribes to newcomers.`;
   },
 };
 

@@ -49,7 +49,7 @@ export function troubleView(trouble: Trouble, mark: string): View {
   return {
     tone: isOver ? "good" : "warning",
     notification: isOver
-      ? md`✅ Over: ${WORDS[kind].title} (for ${roughly(Math.max(0, endedAt - since))})`
+      ? md`✅ Over: “${WORDS[kind].title}” (lasted ${roughly(Math.max(0, endedAt - since))})`
       : md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
     body: [
       isOver

@@ -158,7 +158,7 @@ const definition: FeedDefinition = {
           ]),
       repeat === "once"
         ? md`You'll be told once.`
-        : md`You'll be told each time, at most once an hour, as long as ${backWords(condition)} in between.`,
+        : md`You'll be told each time, at most once an hour, but again only if ${backWords(condition)} in between.`,
     ];
   },
 

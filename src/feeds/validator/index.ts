@@ -106,7 +106,7 @@ const definition: FeedDefinition = {
         : md`The explorer can't be read right now.`,
       chosenMs === undefined || chosenMs === afterMs
         ? md`You'll be told after ${limit} without a report.`
-        : md`⚠️ \`${formatDuration(chosenMs)}\` is too short: ${interval.isOwn ? "it reports" : "most validators report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,
+        : md`⚠️ \`${formatDuration(chosenMs)}\` is too early for two missed reports: ${interval.isOwn ? "it reports" : "most validators report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,
     ];
   },
 
@@ -114,7 +114,7 @@ const definition: FeedDefinition = {
     if (subject === null) return undefined;
     const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
-    if (watch?.alert !== undefined) return md`🔴 silent, last seen ${timestamp(watch.alert)}`;
+    if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;
     const activity = await state.open(activities).get(subject);
     if (!activity) return md`not checked yet`;
     const interval = intervalFor(activity, await readNetworkRhythm(state));

@@ -39,6 +39,8 @@ export interface Known {
 
 /** Maximum number of names in a message. */
 const MAX_NAMED = 20;
+/** Names in a notification. */
+const MAX_IN_NEWS = 3;
 
 const details = (id: string, mark?: string): Link => ({
   label: "Details",
@@ -84,7 +86,7 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
       ? [
           isOver
             ? md`🙋 ${who(acknowledged.by)} was on it from ${sinceWords}.`
-            : md`🙋 ${who(acknowledged.by)} is on it since ${sinceWords}.`,
+            : md`🙋 ${who(acknowledged.by)} has been on it since ${sinceWords}.`,
         ]
       : []),
     ...(snoozed && !isOver && isSnoozed(response, now)
@@ -105,7 +107,7 @@ function factLines({ activity, interval, contact }: Known): Markdown[] {
       [
         md`Version ${version(activity.version)}`,
         interval && rhythmWords(interval),
-        says && md`explorer status: ${says}`,
+        says && md`the explorer calls it ${says}`,
       ],
       " · ",
     ),
@@ -219,7 +221,7 @@ function rhythmView(
   const beforeWords = `about every ${roughly(beforeMs)}`;
   if (endedAt === undefined || nowMs === undefined)
     return {
-      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; alerts are on hold`,
+      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; silence alerts are on hold`,
       tone: "warning",
       body: [
         md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
@@ -249,7 +251,7 @@ export function holdView(hold: ShownHold, mark: string): View {
   if (rhythm) return rhythmView(hold, rhythm, mark);
   return endedAt === undefined
     ? {
-        notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; alerts are on hold`,
+        notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; silence alerts are on hold`,
         tone: "warning",
         body: [
           md`It's from ${timestampWithAge(newestAt)}. Until newer data arrives, I can't tell if a validator is silent.`,
@@ -258,7 +260,7 @@ export function holdView(hold: ShownHold, mark: string): View {
         readings: [],
       }
     : {
-        notification: md`▶️ Alerts are on again after ${roughly(endedAt - newestAt)} without new data`,
+        notification: md`▶️ Silence alerts are on again after ${roughly(endedAt - newestAt)} without new data`,
         tone: "good",
         body: [
           md`The explorer had no new data from ${timestamp(newestAt, "f")} to ${timestamp(endedAt, "f")}.`,
@@ -268,11 +270,15 @@ export function holdView(hold: ShownHold, mark: string): View {
       };
 }
 
+/** Names some members, and says how many others there are. */
+function namesOf(members: readonly string[], most: number, { called }: Known): string {
+  const names = members.slice(0, most).map((party) => cut(called(party), 60));
+  return `${names.join(", ")}${members.length > names.length ? ` and ${members.length - names.length} more` : ""}`;
+}
+
 /** Returns the members that are still silent. @param since when the alert was sent, epoch ms */
-function stillSilent(members: readonly string[], since: number, { called }: Known): Markdown {
-  const names = members.slice(0, MAX_NAMED).map((party) => cut(called(party), 60));
-  const moreWords = members.length > names.length ? ` and ${members.length - names.length} more` : "";
-  return md`From the group alert of ${timestampWithAge(since)}: ${`${names.join(", ")}${moreWords}`}.`;
+function stillSilent(members: readonly string[], since: number, known: Known): Markdown {
+  return md`From the group alert of ${timestampWithAge(since)}: ${namesOf(members, MAX_NAMED, known)}.`;
 }
 
 /** Returns a separate message about an event, which is never edited. */
@@ -294,7 +300,7 @@ export function newsView(
     case "worse":
     case "again": {
       const headline = members
-        ? md`🔴 Still silent: ${members.length} of yours`
+        ? md`🔴 Still silent: ${namesOf(members, MAX_IN_NEWS, known)}`
         : md`🔴 Still silent: ${name}, no report for ${silentWords(known.now - event.since)}`;
       return {
         ...news(headline, "bad", [
@@ -313,7 +319,7 @@ export function newsView(
     }
     case "back":
       return news(md`🟢 Back: ${name}, after ${roughly(event.at - event.since)}`, "good", [
-        md`Seen again ${timestampWithAge(event.at)}; silent since ${timestamp(event.since, "f")}.`,
+        md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
       ]);
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [

@@ -60,7 +60,7 @@ describe("a digest without news", () => {
       { validators: { ...validators, unreadMs: 10 * HOUR } },
       /No news, but some data is missing\.\n.*couldn't read the validators for 10 hours/,
     ],
-    ["says since when votes are known", { validators, votesSince: noon }, /Votes that ended before/],
+    ["says since when votes are known", { validators, votesSince: noon }, /Vote requests that ended before/],
     ["says up to when votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],
   ])("%s", (_, known, expected) => {
     const { body = [] } = digestView({ ...facts, ...known }, period, "mark");

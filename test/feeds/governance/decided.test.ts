@@ -68,7 +68,9 @@ describe("a vote request with enough votes for a decision", () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
     vote(request, false, 9);
-    expect(textOf(await until(/Enough no votes: Refused motion/))).toContain("That's enough to reject it.");
+    expect(textOf(await until(/Enough no votes: Refused motion/))).toContain(
+      "It'll be rejected, unless votes change before it's closed.",
+    );
   });
 
   it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {

@@ -79,14 +79,14 @@ describe("a subscribed channel", () => {
     await settled();
     const voter = ledger().superValidators.find((each) => each !== request.requester);
     ledger().castVote(request, true, voter);
-    const reply = await until(plain, /Vote on/);
+    const reply = await until(plain, / voted (yes|no) on /);
     expect(textOf(reply)).toContain(`**${voter?.name}** ✅`);
     expect(reply.message_reference).toMatchObject({ message_id: read(plain)[0]?.id });
     ledger().castVote(request, false, voter);
     expect(textOf(await until(plain, /before: ✅/))).toContain("** ❌ (before: ✅)");
     const thread = world().channel(read(threaded)[0]?.id);
     await world().until(() => read(thread).length === 2, "both votes in the thread");
-    expect(read(plain).filter((each) => textOf(each).includes("Vote on"))).toHaveLength(2);
+    expect(read(plain).filter((each) => / voted (yes|no) on /.test(textOf(each)))).toHaveLength(2);
   });
 
   it("gets the current tally in the announcement, edited at most every five minutes", async () => {
@@ -125,7 +125,7 @@ describe("a subscribed channel", () => {
     ).toBe(false);
     // If votes and details cannot be read, reminders are still sent on time, and the votes are reported afterwards.
     harness.explorer.injectFault({ kind: "status", status: 400 }, { path: /votes$|details$/ });
-    const votes = () => read(plain).filter((each) => textOf(each).includes("Vote on")).length;
+    const votes = () => read(plain).filter((each) => / voted (yes|no) on /.test(textOf(each))).length;
     const count = votes();
     ledger().castVote(request, true);
     await settled();
@@ -186,7 +186,7 @@ describe("a subscribed channel", () => {
   it("gets votes that were cast before the request was first read", async () => {
     const early = ledger().openVoteRequest({ title: "Voted on at once" });
     ledger().castVote(early, true);
-    await until(plain, /Vote on Voted on at once/);
+    await until(plain, / voted (yes|no) on Voted on at once/);
     ledger().closeVoteRequest(early, "Accepted");
     await until(plain, /(Accepted|Rejected|Expired|Ended[^:"]*): Voted on at once/);
   });
@@ -223,11 +223,11 @@ describe("a subscribed channel", () => {
     await settled();
     harness.explorer.injectFault({ kind: "status", status: 500 }, { path: /details$/ });
     ledger().castVote(offboard, true);
-    await until(plain, /Vote on Reward weight of .* → \d+ \(/);
+    await until(plain, / voted (yes|no) on Reward weight of .* → \d+ \(/);
     harness.explorer.clearFaults();
     ledger().castVote(offboard, true);
     await world().until(
-      () => read(plain).filter((each) => textOf(each).includes("Vote on Reward")).length === 2,
+      () => read(plain).filter((each) => / voted (yes|no) on Reward/.test(textOf(each))).length === 2,
       "the second vote",
     );
     await settled();

@@ -160,6 +160,8 @@ describe("the phase of a vote request", () => {
     harness.pass(30 * HOUR);
     const closed = await until(/outcome unknown: Lost without trace/);
     expect(textOf(closed)).toMatch(/Ended, outcome unknown.*did not vote/);
+    // They may have shown that it had expired, and a message is edited at most every five minutes.
+    harness.pass(6 * MINUTE);
     await world().until(
       () => [opened, reminder].every(({ content }) => content.includes("Ended, outcome unknown: Lost")),
       "both edits",

@@ -40,7 +40,7 @@ describe("votes in announcements", () => {
   const told = (title: string): Message[] =>
     world()
       .read(channel)
-      .filter((message) => new RegExp(`(Vote|\\d+ votes) on ${title}`).test(textOf(message)));
+      .filter((message) => new RegExp(`(voted (yes|no)|\\d+ votes?) on ${title}`).test(textOf(message)));
   /** Returns the announced voters in message order. Votes that are found by one poll share a message. */
   const votersTold = (title: string, sign: string) =>
     told(title).flatMap((message) =>

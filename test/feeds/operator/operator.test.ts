@@ -54,7 +54,7 @@ describe("the operator's channel", () => {
     await world().until(answered, "an answer", 40_000);
     harness.pass(11 * MINUTE);
     await world().until(
-      () => /✅ Over: The explorer rejects the API key/.test(message.content),
+      () => /✅ Over: “The explorer rejects the API key”/.test(message.content),
       "the end of it",
       40_000,
     );

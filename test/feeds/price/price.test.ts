@@ -81,6 +81,6 @@ describe("a channel with price alerts", () => {
     harness.pass(HOUR);
     ledger.priceAt = harness.now() + 5 * HOUR;
     await polls(2);
-    expect(textOf(await ask("/price", {}))).toContain("Price from unknown");
+    expect(textOf(await ask("/price", {}))).toContain("Price as of unknown");
   });
 });

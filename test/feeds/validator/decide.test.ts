@@ -50,7 +50,7 @@ describe("a silence", () => {
       { kind: "unconfirmed" },
     ],
     [
-      "is not confirmed while alerts are on hold",
+      "is not confirmed while silence alerts are on hold",
       { unconfirmed: ago(50 * MINUTE), onHold: true },
       { kind: "nothing" },
     ],
@@ -61,7 +61,7 @@ describe("a silence", () => {
       { kind: "worse", level: 2 },
     ],
     [
-      "does not escalate while alerts are on hold",
+      "does not escalate while silence alerts are on hold",
       { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 }, onHold: true },
       { kind: "nothing" },
     ],
@@ -71,7 +71,7 @@ describe("a silence", () => {
       { kind: "back" },
     ],
     [
-      "ends even while alerts are on hold",
+      "ends even while silence alerts are on hold",
       { open: { since: ago(7 * HOUR), level: 2 }, onHold: true },
       { kind: "back" },
     ],

@@ -1,0 +1,58 @@
+import type { Action } from "./actions.js";
+import type { Value } from "./units.js";
+
+/** The network's next upgrade, as the ledger's rules schedule it. */
+export interface UpgradeSchedule {
+  /** When transactions pause, epoch ms. */
+  readonly upgradeAt: number;
+  /** From when on no parties and packages can be added, epoch ms. null if the schedule has no such time. */
+  readonly freezeAt: number | null;
+}
+
+/** Changes of the schedule by a vote request, epoch ms. null removes a time, and a missing one stays as it is. */
+export interface UpgradeChange {
+  readonly upgradeAt?: number | null;
+  readonly freezeAt?: number | null;
+}
+
+/** A vote request that may have changed the schedule. */
+export interface UpgradeVote {
+  readonly upgrade?: UpgradeChange | null;
+  /** When the request took or takes effect, epoch ms. Missing if it has not been accepted. */
+  readonly acceptedFor?: number;
+}
+
+/** Paths of the times in the rules: of logical upgrades, and of the older kind. */
+const TIMES: readonly (readonly [name: keyof UpgradeChange, path: RegExp])[] = [
+  ["upgradeAt", /^nextScheduledLogicalSynchronizerUpgrade\.upgradeTime$/],
+  ["upgradeAt", /^nextScheduledSynchronizerUpgrade\.time$/],
+  ["freezeAt", /^nextScheduledLogicalSynchronizerUpgrade\.topologyFreezeTime$/],
+];
+
+const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
+
+/** Returns how an action changes the schedule of the next upgrade; null if it does not. */
+export function upgradeIn({ changes }: Pick<Action, "changes">): UpgradeChange | null {
+  const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = {};
+  for (const [name, path] of TIMES) {
+    const found = changes.find((each) => path.test(each.path));
+    // The older kind may be removed while the newer one is set.
+    if (found) change[name] = timeIn(found.to) ?? change[name] ?? null;
+  }
+  return Object.keys(change).length === 0 ? null : change;
+}
+
+/** Returns the schedule that the accepted vote requests leave; undefined if they leave none. */
+export function scheduledUpgrade(votes: readonly UpgradeVote[]): UpgradeSchedule | undefined {
+  const accepted = votes
+    .flatMap(({ upgrade, acceptedFor }) =>
+      upgrade && acceptedFor !== undefined ? [{ upgrade, acceptedFor }] : [],
+    )
+    .toSorted((a, b) => a.acceptedFor - b.acceptedFor);
+  let schedule: UpgradeSchedule | undefined;
+  for (const { upgrade } of accepted) {
+    const { upgradeAt = schedule?.upgradeAt ?? null, freezeAt = schedule?.freezeAt ?? null } = upgrade;
+    schedule = upgradeAt === null ? undefined : { upgradeAt, freezeAt };
+  }
+  return schedule;
+}
