@@ -132,7 +132,6 @@ const RARE: readonly string[] = [
   "Already open (I won't announce these again):",
   "At least one has waited for more than five minutes. I keep t",
   "Before … they reported …. Alerts use the new interval.",
-  "Explorer data from …; press Refresh to update",
   "First … of …: the explorer doesn't list more",
   "Gaps in the chart: I was offline, or the explorer had no pri",
   "I can't read my price history right now.",

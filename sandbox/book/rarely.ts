@@ -10,6 +10,7 @@ export async function rarely(book: Book): Promise<void> {
   const ops = await setUp(book);
   await rareAlerts(book, ops);
   await rareVotes(book);
+  await upgradeVote(book);
   await privately(book);
   await operating(book, ops);
 }
@@ -135,6 +136,34 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
   await hear("…so that its outcome is unknown", governance, /outcome unknown/);
   place.explorer.mood = undefined;
   place.explorer.clearFaults();
+}
+
+async function upgradeVote({ place, chapter, hear, ask }: Book): Promise<void> {
+  const { ledger } = place.explorer;
+  const { governance } = place.discord.channels;
+  chapter("An upgrade of the network", "What #governance is told, and what /network shows then.");
+  const upgradeAt = Math.ceil((place.now() + 20 * DAY) / HOUR) * HOUR;
+  const iso = (at: number) => new Date(at).toISOString();
+  const newConfig = {
+    nextScheduledLogicalSynchronizerUpgrade: {
+      topologyFreezeTime: iso(upgradeAt - 2 * HOUR),
+      upgradeTime: iso(upgradeAt),
+      newPhysicalSynchronizerSerial: 2,
+      newPhysicalSynchronizerProtocolVersion: "34",
+    },
+  };
+  const request = ledger.openVoteRequest({
+    title: "SRARC_SetConfig",
+    actionConfig: { tag: "SRARC_SetConfig", value: { baseConfig: {}, newConfig } },
+    reason: "The new protocol version settles faster.",
+    lastsMs: 7 * DAY,
+    effectiveInMs: 8 * DAY,
+  });
+  await hear("A vote that schedules an upgrade", governance, /New vote request: Network upgrade/);
+  ledger.decideVoteRequest(request, "Accepted");
+  await hear("It is accepted", governance, /Accepted: Network upgrade/);
+  await place.pass(10 * MINUTE);
+  await ask("/network", {}, {}, "`/network` until the upgrade");
 }
 
 async function privately({ place, chapter, hear, pass, polled, page }: Book): Promise<void> {

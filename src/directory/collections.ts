@@ -22,6 +22,16 @@ const entrySchema = z.object({
   openedAt: timestampSchema.exactOptional(),
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
+  /** How a vote request changes the schedule of the network's next upgrade; null if it does not. Missing if it was not read. */
+  upgrade: z
+    .object({
+      upgradeAt: timestampSchema.nullable().exactOptional(),
+      freezeAt: timestampSchema.nullable().exactOptional(),
+    })
+    .nullable()
+    .exactOptional(),
+  /** When an accepted vote request took or takes effect, epoch ms. */
+  acceptedFor: timestampSchema.exactOptional(),
   /** The time span in which the bot saw a vote request end, epoch ms. */
   closed: z.object({ after: timestampSchema.nullable(), by: timestampSchema }).exactOptional(),
 });

@@ -7,7 +7,7 @@ import { readFormer } from "../ledger/missing-votes.js";
 import { estimateRhythm } from "../ledger/network-rhythm.js";
 import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
 import { identityOf, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, neededFor, statusWords } from "../ledger/vote-rules.js";
+import { isOpen, neededFor, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
@@ -49,6 +49,9 @@ export function proposalEntry(
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   const action = names.actionOf(id);
   const closed = request.closed ?? names.closingOf(id);
+  const upgrade = names.upgradeOf(id);
+  const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
+  const acceptedFor = request.targetEffectiveAt ?? closed?.by ?? request.voteBefore ?? undefined;
   return {
     id,
     name: names.ownName(request),
@@ -58,6 +61,8 @@ export function proposalEntry(
     ...(openedAt === undefined ? {} : { openedAt }),
     ...(action === undefined ? {} : { action }),
     ...(closed === undefined ? {} : { closed }),
+    ...(upgrade === undefined ? {} : { upgrade }),
+    ...(isAccepted && acceptedFor !== undefined ? { acceptedFor } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ifAnswered } from "../explorer/errors.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer } from "../explorer/service.js";
@@ -11,6 +12,7 @@ import {
   toTitle,
 } from "../ledger/actions.js";
 import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
+import { type UpgradeChange, upgradeIn } from "../ledger/upgrades.js";
 import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Closing } from "../ledger/vote-rules.js";
 import { type Voter, voterId } from "../ledger/votes.js";
@@ -46,6 +48,8 @@ export interface Names {
   ownName(request: NamedRequest): string;
   /** Returns the constructor of a vote request's action. Empty if its detail has none, `undefined` if the detail was not read. */
   actionOf(identity: string): string | undefined;
+  /** Returns how a vote request changes the schedule of the next upgrade. `undefined` if its detail was not read. */
+  upgradeOf(identity: string): UpgradeChange | null | undefined;
   /** Returns the time span in which the bot saw a vote request end. `undefined` if the bot did not see it. */
   closingOf(identity: string): Closing | undefined;
   /** True if a voter was no longer a super validator when all voters were last read. */
@@ -102,6 +106,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   const summaries = new Map<string, ActionSummary | null>();
   /** Constructors by identity, from details. Empty if the detail has none. The directory has those of other processes. */
   const actions = new Map<string, string>();
+  /** Changes of the upgrade's schedule by identity, from details. */
+  const upgrades = new Map<string, UpgradeChange | null>();
   const flights = new Map<string, Promise<void>>();
   const load = lazy(async () => {
     for (const [identity, summary] of await state.open(requestSummaries).list())
@@ -132,8 +138,15 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return identity !== null && isGeneric(row.title) && !summaries.has(identity);
   };
 
-  const isUnread = (row: VoteRequestListItem): boolean =>
-    isUnnamed(row) || names.kindOf({ ...row, identity: identityOf(row) }) === undefined;
+  /** True for a vote on the configuration whose detail was read by a version that knew no upgrades. */
+  const isUnexamined = ({ kind, identity }: { kind: MotionKind | undefined; identity: string | null }) =>
+    kind === "configuration" && identity !== null && names.upgradeOf(identity) === undefined;
+
+  const isUnread = (row: VoteRequestListItem): boolean => {
+    const identity = identityOf(row);
+    const kind = names.kindOf({ ...row, identity });
+    return isUnnamed(row) || kind === undefined || isUnexamined({ kind, identity });
+  };
 
   const readDetails = async (
     rows: readonly VoteRequestListItem[],
@@ -177,6 +190,11 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
     actionOf: (identity) => actions.get(identity) ?? directory.entry("proposal", identity)?.action,
 
+    upgradeOf(identity) {
+      const known = upgrades.get(identity);
+      return known === undefined ? directory.entry("proposal", identity)?.upgrade : known;
+    },
+
     closingOf: (identity) => directory.entry("proposal", identity)?.closed,
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,
@@ -192,13 +210,16 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       const previousSummary = summaries.get(identity);
       const isSame =
         previousSummary !== undefined && JSON.stringify(previousSummary) === JSON.stringify(summary);
-      if (isSame && names.actionOf(identity) === tag) return;
+      const upgrade = upgradeIn(action);
+      const isKnown = isSame && names.actionOf(identity) === tag;
+      if (isKnown && isDeepStrictEqual(names.upgradeOf(identity), upgrade)) return;
       summaries.set(identity, summary);
       actions.set(identity, tag);
+      upgrades.set(identity, upgrade);
       const entry = directory.entry("proposal", identity);
       if (entry) {
         const name = isGeneric(entry.name) ? names.ownName({ identity, title: entry.name }) : entry.name;
-        directory.add("proposal", { ...entry, name, action: tag });
+        directory.add("proposal", { ...entry, name, action: tag, upgrade });
       }
       if (isSame || summary === null) return;
       state

@@ -1,5 +1,7 @@
+import type { Directory } from "../directory/directory.js";
 import type { Dashboard } from "../explorer/schema/network.js";
-import { countedWords, grouped, type Markdown, md } from "../text/markdown.js";
+import { scheduledUpgrade } from "../ledger/upgrades.js";
+import { countedWords, grouped, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
 import type { Field, Link, Menu, Screen } from "./view.js";
@@ -78,13 +80,28 @@ const contents = perObject((it: Dashboard) => ({
   ],
 }));
 
+/** Returns the lines about the network's next upgrade, if the super validators have accepted one. */
+function upgradeLines(directory: Directory, now: number): Markdown[] {
+  const upgrade = scheduledUpgrade(directory.entries("proposal"));
+  if (!upgrade || upgrade.upgradeAt <= now) return [];
+  const { upgradeAt, freezeAt } = upgrade;
+  return [
+    md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
+    ...(freezeAt !== null && freezeAt < upgradeAt
+      ? [md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`]
+      : []),
+  ];
+}
+
 /** Shows the network at a glance. */
-export const network: Screen<"network"> = async (_, { explorer }) => {
+export const network: Screen<"network"> = async (_, { explorer, directory }) => {
   const reading = await explorer.dashboard({});
+  const { body, fields } = contents(reading.data);
   return {
     title: md`The network`,
     tone: "neutral",
-    ...contents(reading.data),
+    body: [...body, ...upgradeLines(directory, Date.now())],
+    fields,
     readings: [reading],
     menus: MENUS,
     links: LINKS,

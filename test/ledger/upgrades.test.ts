@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { toAction } from "../../src/ledger/actions.js";
+import { scheduledUpgrade, upgradeIn } from "../../src/ledger/upgrades.js";
+
+const NOON = Date.UTC(2026, 11, 12, 12);
+const HOUR = 3_600_000;
+const iso = (hours: number) => new Date(NOON + hours * HOUR).toISOString();
+const logical = (upgrade: number, freeze: number) => ({
+  nextScheduledLogicalSynchronizerUpgrade: {
+    topologyFreezeTime: iso(freeze),
+    upgradeTime: iso(upgrade),
+    newPhysicalSynchronizerSerial: 2,
+    newPhysicalSynchronizerProtocolVersion: "34",
+  },
+});
+const older = (hours: number) => ({
+  nextScheduledSynchronizerUpgrade: { time: iso(hours), migrationId: "5" },
+});
+const changeBy = (baseConfig: object, newConfig: object) =>
+  upgradeIn(toAction({ tag: "SRARC_SetConfig", value: { baseConfig, newConfig } }));
+const at = (hours: number) => NOON + hours * HOUR;
+
+it.each([
+  ["sets it", {}, logical(3, 1), { upgradeAt: at(3), freezeAt: at(1) }],
+  ["sets one of the older kind", {}, older(3), { upgradeAt: at(3) }],
+  ["moves its time", logical(3, 1), logical(5, 1), { upgradeAt: at(5) }],
+  ["removes it", logical(3, 1), {}, { upgradeAt: null, freezeAt: null }],
+  ["replaces the older kind", older(3), logical(5, 1), { upgradeAt: at(5), freezeAt: at(1) }],
+  ["changes something else", { maxTextLength: "1" }, { maxTextLength: "2" }, null],
+] as const)("knows how a vote request that %s changes the upgrade", (_, before, after, change) => {
+  expect(changeBy(before, after)).toEqual(change);
+});
+
+const SET = { upgrade: { upgradeAt: at(3), freezeAt: at(1) }, acceptedFor: at(-90) };
+it.each([
+  ["nothing was accepted", [{ upgrade: SET.upgrade }, { upgrade: null, acceptedFor: at(-80) }], undefined],
+  ["one was accepted", [SET], { upgradeAt: at(3), freezeAt: at(1) }],
+  [
+    "it was moved later",
+    [{ upgrade: { upgradeAt: at(5) }, acceptedFor: at(-80) }, SET],
+    { upgradeAt: at(5), freezeAt: at(1) },
+  ],
+  [
+    "it was cancelled",
+    [SET, { upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) }],
+    undefined,
+  ],
+  [
+    "it was cancelled and set again",
+    [
+      { upgrade: { upgradeAt: at(9), freezeAt: at(8) }, acceptedFor: at(-70) },
+      SET,
+      { upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) },
+    ],
+    { upgradeAt: at(9), freezeAt: at(8) },
+  ],
+] as const)("returns the schedule if %s", (_, votes, schedule) => {
+  expect(scheduledUpgrade(votes)).toEqual(schedule);
+});
