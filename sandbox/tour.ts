@@ -76,7 +76,7 @@ async function tour(): Promise<void> {
   console.log(rule('Ana types /lookup and "quarz": while she types she is offered'));
   console.log(choices.map((choice) => `  ${choice.name}`).join("\n"));
   const chosen = String(choices[0]?.value ?? "");
-  await step("…and chooses the first", () => driver.ask(here, "/lookup", { id: chosen }), /That is a/);
+  await step("…and chooses the first", () => driver.ask(here, "/lookup", { id: chosen }), /That's a/);
   await step("Ana types /validator versions", () => driver.ask(here, "/validator versions"), /most common/);
   await step("Ana types /help", () => driver.ask(here, "/help"), /What I can do/);
   const proposals = await step(
@@ -90,7 +90,7 @@ async function tour(): Promise<void> {
   await step(
     "An id that nobody has",
     () => driver.ask(here, "/party show", { party: "nobody::1220" }),
-    /No party has that id/,
+    /Can't find a party with that id/,
   );
 
   const owner = { user: people.owner, channel: channels.general };
@@ -99,6 +99,8 @@ async function tour(): Promise<void> {
     () => driver.ask(owner, "/subscribe governance", { votes: true }),
     /Subscribed/,
   );
+
+  await step("…and /setup", () => driver.ask(owner, "/setup"), /governance.*working/);
 
   // The first read is the baseline and announces nothing.
   const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
@@ -118,10 +120,10 @@ async function tour(): Promise<void> {
   explorer.ledger.castVote(request, true);
   await step(
     "A super validator votes: #general is subscribed to votes",
-    () => world.until(find(channels.general, /Vote on/), "the vote"),
+    () => world.until(find(channels.general, / voted (yes|no) on /), "the vote"),
     /\*\* ✅/,
   );
-  explorer.ledger.closeVoteRequest(request, "Accepted");
+  explorer.ledger.decideVoteRequest(request, "Accepted");
   await step(
     "The vote ends: the outcome is a reply…",
     () =>
