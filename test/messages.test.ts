@@ -183,6 +183,7 @@ const RARE: readonly string[] = [
   "Vote requests haven't been checked yet.",
   "Vote requests that ended before … aren't included: I wasn't ",
   "Votes are included up to …. Since then I couldn't read them.",
+  "While the vote is missing, reminders ping them in ….",
   "You already watch it. This changes your alerts.",
   "You'll be told once.",
   "by … at the latest",

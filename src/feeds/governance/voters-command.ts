@@ -13,7 +13,7 @@ import { readThing } from "../../discord/named-things.js";
 import { checkMember, checkPingable } from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
-import { type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
+import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
@@ -78,14 +78,20 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
   return { name, aliases: [...new Set([id, name])] };
 }
 
-const PINGED = md`-# While the vote is missing, reminders ping them, but only in channels whose governance subscription has \`missing: ping\`. \`/subscribe edit\` sets it.`;
-
 /** Returns the ids of a server's channels whose reminders ping representatives. */
 async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
   const all = await subscriptions.all();
   return all
     .filter((each) => each.feed === governance.name && each.guildId === guildId && missingIn(each) === "ping")
     .map(({ channelId }) => channelId);
+}
+
+/** Says where representatives are pinged, or that no subscription pings them yet. */
+async function pingedLine(services: FeedServices, guildId: string): Promise<Markdown> {
+  const channelIds = [...new Set(await pingingChannels(services, guildId))];
+  return channelIds.length === 0
+    ? md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, and choose to ping representatives.`
+    : md`-# While the vote is missing, reminders ping them in ${join(channelIds.map(channelMention), ", ")}.`;
 }
 
 async function setRepresentative(
@@ -133,7 +139,7 @@ async function setRepresentative(
   });
   return say(services, md`Representative set`, [
     md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`,
-    PINGED,
+    await pingedLine(services, guildId),
   ]);
 }
 
@@ -141,7 +147,8 @@ async function listRepresentatives(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const ownRepresentatives = (await ownOf(services, serverOf(interaction)))
+  const guildId = serverOf(interaction);
+  const ownRepresentatives = (await ownOf(services, guildId))
     .map(([, each]) => each)
     .sort((a, b) => a.name.localeCompare(b.name));
   return say(
@@ -152,7 +159,7 @@ async function listRepresentatives(
       : [
           ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`),
           md``,
-          PINGED,
+          await pingedLine(services, guildId),
         ],
     "neutral",
   );

@@ -75,6 +75,7 @@ describe("missing votes", () => {
     const listed = textOf(await ask("/voters list"));
     expect(listed).toContain(`**${first.name}** → <@${ana.id}>`);
     expect(listed).toContain(`**${second.name}** → <@&${roleId}>`);
+    expect(listed).toContain("No channel pings them yet");
     const closed = world().addRole(harness.discord.guild, "Closed", 0n);
     expect(textOf(await ask("/voters set", { sv: second.name, who: closed.id }))).toContain(
       "Make it mentionable",
@@ -148,6 +149,7 @@ describe("missing votes", () => {
 
   it("ping their representatives once in a reminder", async () => {
     await ask("/subscribe edit", { channel: channel.id, missing: "ping" });
+    expect(textOf(await ask("/voters list"))).toContain(`reminders ping them in <#${channel.id}>`);
     const request = await open("Pinged motion");
     const [first, second] = ledger().superValidators;
     // Representatives of super validators that have voted are not pinged.
