@@ -319,6 +319,21 @@ describeWithChromium("the sandbox's page", () => {
     expect(await last().innerText()).toContain("Pings");
   });
 
+  it("opens a dialog from a menu, and submits it", async () => {
+    await be("Olga");
+    await type("setup");
+    await last().getByRole("combobox").first().click();
+    await last()
+      .getByRole("option", { name: /^Digest/ })
+      .click();
+    await page.getByLabel("every day").check();
+    await page.getByLabel("Channel", { exact: true }).selectOption({ label: "general" });
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect
+      .poll(() => last().innerText(), { timeout: 10_000 })
+      .toMatch(/Subscribed: .*general.*digest/s);
+  });
+
   it("fits a phone's screen", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const command of ["validator list", "network", "transfers", "help", "validator versions", "price"]) {

@@ -89,7 +89,8 @@ async function post(path: string, body: Deed | Turn): Promise<Outcome> {
 
 async function act(deed: Deed): Promise<Outcome> {
   const outcome = await post("/act", deed);
-  if (outcome.dialog && deed.do === "press") state.dialog = { shown: outcome.dialog, message: deed.message };
+  if (outcome.dialog && (deed.do === "press" || deed.do === "pick"))
+    state.dialog = { shown: outcome.dialog, message: deed.message };
   state.notice = outcome.error ?? "";
   update();
   return outcome;
