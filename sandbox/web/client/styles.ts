@@ -38,6 +38,8 @@ const ADDED = {
   `,
   "discord-modal": css`
     .discord-modal, .discord-modal-box, .discord-modal-root { max-width: calc(100vw - 16px) !important; min-width: 0 !important; box-sizing: border-box; }
+    .discord-modal-root { max-height: min(720px, 100dvh - 32px) !important; }
+    .discord-modal-slot-input-text { min-height: 0; overflow: hidden auto; }
     .discord-modal-content-container, .discord-modal-slot-input-text { max-width: 100%; box-sizing: border-box; }
   `,
   "discord-string-select-menu": css`
