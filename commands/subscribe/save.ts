@@ -49,7 +49,7 @@ interface Saved {
   readonly title: Markdown;
   readonly headline: Markdown;
   readonly described: readonly Markdown[];
-  /** What applies to it now. */
+  /** The feed's current state for it, such as vote requests that are already open. */
   readonly standing: readonly Markdown[];
 }
 

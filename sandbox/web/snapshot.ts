@@ -11,7 +11,7 @@ export interface Snapshot {
   readonly people: readonly Person[];
   readonly channels: readonly ShownChannel[];
   readonly messages: readonly Message[];
-  /** Names of the people for whom the bot is thinking. */
+  /** Names of the people who wait for an answer of the bot. */
   readonly thinking: readonly string[];
   readonly commands: readonly ShownCommand[];
   readonly roles: readonly { readonly id: string; readonly name: string }[];

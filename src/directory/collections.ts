@@ -22,7 +22,7 @@ const entrySchema = z.object({
   openedAt: timestampSchema.exactOptional(),
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
-  /** How a vote request changes the schedule of the network's next upgrade; null if it does not. Missing if it was not read. */
+  /** A vote request's change of the network's upgrade schedule; null if it changes nothing. Missing if the request was not read. */
   upgrade: z
     .object({
       upgradeAt: timestampSchema.nullable().exactOptional(),

@@ -101,7 +101,7 @@ describe("a channel with several subscriptions", () => {
     expect(textOf(saved)).toMatch(/Subscription changed.*new vote requests, votes.*Pings <@&/);
     expect(textOf(await ask("/subscribe list"))).toMatch(/new vote requests, votes/);
 
-    // What was left as it was is not chosen, and no role ends the pings.
+    // Settings that were left alone do not count as chosen. Without a role, the pings end.
     const last = await driver.submit(owner(), await openDialog(), { role: [], topics: ["new", "reminders"] });
     expect(textOf(last)).toMatch(/new vote requests, reminders \(12 h before each deadline\)/);
     expect(textOf(last)).not.toContain("Pings");

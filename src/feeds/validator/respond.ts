@@ -106,7 +106,7 @@ function createResponses(
         if (!acknowledged) return undefined;
         const { by } = acknowledged;
         if (by !== click.user.id && !mayAnswer(click, null)) {
-          const taker = by === null ? "whoever took it" : `<@${by}>`;
+          const taker = by === null ? "the person who took it" : `<@${by}>`;
           throw new PersonError(`Only ${taker}, or someone who can manage the server, can hand it back.`);
         }
         return { ...before, revision: before.revision + 1 };

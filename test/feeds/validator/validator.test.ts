@@ -102,7 +102,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("can be acknowledged by people with permission, and everyone sees by whom", async () => {
+  it("can be acknowledged by people with permission, and everyone sees their names", async () => {
     const { driver, people } = harness.discord;
     const [card] = told();
     if (!card) throw new Error("No card");
