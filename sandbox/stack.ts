@@ -28,6 +28,16 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+/** Size of a small ledger: fast to create, but its long lists have several pages. */
+export const SMALL = {
+  validators: 45,
+  parties: 120,
+  voteRequests: 25,
+  superValidators: 13,
+  updates: 60,
+  tokens: 3,
+};
+
 export interface StackOptions {
   readonly explorer?: SandboxExplorerOptions;
   /** Options of a second network, which has the same validators. */

@@ -1,19 +1,11 @@
 import { newDataDir } from "../sandbox/bot-process.js";
-import { makeStack, type Stack, type StackOptions } from "../sandbox/stack.js";
+import { makeStack, SMALL, type Stack, type StackOptions } from "../sandbox/stack.js";
 import { createLinks } from "../src/discord/links.js";
 import type { Log } from "../src/log.js";
 import { openFileStore } from "../src/storage/file-store.js";
 import { createState, type State } from "../src/storage/state.js";
 
-/** Size of a small ledger: fast to create, but its long lists have several pages. */
-export const SMALL = {
-  validators: 45,
-  parties: 120,
-  voteRequests: 25,
-  superValidators: 13,
-  updates: 60,
-  tokens: 3,
-};
+export { SMALL };
 
 /** The built bot, connected to the sandboxes of Discord and of the explorer. */
 export type Harness = Stack;

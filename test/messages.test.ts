@@ -98,7 +98,6 @@ const NOT_SHOWN: readonly string[] = [
   "Nobody gets alerts about this here any more.",
   "Only people who can manage the server can change its subscri",
   "Only people who can manage the server can respond to this al",
-  "Only people who can manage the server can set it up.",
   "Only people with the pinged role, or who can manage the serv",
   "Pick a channel, and try again.",
   "Several things have that name. Pick one of the suggestions a",

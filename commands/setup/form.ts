@@ -1,10 +1,9 @@
 import type { ModalSubmitInteraction } from "discord.js";
-import type { Subscription } from "../../src/delivery/collections.js";
-import { defaultsOf, type FeedDefinition } from "../../src/delivery/feed.js";
+import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
-import { LIMITS } from "../../src/discord/limits.js";
 import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
+import { capitalized } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { CHANNELS, settingFields } from "../subscribe/form.js";
 
@@ -15,23 +14,10 @@ const MAX_SUBJECTS = 25;
 /** Maximum length of the names in one dialog. */
 const MAX_TEXT = 2_000;
 
-/** Returns the settings that a dialog for a new subscription begins with. */
-export const newSubscription = (feed: FeedDefinition): Subscription => ({
-  ...defaultsOf(feed),
-  channelId: "",
-  feed: feed.name,
-  subject: null,
-  guildId: null,
-  userId: null,
-  forum: false,
-  tagId: null,
-  since: 0,
-});
-
 function subjectField(feed: FeedDefinition, value: string): FormField[] {
   const option = feed.subject?.option;
   if (!option) return [];
-  const label = `${option.name.charAt(0).toUpperCase()}${option.name.slice(1)}s`;
+  const label = `${capitalized(option.name)}s`;
   const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})`;
   return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
 }
@@ -41,7 +27,7 @@ function subjectField(feed: FeedDefinition, value: string): FormField[] {
  * @param subjects names or ids that are filled in
  */
 export function addForm(feed: FeedDefinition, channelId: string, subjects = ""): Form {
-  const settings = settingFields(newSubscription(feed), feed, Number.POSITIVE_INFINITY);
+  const settings = settingFields(draftOf(feed), feed);
   const isRequired = ({ name }: FormField) => feed.options[name]?.isRequired === true;
   const fields: FormField[] = [
     { name: CHANNEL, label: "Channel", kind: "channel", chosen: channelId, types: CHANNELS },
@@ -49,7 +35,7 @@ export function addForm(feed: FeedDefinition, channelId: string, subjects = ""):
     ...settings.filter(isRequired),
     ...settings.filter((each) => !isRequired(each)),
   ];
-  return { title: `Add ${feed.name}`, fields: fields.slice(0, LIMITS.modalFields) };
+  return { title: `Add ${feed.name}`, fields };
 }
 
 /** Returns the channel in a submitted dialog. @throws {PersonError} */

@@ -1,7 +1,7 @@
 import { SlashCommandBuilder } from "@discordjs/builders";
 import { PermissionFlagsBits } from "discord.js";
 import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
@@ -15,8 +15,8 @@ import { testSubscription } from "../subscribe/actions.js";
 import { chosenSettings } from "../subscribe/choice.js";
 import { settingsInForm } from "../subscribe/form.js";
 import { saved } from "../subscribe/save.js";
-import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
-import { addForm, channelIn, newSubscription, subjectsIn } from "./form.js";
+import { headline, managedServer, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
+import { addForm, channelIn, subjectsIn } from "./form.js";
 import { addButton, overview, testAllButton } from "./overview.js";
 
 /** Creates /setup, which shows everything that a server has set up. */
@@ -32,18 +32,11 @@ export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Net
   run: (interaction, services) => overview(serverOf(interaction), services, feeds),
 });
 
-/** Returns the server of a click. @throws {PersonError} if the person may not manage it */
-function managedServer({ guildId, memberPermissions }: Click): string {
-  if (!guildId || !memberPermissions?.has(PermissionFlagsBits.ManageGuild))
-    throw new PersonError("Only people who can manage the server can set it up.");
-  return guildId;
-}
-
-/** Saves the subscriptions that a dialog asks for. Returns what is told about them. @throws {PersonError} */
+/** Saves the subscriptions that a dialog asks for. Returns the result in lines. @throws {PersonError} */
 async function add(click: Click, feed: FeedDefinition, services: Network): Promise<readonly Markdown[]> {
   if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
   const place = await readPlace(services.rest, managedServer(click), channelIn(click));
-  const given = settingsInForm(click, feed, newSubscription(feed));
+  const given = settingsInForm(click, feed, draftOf(feed));
   const subjects = feed.subject?.option
     ? await subjectsIn(click, feed, services)
     : [feed.subject?.of?.(chosenSettings(given, feed, undefined)) ?? null];
@@ -65,7 +58,7 @@ async function add(click: Click, feed: FeedDefinition, services: Network): Promi
   return lines;
 }
 
-/** Requests a drill of each of a server's subscriptions. Returns what is told about it. */
+/** Requests a test announcement of each of a server's subscriptions. Returns the result in lines. */
 async function testAll(
   click: Click,
   services: Network,

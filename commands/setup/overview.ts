@@ -6,6 +6,7 @@ import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { capitalized } from "../../src/text/plain.js";
 import { subscriptionMenu } from "../subscribe/menu.js";
 import { headline, serverSubscriptions } from "../subscribe/subscription.js";
 
@@ -17,7 +18,7 @@ export const testAllButton = defineButton("setup-test", {});
 /** Subscriptions in the list; /subscribe list shows all of them. */
 const MAX_ROWS = 20;
 
-/** Returns a subscription in one line: where, what, whom it pings, and how it is doing. */
+/** Returns a line about a subscription: its channel, feed, role and state. */
 async function rowOf(
   { subscription, feed, of, network }: OwnedSubscription,
   shownBy: Network,
@@ -44,7 +45,7 @@ async function rowOf(
 const addMenu = (feeds: readonly FeedDefinition[]): Menu => ({
   placeholder: "Add…",
   choices: feeds.map(({ name, description }) => ({
-    label: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    label: capitalized(name),
     hint: description,
     to: buttonAddress(addButton, { feed: name }),
   })),

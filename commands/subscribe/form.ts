@@ -1,8 +1,9 @@
 import { ChannelType, type ModalSubmitInteraction } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type FeedOption, hasTopic, optionOf } from "../../src/delivery/feed.js";
-import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
+import { answersOf, type FormField } from "../../src/discord/forms.js";
 import { LIMITS } from "../../src/discord/limits.js";
+import { capitalized } from "../../src/text/plain.js";
 import { type GivenSettings, switchesOf } from "./choice.js";
 
 /** Types of channels that can be subscribed. */
@@ -26,8 +27,6 @@ const TOPICS = "topics";
 
 /** A description without its default, which a dialog shows as the value. */
 const plainDescription = (description: string): string => description.replace(/ \(default: .*\)$/, "");
-
-const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 /** Returns an option's value as a person would type it. */
 const typedText = <Value>(subscription: Subscription, name: string, option: FeedOption<Value>): string => {
@@ -67,11 +66,8 @@ function switchField(subscription: Subscription, feed: FeedDefinition): FormFiel
   return { name: TOPICS, label: "What to post", kind: "checks", options };
 }
 
-/**
- * Returns the fields for a subscription's settings, as many as fit into a dialog. The feed's options come before switches that
- * are no topics of it.
- */
-export function settingFields(subscription: Subscription, feed: FeedDefinition, most: number): FormField[] {
+/** Returns the fields for a subscription's settings. The feed's options come before switches that are no topics of it. */
+export function settingFields(subscription: Subscription, feed: FeedDefinition): FormField[] {
   const role: FormField = {
     name: ROLE,
     label: "Role to ping",
@@ -83,20 +79,13 @@ export function settingFields(subscription: Subscription, feed: FeedDefinition, 
     optionField(subscription, name, option),
   );
   const hasTopics = Object.keys(switchesOf(feed)).length > 0;
-  const fields = [
+  return [
     ...(hasTopics ? [switches] : []),
     ...(feed.isQuiet ? [] : [role]),
     ...options,
     ...(hasTopics ? [] : [switches]),
   ];
-  return fields.slice(0, most);
 }
-
-/** Returns the dialog that edits a subscription. */
-export const editForm = (subscription: Subscription, feed: FeedDefinition, title: string): Form => ({
-  title,
-  fields: settingFields(subscription, feed, LIMITS.modalFields),
-});
 
 /**
  * Returns the settings in a submitted dialog. A text that the person left as it was is not given.

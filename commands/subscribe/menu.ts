@@ -1,4 +1,4 @@
-import { PermissionFlagsBits, Routes } from "discord.js";
+import { Routes } from "discord.js";
 import * as z from "zod";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
@@ -15,11 +15,12 @@ import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { chosenSettings } from "./choice.js";
-import { editForm, settingsInForm } from "./form.js";
+import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
 import {
   described,
   headline,
+  managedServer,
   OPERATORS_OWN,
   servedOf,
   setupButton,
@@ -144,9 +145,8 @@ export function createSubscriptionButtons(
   feeds: readonly FeedDefinition[],
 ): readonly ButtonHandler<Network>[] {
   /** @throws {PersonError} if it is not there any more, or the person may not change it */
-  const find = async (wanted: Place, { guildId, memberPermissions }: Click, shownBy: Network) => {
-    if (!guildId || !memberPermissions?.has(PermissionFlagsBits.ManageGuild))
-      throw new PersonError("Only people who can manage the server can change its subscriptions.");
+  const find = async (wanted: Place, click: Click, shownBy: Network) => {
+    const guildId = managedServer(click);
     const { c, feed, id = null, network = shownBy.id } = wanted;
     const inChannel = await subscriptionsIn(c, guildId, { networks: shownBy.networks, feeds });
     const found = inChannel.find(
@@ -172,7 +172,8 @@ export function createSubscriptionButtons(
         const { subscription, feed, network } = (await find(wanted, click, services)).found;
         const { subject } = subscription;
         const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
-        return editForm(subscription, feed, ["Edit", feed.name, name].filter(Boolean).join(" · "));
+        const title = ["Edit", feed.name, name].filter(Boolean).join(" · ");
+        return { title, fields: settingFields(subscription, feed) };
       },
       async handle(wanted, click, services: Network) {
         const { found, guildId } = await find(wanted, click, services);

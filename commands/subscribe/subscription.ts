@@ -1,6 +1,7 @@
 import { ChannelType } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
+import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
@@ -21,6 +22,13 @@ export interface SubscribeServices extends Network {
 export interface Actor {
   readonly client: { readonly user: { readonly id: string } };
   readonly user: { readonly id: string };
+}
+
+/** Returns the server of a click. @throws {PersonError} if the person may not manage it */
+export function managedServer(click: Click): string {
+  if (!click.guildId || !mayAnswer(click, null))
+    throw new PersonError("Only people who can manage the server can change its subscriptions.");
+  return click.guildId;
 }
 
 /** Said of a subscription that the environment makes. */

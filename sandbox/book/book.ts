@@ -2,7 +2,7 @@ import type { Given } from "../discord/driver.js";
 import type { Channel, Message, User } from "../discord/world.js";
 import type { Ledger } from "../explorer/ledger.js";
 import type { Validator } from "../explorer/model.js";
-import { makeStack, type Stack } from "../stack.js";
+import { makeStack, SMALL, type Stack } from "../stack.js";
 import { pageOf, type Reader } from "./plain.js";
 
 /** Time at which the book begins, a Monday at noon. */
@@ -65,20 +65,12 @@ export async function writeBook(
   chapters: readonly ((book: Book) => Promise<void>)[],
   hasSecond = false,
 ): Promise<string> {
-  const size = {
-    validators: 45,
-    parties: 120,
-    voteRequests: 25,
-    superValidators: 13,
-    updates: 60,
-    tokens: 3,
-  };
   const place = await makeStack({
     clockAt: BEGINS_AT,
-    ...(hasSecond ? { second: { lively: false, size } } : {}),
+    ...(hasSecond ? { second: { lively: false, size: SMALL } } : {}),
     explorer: {
       lively: false,
-      size,
+      size: SMALL,
     },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,

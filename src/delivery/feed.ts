@@ -286,3 +286,16 @@ export const defaultsOf = ({ topics, options }: FeedDefinition): DefaultSettings
   thread: false,
   publish: false,
 });
+
+/** Returns a subscription to a feed with the default settings, as a person has not changed it yet. */
+export const draftOf = (feed: FeedDefinition, channelId = ""): Subscription => ({
+  ...defaultsOf(feed),
+  channelId,
+  feed: feed.name,
+  subject: null,
+  guildId: null,
+  userId: null,
+  forum: false,
+  tagId: null,
+  since: 0,
+});

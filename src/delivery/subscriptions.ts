@@ -8,7 +8,7 @@ import {
   subscriptionDocuments,
   subscriptionId,
 } from "./collections.js";
-import { defaultsOf, type FeedDefinition } from "./feed.js";
+import { draftOf, type FeedDefinition } from "./feed.js";
 
 /** Identifies a subscription: a channel, a feed, and a subject if the feed offers several. */
 export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject">;
@@ -79,17 +79,7 @@ function byPlaceAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subsc
   return index;
 }
 
-const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => ({
-  ...defaultsOf(feed),
-  channelId,
-  feed: feed.name,
-  subject: null,
-  guildId: null,
-  userId: null,
-  forum: false,
-  tagId: null,
-  since: 0,
-});
+const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => draftOf(feed, channelId);
 
 /**
  * Creates the subscriptions of a network: stored ones, and those from the environment.

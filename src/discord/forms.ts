@@ -39,13 +39,13 @@ export type FormField = FieldBase &
     | { readonly kind: "radio"; readonly options: readonly FormOption[] }
   );
 
-/** A dialog (Discord: 5 fields). */
+/** A dialog. It shows the first five fields (Discord: 5). */
 export interface Form {
   readonly title: string;
   readonly fields: readonly FormField[];
 }
 
-/** What a person answered, by field. A text field and a radio group have one value; the others have any number. */
+/** A person's answers by field name. A text field and a radio group have one value; the others have any number. */
 export type FormAnswers = ReadonlyMap<string, readonly string[]>;
 
 const optionsOf = (options: readonly FormOption[]) =>

@@ -1,8 +1,10 @@
 import { leavesOf, toJson, toRecord, toText } from "../explorer/values.js";
+import { capitalized } from "../text/plain.js";
 import { ACTIONS, type ActionRule, type FieldRule, OTHER_WORDS } from "./action-table.js";
 import { type ConfigChange, configChanges } from "./configuration.js";
 import { readable } from "./readable.js";
 import { UNITS, type Value, valueText } from "./units.js";
+import { upgradeSummary } from "./upgrades.js";
 
 /** A field of an action with its label, and its value in its unit. */
 export interface Fact {
@@ -51,7 +53,7 @@ const label = (path: string): string => {
     .filter((key) => !/^\d+$/.test(key) && key !== "value")
     .map((key) => readable(key).toLowerCase())
     .join(" ");
-  return pathWords.charAt(0).toUpperCase() + pathWords.slice(1);
+  return capitalized(pathWords);
 };
 
 const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
@@ -166,30 +168,6 @@ const NUMBER_WITH_UNIT = /^([\d.,]+)( \D+)$/;
 /** A label in the middle of a sentence. Abbreviations stay as they are. */
 const lowered = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
-
-/** Matches the path of the time of the network's next upgrade: the logical one, or the older kind. */
-const UPGRADE_TIME = /^nextScheduled(?:Logical)?SynchronizerUpgrade\.(?:upgradeTime|time)$/;
-
-const upgradeDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
-const upgradeTime = (at: number): string =>
-  `${upgradeDay.format(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
-
-const timeIn = (value: Value | null): number | undefined =>
-  value && "time" in value ? value.time : undefined;
-
-/** Returns a summary if the changes set, move or remove the time of the network's next upgrade. */
-function upgradeSummary(changes: readonly ConfigChange[]): ActionSummary | null {
-  const times = changes.filter(({ path }) => UPGRADE_TIME.test(path));
-  const set = times.find(({ to }) => timeIn(to) !== undefined) ?? times[0];
-  const [before, after] = [timeIn(set?.from ?? null), timeIn(set?.to ?? null)];
-  if (!set || (before === undefined && after === undefined)) return null;
-  const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
-  const more = otherCount > 0 ? ` + ${otherCount} more` : "";
-  if (after === undefined) return [`Network upgrade of ${upgradeDay.format(before)} cancelled${more}`];
-  return before === undefined
-    ? [`Network upgrade: transactions pause on ${upgradeTime(after)}${more}`]
-    : [`Network upgrade moved: transactions pause on ${upgradeTime(after)}${more}`];
-}
 
 /** Changes that a summary names if there are more than two. */
 const MAX_SUMMARIZED = 2;

@@ -1,5 +1,6 @@
 import { toDecimal, toRecord, toText } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
+import { capitalized } from "../text/plain.js";
 import { CONFIG_FIELDS } from "./configuration-fields.js";
 import { readable } from "./readable.js";
 import { toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
@@ -113,7 +114,7 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
 /** Returns a label for an unknown field, made from its path. */
 function otherwise(path: readonly Step[]): string {
   const pathWords = path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · ");
-  return pathWords.charAt(0).toUpperCase() + pathWords.slice(1);
+  return capitalized(pathWords);
 }
 
 /** Returns the label of a field and the unit of its value. */

@@ -1,4 +1,4 @@
-import type { Action } from "./actions.js";
+import type { ConfigChange } from "./configuration.js";
 import type { Value } from "./units.js";
 
 /** The network's next upgrade, as the ledger's rules schedule it. */
@@ -31,8 +31,27 @@ const TIMES: readonly (readonly [name: keyof UpgradeChange, path: RegExp])[] = [
 
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
-/** Returns how an action changes the schedule of the next upgrade; null if it does not. */
-export function upgradeIn({ changes }: Pick<Action, "changes">): UpgradeChange | null {
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+const pauseWords = (at: number): string =>
+  `transactions pause on ${dayFormat.format(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
+
+/** Returns a summary if the changes of a configuration set, move or remove the time of the next upgrade. */
+export function upgradeSummary(changes: readonly ConfigChange[]): readonly [string] | null {
+  const times = changes.filter(({ path }) =>
+    TIMES.some(([name, at]) => name === "upgradeAt" && at.test(path)),
+  );
+  // The older kind may be removed while the newer one is set.
+  const change = times.find(({ to }) => timeIn(to) !== null) ?? times[0];
+  const [before, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
+  const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
+  const more = otherCount > 0 ? ` + ${otherCount} more` : "";
+  if (after !== null)
+    return [`Network upgrade${before === null ? "" : " moved"}: ${pauseWords(after)}${more}`];
+  return before === null ? null : [`Network upgrade of ${dayFormat.format(before)} cancelled${more}`];
+}
+
+/** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */
+export function upgradeIn({ changes }: { readonly changes: readonly ConfigChange[] }): UpgradeChange | null {
   const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = {};
   for (const [name, path] of TIMES) {
     const found = changes.find((each) => path.test(each.path));

@@ -18,7 +18,7 @@ import {
   md,
   timestamp,
 } from "../text/markdown.js";
-import { cut } from "../text/plain.js";
+import { capitalized, cut } from "../text/plain.js";
 import { MINUTE } from "../util/units.js";
 import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
@@ -136,7 +136,7 @@ export function agedList<T>(
   reading: Reading<Slice<T>>,
   { thing, order, toRow, menus, turned }: AgedList<T>,
 ): View {
-  const thingsName = `${thing.charAt(0).toUpperCase()}${thing.slice(1)}s`;
+  const thingsName = `${capitalized(thing)}s`;
   const { data } = reading;
   return {
     title: md`${thingsName}, ${ORDERS[order]}`,

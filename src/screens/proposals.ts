@@ -7,7 +7,7 @@ import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-reques
 import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, countedWords, type Markdown, md } from "../text/markdown.js";
-import { cut } from "../text/plain.js";
+import { capitalized, cut } from "../text/plain.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Menu, Screen } from "./view.js";
@@ -46,8 +46,6 @@ const kindOf = (each: VoteRequestListItem, names: Names) =>
   names.kindOf({ ...each, identity: identityOf(each) });
 
 type ProposalListParameters = ParametersOf<"proposals">;
-
-const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 /** The available lists, by their `status` parameter. */
 const LISTS = {

@@ -16,6 +16,9 @@ export function clean(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "").replace(STACKED, "$1");
 }
 
+/** Returns words with a capital first letter. */
+export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+
 /** Cuts a text to at most `most` UTF-16 units, without splitting a code point. A text that was cut ends with "…". */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
