@@ -1,9 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createCommands } from "../commands/index.js";
 import { messagesBook } from "../sandbox/book/index.js";
+import {
+  APPENDIX,
+  appendixTo,
+  missingIn,
+  refusalsInSource,
+  sentencesInSource,
+} from "../sandbox/book/sentences.js";
 import { feeds } from "../src/feeds/index.js";
 import { createNetworkChoices } from "../src/networks/choices.js";
 import { newState } from "./harness.js";
@@ -28,59 +35,27 @@ it("docs/messages.md shows an answer for each command", () => {
   expect(paths.filter((path) => !new RegExp(`^### \`${path}[\` ]`, "m").test(book))).toEqual([]);
 });
 
-const PLACEHOLDER = /\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}/g;
+/** The part of the book that scenes wrote. */
+const [played = ""] = book.split(`\n${APPENDIX}\n`);
+const beginnings = (texts: readonly string[]) => [...new Set(texts.map((text) => text.slice(0, 60)))].sort();
 
-/** Returns a pattern that finds a text of the source in the book, without its Markdown. */
-const patternOf = (text: string): RegExp =>
-  new RegExp(
-    text
-      .replaceAll("\\`", "")
-      .replace(/<[#@&]+(\$\{[^}]*\})>/g, "$1")
-      .replace(/[`]|\*\*/g, "")
-      .split(PLACEHOLDER)
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*"),
-  );
-
-/** Templates of messages with at least four words. */
-const sentences = ["src/feeds", "src/screens", "src/discord", "commands"]
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((name) => `${folder}/${name}`),
-  )
-  .filter((path) => path.endsWith(".ts"))
-  .flatMap((path) => [...read(path).matchAll(/md`((?:[^`\\]|\\.)*)`/g)].map(([, text = ""]) => text))
-  // A template that contains another one is cut off at its quote.
-  .filter((text) => !text.replace(PLACEHOLDER, "").includes("${"))
-  .filter((text) => (text.replace(PLACEHOLDER, "").match(/[A-Za-z']+/g) ?? []).length >= 4);
-
-it("docs/messages.md shows each sentence, except those of rare states", () => {
+it("docs/messages.md plays each sentence in a scene, except those of rare states", () => {
+  const sentences = sentencesInSource();
   expect(sentences.length).toBeGreaterThan(150);
-  const missing = sentences
-    .map((text) => text.replace(/^-# /, "").split("\\n")[0] ?? "")
-    .filter((text) => !patternOf(text).test(book))
-    .map((text) => text.replace(PLACEHOLDER, "…").slice(0, 60));
-  expect([...new Set(missing)].sort()).toEqual(RARE.toSorted());
+  expect(beginnings(missingIn(played, sentences))).toEqual(RARE.toSorted());
 });
 
-/** Sentences of all expected errors in the source */
-const refusals = ["src", "commands"]
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((name) => `${folder}/${name}`),
-  )
-  .filter((path) => path.endsWith(".ts"))
-  .flatMap((path) => [...read(path).matchAll(/PersonError\(((?:[^()]|\([^()]*\))*)\)/g)])
-  .flatMap(([, given = ""]) => [...given.matchAll(/"((?:[^"\\]|\\.){12,})"|`((?:[^`\\]|\\.){12,})`/g)])
-  .map(([, plain, template]) => plain ?? template ?? "");
-
-it("docs/messages.md shows each refusal, except those that need more than a person and a command", () => {
+it("docs/messages.md plays each refusal, except those that need more than a person and a command", () => {
+  const refusals = refusalsInSource();
   expect(refusals.length).toBeGreaterThan(40);
-  const missing = refusals
-    .filter((text) => !patternOf(text).test(book))
-    .map((text) => text.replace(PLACEHOLDER, "…").slice(0, 60));
-  expect([...new Set(missing)].sort()).toEqual(NOT_SHOWN.toSorted());
+  expect(beginnings(missingIn(played, refusals))).toEqual(NOT_SHOWN.toSorted());
 });
 
-/** Beginnings of refusals that the book does not show, because they need a race, a limit or a change in the meantime. */
+it("docs/messages.md lists each sentence that no scene shows", () => {
+  expect(book.slice(played.length + 1)).toBe(appendixTo(played));
+});
+
+/** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
   "<#…> already has that subscription. Edit or remove it instea",
   "<#…> already has … subscriptions to …, which is the maximum ",
@@ -121,7 +96,7 @@ const NOT_SHOWN: readonly string[] = [
   "… of … were added. …",
 ];
 
-/** The beginnings of sentences that the book does not show: they need a state that is rare, or that one sandbox does not have. */
+/** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
   " Votes are incomplete for … more.",
   "**Action:** some details changed. Press “Details” to see it ",

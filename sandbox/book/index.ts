@@ -2,6 +2,7 @@ import { asking } from "./asking.js";
 import { writeBook } from "./book.js";
 import { hardCases } from "./hard-cases.js";
 import { rarely } from "./rarely.js";
+import { appendixTo } from "./sentences.js";
 import { settingUp } from "./setting-up.js";
 import { telling } from "./telling.js";
 
@@ -18,5 +19,6 @@ export async function messagesBook(): Promise<string> {
     writeBook([rarely]),
     writeBook([hardCases], true),
   ]);
-  return `${HEAD}\n${parts.join("\n")}`;
+  const played = `${HEAD}\n${parts.join("\n")}`;
+  return `${played}\n${appendixTo(played)}`;
 }
