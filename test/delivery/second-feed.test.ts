@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -31,6 +31,17 @@ describe("a feed defined outside src/", () => {
     const env = { DATA_DIR: dataDir, TIDES_FILE: file, GOVERNANCE_POLL_SECONDS: "1" };
     bot = startBotProcess(botEnvironment(discord, explorer, env), offset, MAIN, TSX);
     await bot.ready(30_000);
+  };
+  /** Returns the state from a copy of its folder, because the bot holds the lock. */
+  const copiedState = async () => {
+    const copy = newDataDir();
+    cpSync(dataDir, copy, { recursive: true });
+    const store = openFileStore(copy);
+    try {
+      return await exportState(store);
+    } finally {
+      await store.close();
+    }
   };
   const read = (channel: Channel) =>
     discord.world.read(channel).map((message) => ({ message, text: textOf(message) }));
@@ -133,11 +144,13 @@ describe("a feed defined outside src/", () => {
     const gulf = { place: "Gulf", height: 5, reading: 1, over: false };
     sea(reef, { place: "Bay", height: 4, reading: 2, over: true }, gulf);
     await until(plain, /High tide at Gulf/);
+    // The messages of removed subscriptions are closed in the background.
+    await expect
+      .poll(async () => (await copiedState()).collections.farewells ?? {}, { timeout: 20_000 })
+      .toEqual({});
     await bot.stop();
 
-    const store = openFileStore(dataDir);
-    const stored = await exportState(store);
-    await store.close();
+    const stored = await copiedState();
     const idsIn = (name: string) => Object.keys(stored.collections[name] ?? {});
     expect(idsIn("tide-swimmers")).toEqual([`Harbour/${owner.id}`]);
     expect(stored.collections["tide-guards"]).toMatchObject({ Harbour: { userId: null } });
