@@ -44,6 +44,10 @@ describe("a vote on the network's next upgrade", () => {
         REQUESTS_PER_PERSON: "1000",
       }),
     });
+    // Requests that are open at the first read are not announced.
+    const reads = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    await harness.discord.world.until(() => reads() > 2, "the first polls", 20_000);
   });
   afterAll(() => harness.close());
 
