@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { defineCalendar } from "../../delivery/calendar.js";
 import { type DocumentOf, defineCollection, type StoredFields } from "../../storage/collection.js";
 
 const timestampSchema = z.number();
@@ -96,21 +97,6 @@ const voterSchema = z.object({
   unusedSince: timestampSchema.exactOptional(),
 });
 
-/** An event in a server's calendar, for one vote request. */
-const calendarEvent = z.object({
-  guildId: z.string(),
-  /** Key of the vote request. */
-  key: z.string(),
-  name: z.string(),
-  endsAt: timestampSchema,
-  /** Missing until Discord has confirmed that the event was created. */
-  eventId: z.string().exactOptional(),
-  startsAt: timestampSchema.exactOptional(),
-  /** True if a person deleted it. It is not created again. */
-  isGone: z.boolean().exactOptional(),
-  notBefore: timestampSchema.exactOptional(),
-});
-
 /** Field names of version 1, and their current names. */
 const OLD_FIELDS = { missing: "missedReads", flips: "unconfirmedVotes", due: "needsDetail" } as const;
 
@@ -149,15 +135,9 @@ export const representatives = defineCollection({
 });
 
 /** Scheduled events of servers, by server and vote request. */
-export const calendarEvents = defineCollection({
-  name: "calendar",
-  schema: calendarEvent,
-  lifetime: "until its vote request has ended",
-});
+export const calendarEvents = defineCalendar("calendar", "until its vote request has ended");
 
 /** A vote request's last known state. */
 export type TrackedVoteRequest = DocumentOf<typeof trackedVoteRequests>;
 /** A member or role that represents a super validator in a server. */
 export type Representative = DocumentOf<typeof representatives>;
-/** An event in a server's calendar. */
-export type CalendarEvent = DocumentOf<typeof calendarEvents>;

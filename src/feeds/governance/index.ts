@@ -1,3 +1,4 @@
+import { createCalendar } from "../../delivery/calendar.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
@@ -5,7 +6,7 @@ import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { outcomeKnown } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
-import { createCalendar } from "./calendar.js";
+import { calendarServers, voteCalendar } from "./calendar.js";
 import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
 import { definition } from "./definition.js";
 import {
@@ -128,26 +129,20 @@ export const governance: FeedModule = {
       pollMs,
       now,
     });
-    const keepCalendar = createCalendar({
-      rest,
-      state,
-      lease,
-      requests,
-      superValidators,
-      names,
-      renderer,
-      log,
-      now,
-    });
+    const keepCalendar = createCalendar(
+      { rest, state, lease, log, now },
+      voteCalendar({ requests, superValidators, names, renderer, now }),
+    );
     let forgotAt = Number.NEGATIVE_INFINITY;
     return {
       feed,
       poll,
       reread: requests.reread,
       async keep(audience) {
-        await keepCalendar(audience);
+        const subscribed = await audience.subscriptions();
+        await keepCalendar(calendarServers(subscribed));
         if (ageOf(forgotAt, now()) < DAY) return;
-        await forgetVoters(state, await audience.subscriptions(), now());
+        await forgetVoters(state, subscribed, now());
         forgotAt = now();
       },
     };

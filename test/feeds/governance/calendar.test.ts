@@ -5,13 +5,12 @@ import { createScheduledEvent, deleteScheduledEvent } from "../../../sandbox/dis
 import { startSandboxDiscord } from "../../../sandbox/discord/server.js";
 import type { Channel, ScheduledEvent } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
-import { defaultsOf } from "../../../src/delivery/feed.js";
+import { createCalendar } from "../../../src/delivery/calendar.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
 import { createExplorerService } from "../../../src/explorer/service.js";
-import { createCalendar } from "../../../src/feeds/governance/calendar.js";
-import { governance } from "../../../src/feeds/governance/index.js";
+import { voteCalendar } from "../../../src/feeds/governance/calendar.js";
 import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
 import { createCache } from "../../../src/storage/cache.js";
 import { LeaseLost } from "../../../src/storage/lease.js";
@@ -168,30 +167,23 @@ it("creates no calendar event if the process was frozen until its lease expired"
   });
   /** True if this process still holds its lease after it has recorded the event. */
   let isHeld = false;
-  const keep = createCalendar({
-    rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
-    state,
-    lease: { validUntil: () => Date.now() + (isHeld ? HOUR : -1) },
-    requests,
-    superValidators: async () => 13,
-    names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
-    renderer: createRenderer(newLinks()),
-    log: quiet,
-    now: Date.now,
-  });
-  const subscription = {
-    ...defaultsOf(governance.definition),
-    topics: { calendar: true },
-    channelId: discord.channels.governance.id,
-    feed: governance.definition.name,
-    subject: null,
-    guildId: discord.guild.id,
-    userId: null,
-    forum: false,
-    tagId: null,
-    since: 0,
-  };
-  const subscribers = { subscriptions: async () => [subscription], isHeard: async () => true };
+  const keep = createCalendar(
+    {
+      rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
+      state,
+      lease: { validUntil: () => Date.now() + (isHeld ? HOUR : -1) },
+      log: quiet,
+      now: Date.now,
+    },
+    voteCalendar({
+      requests,
+      superValidators: async () => 13,
+      names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+      renderer: createRenderer(newLinks()),
+      now: Date.now,
+    }),
+  );
+  const subscribers = new Set([discord.guild.id]);
   const made = () => discord.world.scheduledEvents.get(discord.guild.id) ?? [];
   await expect(keep(subscribers)).rejects.toThrow(LeaseLost);
   expect(made()).toEqual([]);

@@ -1,0 +1,275 @@
+import {
+  type APIGuildScheduledEvent,
+  type APIUser,
+  GuildScheduledEventEntityType,
+  GuildScheduledEventPrivacyLevel,
+  GuildScheduledEventStatus,
+  type REST,
+  type RESTPatchAPIGuildScheduledEventJSONBody,
+  type RESTPostAPIGuildScheduledEventJSONBody,
+  Routes,
+} from "discord.js";
+import * as z from "zod";
+import { DISCORD, hasCode } from "../discord/errors.js";
+import { problemOf } from "../discord/problems.js";
+import type { Log } from "../log.js";
+import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
+import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
+import { StateError } from "../storage/store.js";
+import { believed } from "../util/clock.js";
+import { lazy } from "../util/single-flight.js";
+import { withDeadline } from "../util/timeouts.js";
+import { HOUR, MINUTE } from "../util/units.js";
+
+const timestampSchema = z.number();
+
+/** An event in a server's calendar, for one subject of a feed. */
+const calendarEvent = z.object({
+  guildId: z.string(),
+  /** Key of the subject. */
+  key: z.string(),
+  name: z.string(),
+  endsAt: timestampSchema,
+  /** Missing until Discord has confirmed that the event was created. */
+  eventId: z.string().exactOptional(),
+  startsAt: timestampSchema.exactOptional(),
+  /** True if a person deleted it. It is not created again. */
+  isGone: z.boolean().exactOptional(),
+  notBefore: timestampSchema.exactOptional(),
+});
+
+/** Defines the collection of a feed's scheduled events, by server and subject. */
+export const defineCalendar = (name: string, lifetime: string) =>
+  defineCollection({ name, schema: calendarEvent, lifetime });
+
+/** An event in a server's calendar. */
+type CalendarEvent = DocumentOf<ReturnType<typeof defineCalendar>>;
+
+/**
+ * Maximum number of events per server, nearest deadlines first. Discord allows 100 per server, including
+ * those of people and other bots.
+ */
+const MAX_EVENTS = 50;
+/** Maximum number of requests to Discord per server and run. */
+const MAX_CHANGES = 5;
+/** Events that would begin or end sooner than this are not created, in ms. */
+const SOON_MS = 2 * MINUTE;
+/** Delay before a retry after Discord has refused an event, in ms. */
+const REFUSED_MS = HOUR;
+/** The desired state of an event. */
+export interface WantedEvent {
+  /** Key of its subject. */
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  /** Epoch ms. */
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+/** A feed's subjects that have events. */
+export interface CalendarSource {
+  readonly collection: CollectionDefinition<CalendarEvent>;
+  /** Place of the events, in words. */
+  readonly location: string;
+  /** Returns the events that each server should have, and the keys of all open subjects. */
+  wanted(): Promise<{ readonly events: readonly WantedEvent[]; readonly openKeys: ReadonlySet<string> }>;
+  /** Returns the text in a description by which the subject's event is found. Empty if it is unknown. */
+  markOf(key: string): Promise<string>;
+}
+
+interface CalendarDeps {
+  /** Client without retries. Failed requests are repeated at the next run. */
+  readonly rest: REST;
+  readonly state: LeasedState;
+  readonly lease: Pick<Lease, "validUntil">;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/**
+ * Keeps a feed's events in the calendars of servers. An event is stored before it is created. A
+ * stored event without Discord's id is looked up at Discord first. An event that a person deleted is not created again.
+ */
+export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
+  const { rest, state, lease, log, now } = deps;
+  const calendar = state.open(source.collection);
+  const botUserId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+
+  const timesOf = ({ startsAt, endsAt }: WantedEvent) => ({
+    scheduled_start_time: new Date(Math.max(startsAt, now() + SOON_MS)).toISOString(),
+    scheduled_end_time: new Date(endsAt).toISOString(),
+  });
+
+  /** Finds an event at Discord that was stored, and may have been created. */
+  const findEvent = async (guildId: string, key: string): Promise<APIGuildScheduledEvent | undefined> => {
+    const mark = await source.markOf(key);
+    // Every description contains the empty string.
+    if (mark === "") return undefined;
+    const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
+    const ownUserId = await botUserId();
+    return events.find((each) => each.creator_id === ownUserId && each.description?.includes(mark));
+  };
+
+  const makeEvent = async (guildId: string, wanted: WantedEvent): Promise<APIGuildScheduledEvent> => {
+    const eventBody: RESTPostAPIGuildScheduledEventJSONBody = {
+      name: wanted.name,
+      description: wanted.description,
+      ...timesOf(wanted),
+      entity_type: GuildScheduledEventEntityType.External,
+      privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
+      entity_metadata: { location: source.location },
+    };
+    const remainingMs = lease.validUntil() - now();
+    // Discord has no nonce for events. A process that was suspended after it stored the event must not create
+    // it, because the process that took over may have done so.
+    if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
+    return withDeadline(
+      remainingMs,
+      undefined,
+      async (signal) =>
+        (await rest.post(Routes.guildScheduledEvents(guildId), {
+          body: eventBody,
+          signal,
+        })) as APIGuildScheduledEvent,
+    );
+  };
+
+  const patch = (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) =>
+    rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body });
+
+  const storeEvent = (id: string, event: CalendarEvent | undefined) =>
+    state.commit([event ? calendar.put(id, event) : calendar.delete(id)]);
+
+  const create = async (
+    id: string,
+    guildId: string,
+    wanted: WantedEvent,
+    known: CalendarEvent | undefined,
+  ) => {
+    const { key, name, endsAt } = wanted;
+    const begun: CalendarEvent = { guildId, key, name, endsAt };
+    const isInterrupted = known !== undefined && known.eventId === undefined;
+    if (!isInterrupted) await storeEvent(id, begun);
+    const foundEvent = isInterrupted ? await findEvent(guildId, key) : undefined;
+    const event = foundEvent ?? (await makeEvent(guildId, wanted));
+    await storeEvent(id, {
+      ...begun,
+      // An event that was found may have an earlier deadline. The next run moves it.
+      ...(foundEvent ? { endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt } : {}),
+      eventId: event.id,
+      startsAt: Date.parse(event.scheduled_start_time),
+    });
+  };
+
+  const moveEvent = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
+    const { eventId = "", startsAt = 0, guildId } = event;
+    const eventTimes = timesOf(wanted);
+    // If the event has begun, only its end can be moved.
+    const moved = startsAt > now() ? eventTimes : { scheduled_end_time: eventTimes.scheduled_end_time };
+    await patch(guildId, eventId, {
+      name: wanted.name,
+      description: wanted.description,
+      ...moved,
+    });
+    const beginsAt = startsAt > now() ? Date.parse(eventTimes.scheduled_start_time) : startsAt;
+    await storeEvent(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
+  };
+
+  /** Ends an event whose subject is over. An event that has begun is completed, any other is canceled. */
+  const endEvent = async (id: string, event: CalendarEvent) => {
+    const { guildId, key, endsAt, isGone } = event;
+    if (!isGone && endsAt > now()) {
+      try {
+        // An event may have been created even if its id was not stored.
+        const foundEvent = event.eventId === undefined ? await findEvent(guildId, key) : undefined;
+        const eventId = event.eventId ?? foundEvent?.id;
+        const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
+        const { Completed, Canceled } = GuildScheduledEventStatus;
+        if (eventId !== undefined)
+          await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
+      } catch (error) {
+        // The event was deleted or has ended, or the bot has left the server.
+        if (!isRefusal(error)) throw error;
+      }
+    }
+    await storeEvent(id, undefined);
+  };
+
+  /** Creates or updates an event. Returns true if a request was sent. */
+  const settle = async (
+    guildId: string,
+    wanted: WantedEvent,
+    known: CalendarEvent | undefined,
+  ): Promise<boolean> => {
+    const id = calendarId(guildId, wanted.key);
+    if (known?.isGone || believed(known?.notBefore ?? 0, now(), REFUSED_MS) > now()) return false;
+    if (known?.eventId !== undefined && known.name === wanted.name && known.endsAt === wanted.endsAt)
+      return false;
+    try {
+      // An event that has ended is replaced by one for the next deadline.
+      if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
+      else await create(id, guildId, wanted, known);
+    } catch (error) {
+      if (known && hasCode(error, DISCORD.unknownScheduledEvent))
+        await storeEvent(id, { ...known, isGone: true });
+      else if (isRefusal(error)) {
+        log.warn({ err: error, guild: guildId }, "Discord refused a calendar event; retrying in an hour");
+        const { key, name, endsAt } = wanted;
+        await storeEvent(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
+      } else throw error;
+    }
+    return true;
+  };
+
+  const serve = async (
+    guildId: string,
+    isWanted: boolean,
+    wanted: readonly WantedEvent[],
+    open: ReadonlySet<string>,
+    known: ReadonlyMap<string, CalendarEvent>,
+  ) => {
+    let changes = 0;
+    for (const [id, event] of known) {
+      const isOpen = open.has(event.key);
+      // A deleted event is remembered while its subject is open.
+      if (event.guildId !== guildId || (isOpen && (isWanted || event.isGone)) || changes >= MAX_CHANGES)
+        continue;
+      await endEvent(id, event);
+      changes += 1;
+    }
+    for (const each of isWanted ? wanted : []) {
+      if (changes >= MAX_CHANGES) return;
+      if (await settle(guildId, each, known.get(calendarId(guildId, each.key)))) changes += 1;
+    }
+  };
+
+  /** Updates the calendars of these servers, and ends the events of all others. */
+  return async (guilds: ReadonlySet<string>): Promise<void> => {
+    const knownEvents = await calendar.list();
+    if (guilds.size === 0 && knownEvents.size === 0) return;
+    const { events, openKeys } = await source.wanted();
+    const wantedEvents = events
+      .filter(({ endsAt }) => endsAt >= now() + 2 * SOON_MS)
+      .toSorted((a, b) => a.endsAt - b.endsAt)
+      .slice(0, MAX_EVENTS);
+    const servedGuilds = new Set([...guilds, ...[...knownEvents.values()].map(({ guildId }) => guildId)]);
+    const runs = [...servedGuilds].map((guildId) =>
+      serve(guildId, guilds.has(guildId), wantedEvents, openKeys, knownEvents),
+    );
+    for (const run of await Promise.allSettled(runs)) {
+      if (run.status === "fulfilled") continue;
+      if (run.reason instanceof LeaseLost || run.reason instanceof StateError) throw run.reason;
+      log.warn({ err: run.reason }, "A calendar could not be updated; retrying");
+    }
+  };
+}
+
+/** True if Discord would refuse the same request again. */
+const isRefusal = (error: unknown): boolean => {
+  const problem = problemOf(error);
+  return problem !== "unknown" && problem !== "refused-for-now";
+};
+
+/** Returns an event's id in the state. */
+const calendarId = (guildId: string, key: string): string => `${guildId}/${key}`;
