@@ -68,6 +68,8 @@ export interface Community {
   readonly voterName: string;
   /** Channels that are subscribed to new validators. */
   readonly newcomers: readonly string[];
+  /** The channel that is subscribed to upgrades, and to nothing about validators. */
+  readonly upgrades: string;
   /** Writes of the initial subscriptions. */
   readonly writes: readonly Write[];
   /** Returns the write that makes the person watch a vote request. */
@@ -191,7 +193,7 @@ export function createCommunity(
     writes.push(
       subscription(channelId, "digest", null, { every, on: "monday", at: time, zone: "Europe/Berlin" }),
     );
-  writes.push(subscription(fourth, "newcomers", null));
+  writes.push(subscription(fourth, "newcomers", null), subscription(fourth, "upgrades", null));
 
   return {
     ownerId: owner.id,
@@ -205,6 +207,7 @@ export function createCommunity(
     mapped,
     guildId: guild.id,
     newcomers: [fourth],
+    upgrades: fourth,
     writes,
     watchProposal(identity, title, now) {
       governance.push({ channelId: direct, only: { title, since: now }, before: [DAY], votes: false });

@@ -98,7 +98,7 @@ export class SimulatedExplorer {
   #datedNow(json: unknown): unknown {
     const told = windowAt(this.#history.lags, this.#clock.now)?.from ?? this.#clock.now;
     if (typeof json !== "object" || json === null) return json;
-    if ("latestRound" in json) return { ...json, latestRound: Math.floor(told / (10 * MINUTE)) };
+    if ("latestRound" in json) return { ...json, latestRound: roundAt(this.#history, told) };
     const { content } = json as { content?: object[] };
     return {
       ...json,
@@ -171,6 +171,12 @@ function toJson(value: unknown): unknown {
   for (const [key, each] of Object.entries(value)) if (each !== undefined) copy[key] = toJson(each);
   return copy;
 }
+
+/** Returns the newest round at a time. */
+const roundAt = ({ standstills }: History, at: number): number => {
+  const lostMs = standstills.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(at, to) - from), 0);
+  return Math.floor((at - lostMs) / (10 * MINUTE));
+};
 
 /** Returns a validator that runs the newest version. */
 const newestOf = ({ spreads }: History, at: number): number =>

@@ -1,5 +1,6 @@
 import { listScheduledEvents } from "../sandbox/discord/scheduled-events.js";
 import type { World } from "../sandbox/discord/world.js";
+import { upgradeMotion, upgradeSetting } from "../sandbox/explorer/actions.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import type { Click } from "../src/discord/clicks.js";
@@ -34,6 +35,12 @@ interface NetworkDeps {
   readonly front: () => Front | undefined;
 }
 
+/** Returns the action that sets the network's upgrade, or removes one. */
+const upgradeAction = (upgradeAt: number | null, removedAt: number): unknown =>
+  upgradeAt === null
+    ? upgradeMotion(upgradeSetting(removedAt), {}).actionConfig
+    : upgradeMotion({}, upgradeSetting(upgradeAt)).actionConfig;
+
 /** Plays a network's ledger and community through a history, and collects the evidence for the judges. */
 export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messages" | "down">> {
   const { clock, history, explorer, discord, store, random, prefix, label } = deps;
@@ -63,6 +70,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     status,
     isWatched,
     isStuck,
+    upgradeAt,
     ...each
   }: Motion) => {
     const find = () => ledger.voteRequests.find((request) => request.title === title);
@@ -71,6 +79,9 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       const opened = ledger.openVoteRequest({
         title,
         motion: "feature",
+        ...(upgradeAt === undefined
+          ? {}
+          : { actionConfig: upgradeAction(upgradeAt, effectiveAt ?? voteBefore) }),
         lastsMs: voteBefore - each.at,
         effectiveInMs,
       });

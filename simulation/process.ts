@@ -61,7 +61,14 @@ export const NETWORKS = [
 ] as const;
 
 /** Collections that feeds write together with their events. */
-const NEWS: ReadonlySet<string> = new Set(["alerts", "requests", "validators", "price-watches"]);
+const NEWS: ReadonlySet<string> = new Set([
+  "alerts",
+  "requests",
+  "validators",
+  "price-watches",
+  "upgrades",
+  "standstills",
+]);
 
 interface ProcessDeps {
   readonly clock: VirtualClock;

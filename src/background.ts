@@ -18,6 +18,7 @@ import { ExplorerError } from "./explorer/errors.js";
 import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
+import { createRoundsReader } from "./ledger/rounds.js";
 import type { Log } from "./log.js";
 import { createVitals } from "./ops/vitals.js";
 import { type Lease, type LeasedState, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
@@ -246,12 +247,19 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     ended: ending.signal,
   });
   const newestOnly = explorer.for("background", { maxAgeMs: 0 });
+  const followers = new Set(
+    deps.feeds.flatMap(({ definition, followsRounds }) => (followsRounds ? [definition.name] : [])),
+  );
+  const readNewestRound = createRoundsReader(newestOnly, state, now);
+  const readRounds = async () =>
+    readNewestRound((await subscriptions.all()).some(({ feed }) => followers.has(feed)));
   const jobs = [
     ...runningFeeds.flatMap(feedJobs),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
     job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
+    job(readRounds, polls.watchPollSeconds * SECOND, "reading of the rounds"),
     job(fillDirectory, DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     outbox,

@@ -5,6 +5,7 @@ import { registrations } from "../src/discord/registration.js";
 import { feeds, withOperator } from "../src/feeds/index.js";
 import { activities, rhythms } from "../src/ledger/network-rhythm.js";
 import { priceSamples } from "../src/ledger/price-history.js";
+import { rounds } from "../src/ledger/rounds.js";
 import { networkChoices } from "../src/networks/choices.js";
 import { longIds } from "../src/storage/id-keys.js";
 import { leases } from "../src/storage/lease.js";
@@ -19,6 +20,7 @@ export const allCollections = [
   activities,
   rhythms,
   priceSamples,
+  rounds,
   networkChoices,
   registrations,
   longIds,

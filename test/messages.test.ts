@@ -57,6 +57,7 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
+  "A group such as “All super validators” is a subscription of ",
   "<#…> already has that subscription. Edit or remove it instea",
   "<#…> already has … subscriptions to …, which is the maximum ",
   "<#…> requires a tag on each post but has no tags. Add one in",
@@ -98,6 +99,18 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  " The version of … is unknown.",
+  "How ready the network is can't be said: no validator's versi",
+  "Moved; it was to be on ….",
+  "Round … was the newest from … to … at least.",
+  "The list of super validators hasn't been read yet. Alerts be",
+  "The versions of those that this server follows are unknown.",
+  "The vote requests haven't been read yet.",
+  "⏳ Network upgrade: transactions pause in …",
+  "▶️ Silence alerts are on again; the newest round can't be re",
+  "🛠️ Network upgrade: the freeze before it was moved; …",
+  "🟢 None of the … that this server follows is behind.…",
+  "🟢 none of … is silent",
   " Votes are incomplete for … more.",
   "**Action:** some details changed. Press “Details” to see it ",
   "A post for each …",

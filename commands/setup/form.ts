@@ -18,7 +18,8 @@ function subjectField(feed: FeedDefinition, value: string): FormField[] {
   const option = feed.subject?.option;
   if (!option) return [];
   const label = `${capitalized(option.name)}s`;
-  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})`;
+  const isCombined = option.kinds.includes("group");
+  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})${isCombined ? ", or: all super validators" : ""}`;
   return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
 }
 
@@ -45,7 +46,10 @@ export function channelIn(click: ModalSubmitInteraction): string {
   return channelId;
 }
 
-/** Returns the ids of the things that a dialog names. @throws {PersonError} if one of them is not known */
+/**
+ * Returns the subjects that a dialog names: one, if the feed combines them.
+ * @throws {PersonError} if a name is not known
+ */
 export async function subjectsIn(
   click: ModalSubmitInteraction,
   { subject }: FeedDefinition,
@@ -67,5 +71,10 @@ export async function subjectsIn(
     });
     if (!ids.includes(id)) ids.push(id);
   }
-  return ids;
+  const isGroup = ids.length > 1 && ids.some((id) => services.directory.entry("group", id));
+  if (isGroup)
+    throw new PersonError(
+      "A group such as “All super validators” is a subscription of its own. Type it alone.",
+    );
+  return ids.length > 1 && subject?.combine ? [subject.combine(ids)] : ids;
 }

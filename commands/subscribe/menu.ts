@@ -8,7 +8,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
 import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
-import { buttonAddress, defineButton, idParameter } from "../../src/screens/addresses.js";
+import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
@@ -32,7 +32,7 @@ const place = {
   c: z.string().max(24),
   feed: z.string().max(20),
   /** The subject, if it has one. */
-  id: idParameter.optional(),
+  id: subjectParameter.optional(),
   /** The network, if it is not the one of the button. */
   network: z.string().max(12).optional(),
 };

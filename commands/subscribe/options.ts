@@ -51,14 +51,14 @@ export function addSettings(
   feeds: readonly FeedDefinition[],
   isNew: boolean,
 ): SlashCommandSubcommandBuilder {
-  const topics = Object.assign({}, ...feeds.map(switchesOf)) as FeedDefinition["topics"];
+  const offered = isNew ? feeds : feeds.filter(({ isChangedAnew }) => !isChangedAnew);
+  const topics = Object.assign({}, ...offered.map(switchesOf)) as FeedDefinition["topics"];
   for (const [name, { description, byDefault }] of Object.entries(topics))
     builder.addBooleanOption((option) =>
       option
         .setName(name)
         .setDescription(isNew ? `${description} (default: ${byDefault ? "on" : "off"})` : description),
     );
-  const offered = isNew ? feeds : feeds.filter(({ isChangedAnew }) => !isChangedAnew);
   const options = Object.assign({}, ...offered.map((feed) => feed.options)) as FeedDefinition["options"];
   for (const [name, option] of Object.entries(options))
     if (!isNew || !option.isRequired) addOption(builder, name, option, false, isNew);

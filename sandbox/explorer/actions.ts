@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Party } from "./model.js";
 import type { Random } from "./random.js";
 
@@ -22,6 +23,8 @@ export const MOTION_WORDS: Readonly<Record<string, string>> = {
   dsoConfig: "Change the network's rules",
   amuletConfig: "Change the coin's rules",
   activity: "Pay for unclaimed activity",
+  upgrade: "Set or move the network's upgrade",
+  cancelUpgrade: "Cancel the network's upgrade",
 };
 
 /** Motion of a vote request whose title is an action's constructor. */
@@ -37,6 +40,74 @@ const BY_TITLE: ReadonlyMap<string, string> = new Map([
 /** Returns a vote request's title in words. */
 export const titleInWords = (title: string): string =>
   MOTION_WORDS[BY_TITLE.get(title.replace(/ \(revised\)$/, "")) ?? ""] ?? title;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const UPGRADE = "nextScheduledLogicalSynchronizerUpgrade";
+
+/** The setting of the next upgrade, in the ledger's format. Empty if there is none. */
+export interface UpgradeSetting {
+  readonly nextScheduledLogicalSynchronizerUpgrade?: {
+    readonly topologyFreezeTime: string;
+    readonly upgradeTime: string;
+    readonly newPhysicalSynchronizerSerial: number;
+    readonly newPhysicalSynchronizerProtocolVersion: string;
+  };
+}
+
+/** Returns the setting of an upgrade at a time (epoch ms), with a freeze two hours before it. */
+export const upgradeSetting = (at: number): Required<UpgradeSetting> => ({
+  nextScheduledLogicalSynchronizerUpgrade: {
+    topologyFreezeTime: new Date(at - 2 * HOUR).toISOString(),
+    upgradeTime: new Date(at).toISOString(),
+    newPhysicalSynchronizerSerial: 2,
+    newPhysicalSynchronizerProtocolVersion: "34",
+  },
+});
+
+/** Returns the motion that replaces the setting of the next upgrade. */
+export const upgradeMotion = (before: UpgradeSetting, after: UpgradeSetting): Motion => ({
+  title: "SRARC_SetConfig",
+  actionConfig: dso("SRARC_SetConfig", { baseConfig: before, newConfig: after }),
+  reason: "See the release notes for the version that validators need.",
+});
+
+const upgradeAction = z.object({
+  value: z.object({
+    dsoAction: z.object({
+      value: z.object({
+        baseConfig: z.looseObject({}),
+        newConfig: z.object({
+          nextScheduledLogicalSynchronizerUpgrade: z
+            .object({
+              topologyFreezeTime: z.string(),
+              upgradeTime: z.string(),
+              newPhysicalSynchronizerSerial: z.number(),
+              newPhysicalSynchronizerProtocolVersion: z.string(),
+            })
+            .exactOptional(),
+        }),
+      }),
+    }),
+  }),
+});
+
+/** Returns the setting of the next upgrade after an accepted action; `undefined` if the action is about something else. */
+export function upgradeAfter(actionConfig: unknown): UpgradeSetting | undefined {
+  const action = upgradeAction.safeParse(actionConfig).data?.value.dsoAction.value;
+  const isAbout = action && UPGRADE in { ...action.baseConfig, ...action.newConfig };
+  return isAbout ? action.newConfig : undefined;
+}
+
+/** Returns the time for the next upgrade: in two weeks, or a day later than it is scheduled. */
+export function nextUpgradeAt(
+  { nextScheduledLogicalSynchronizerUpgrade: next }: UpgradeSetting,
+  now: number,
+): number {
+  const scheduledAt = Date.parse(next?.upgradeTime ?? "");
+  return scheduledAt > now ? scheduledAt + DAY : Math.ceil((now + 14 * DAY) / HOUR) * HOUR;
+}
 
 /** Motions of the sandbox's super validators. */
 export const MOTIONS: Readonly<Record<string, (random: Random, party: Party) => Motion>> = {

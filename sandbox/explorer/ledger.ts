@@ -1,4 +1,12 @@
-import { MOTIONS } from "./actions.js";
+import {
+  MOTIONS,
+  type Motion,
+  nextUpgradeAt,
+  type UpgradeSetting,
+  upgradeAfter,
+  upgradeMotion,
+  upgradeSetting,
+} from "./actions.js";
 import type {
   Ballot,
   Contract,
@@ -109,8 +117,24 @@ export class Ledger {
     return Number((((this.price - this.#priceYesterday) / this.#priceYesterday) * 100).toFixed(4));
   }
 
+  /** Total time without rounds, and the time since when there are none, in ms. */
+  #roundlessMs = 0;
+  #roundlessSince: number | undefined;
+
+  /** True if a round begins every ten minutes. */
+  get rounds(): boolean {
+    return this.#roundlessSince === undefined;
+  }
+
+  set rounds(advance: boolean) {
+    if (advance === this.rounds) return;
+    this.#roundlessMs += this.#roundlessSince === undefined ? 0 : this.now() - this.#roundlessSince;
+    this.#roundlessSince = advance ? undefined : this.now();
+  }
+
   get round(): number {
-    return 90_000 + Math.floor((this.now() - Date.UTC(2026, 0, 1)) / (10 * MINUTE));
+    const at = (this.#roundlessSince ?? this.now()) - this.#roundlessMs;
+    return 90_000 + Math.floor((at - Date.UTC(2026, 0, 1)) / (10 * MINUTE));
   }
 
   contractId(): string {
@@ -124,13 +148,8 @@ export class Ledger {
   /** Opens a vote request now. The requester's own Yes appears with the first vote that changes it. */
   openVoteRequest(options: OpenRequest = {}): VoteRequest {
     const { random } = this;
-    const make = MOTIONS[options.motion ?? random.pick(Object.keys(MOTIONS))] ?? MOTIONS.feature;
-    const motion = make?.(
-      random,
-      random.pick(options.motion === "weight" ? this.superValidators : this.parties),
-    );
-    if (!motion) throw new RangeError(`No motion is called ${options.motion}`);
     const now = this.now();
+    const motion = this.#motionFor(options.motion);
     const contractId = this.contractId();
     const requester = random.pick(this.superValidators);
     const request: VoteRequest = {
@@ -150,6 +169,20 @@ export class Ledger {
     };
     this.voteRequests.unshift(request);
     return request;
+  }
+
+  /** The setting of the next upgrade, which accepted votes have left. */
+  upgrade: UpgradeSetting = {};
+
+  #motionFor(name: string | undefined): Motion {
+    const { random } = this;
+    if (name === "cancelUpgrade") return upgradeMotion(this.upgrade, {});
+    if (name === "upgrade")
+      return upgradeMotion(this.upgrade, upgradeSetting(nextUpgradeAt(this.upgrade, this.now())));
+    const make = MOTIONS[name ?? random.pick(Object.keys(MOTIONS))] ?? MOTIONS.feature;
+    const motion = make?.(random, random.pick(name === "weight" ? this.superValidators : this.parties));
+    if (!motion) throw new RangeError(`No motion is called ${name}`);
+    return motion;
   }
 
   /** Casts or changes a vote. The request's contract is archived and created again. */
@@ -183,6 +216,8 @@ export class Ledger {
 
   closeVoteRequest(request: VoteRequest, status: Exclude<VoteRequest["status"], "In Progress">): void {
     request.status = status;
+    if (status === "Accepted" || status === "Implemented")
+      this.upgrade = upgradeAfter(request.actionConfig) ?? this.upgrade;
   }
 
   setValidatorActive(validator: Validator, active: boolean): void {
@@ -230,7 +265,7 @@ export class Ledger {
     for (const each of active)
       if (now - each.lastActiveAt > 12 * MINUTE) each.lastActiveAt = now - random.int(0, 10 * MINUTE);
     for (let each = times(2_000); each > 0 && active.length > 0; each -= 1) this.#report(random.pick(active));
-    for (let each = times(15_000); each > 0; each -= 1) this.#addUpdate(now);
+    for (let each = times(15_000); each > 0; each -= 1) this.addUpdate(now);
     if (!this.moves) return;
     for (let each = times(5 * MINUTE); each > 0; each -= 1) this.#toggle();
     for (let each = times(10_000); each > 0; each -= 1)
@@ -273,8 +308,9 @@ export class Ledger {
       if (request.status !== "In Progress" || request.isStuck) continue;
       const yes = request.ballots.filter((ballot) => ballot.accept).length;
       const ends = request.targetEffectiveAt ?? request.voteBefore;
-      if (now >= ends) request.status = yes >= needed ? "Implemented" : "Expired";
-      else if (request.targetEffectiveAt === null && yes >= needed) request.status = "Accepted";
+      if (now >= ends) this.closeVoteRequest(request, yes >= needed ? "Implemented" : "Expired");
+      else if (request.targetEffectiveAt === null && yes >= needed)
+        this.closeVoteRequest(request, "Accepted");
     }
   }
 
@@ -307,7 +343,7 @@ export class Ledger {
     for (const [at, party] of this.parties.slice(0, size.validators).entries()) this.#addValidator(party, at);
     this.validators.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
     for (let at = size.tokens; at > 0; at -= 1) this.#addToken(startedAt - at * 6 * DAY);
-    for (let at = size.updates; at > 0; at -= 1) this.#addUpdate(startedAt - at * 40_000);
+    for (let at = size.updates; at > 0; at -= 1) this.addUpdate(startedAt - at * 40_000);
     for (let at = size.voteRequests; at > 0; at -= 1) this.#addPastRequest(at);
   }
 
@@ -382,7 +418,8 @@ export class Ledger {
     this.contracts.unshift({ contractId, template: created.template, creatingEvent: created });
   }
 
-  #addUpdate(at: number): void {
+  /** Adds an update with a transfer. */
+  addUpdate(at = this.now()): void {
     const { random } = this;
     const updateId = `1220${random.hex(64)}`;
     const sender = random.pick(this.parties);

@@ -81,6 +81,8 @@ export interface ShownLedger {
   readonly reports: boolean;
   /** True if other events happen automatically. */
   readonly moves: boolean;
+  /** True if rounds advance. */
+  readonly rounds: boolean;
   readonly price: number;
   /** Display names of the motions that super validators vote on. */
   readonly motions: Readonly<Record<string, string>>;
@@ -125,6 +127,7 @@ export type Turn =
   | { readonly do: "validator"; readonly id: string; readonly active: boolean }
   | { readonly do: "reports"; readonly on: boolean }
   | { readonly do: "version" }
+  | { readonly do: "rounds"; readonly on: boolean }
   | { readonly do: "traffic"; readonly id: string }
   | { readonly do: "price"; readonly percent: number }
   /** Clears the list of rejected requests. */

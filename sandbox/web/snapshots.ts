@@ -144,6 +144,7 @@ export function snapshotOf(
       moves: explorer.ledger.moves,
       requests: requestsOf(explorer),
       reports: explorer.ledger.reports,
+      rounds: explorer.ledger.rounds,
       validators: [...down, ...up].map(({ party, active }) => ({
         id: party.id,
         name: party.name ?? party.id.split("::")[0] ?? party.id,

@@ -131,6 +131,9 @@ export async function turn(
     case "reports":
       ledger.reports = wish.on;
       break;
+    case "rounds":
+      ledger.rounds = wish.on;
+      break;
     case "version":
       ledger.spreadVersion();
       break;

@@ -1,6 +1,6 @@
 import { createRandom } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
-import { drawMotions, type Motion } from "./motions.js";
+import { drawMotions, type Motion, withUpgrades } from "./motions.js";
 import { drawPrices, type PriceStep } from "./prices.js";
 import { RHYTHMS, type Rhythm } from "./reports.js";
 import { drawValidators, VALIDATORS, type ValidatorHistory } from "./validators.js";
@@ -54,6 +54,8 @@ export interface History extends ValidatorHistory {
   readonly priceFaults: readonly FaultWindow<(typeof PRICE_FAULTS)[number]>[];
   /** Times during which the explorer only shows data from before their start. */
   readonly lags: readonly Window[];
+  /** Times during which no round begins. */
+  readonly standstills: readonly Window[];
   readonly explorerFaults: readonly FaultWindow<(typeof EXPLORER_FAULTS)[number]>[];
   readonly discordFaults: readonly FaultWindow<(typeof DISCORD_FAULTS)[number]>[];
   /** Kills of processes. */
@@ -100,7 +102,9 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     ),
     isCalm: choice.isCalm ?? false,
     evidence: EVIDENCE[Math.floor(seed / RHYTHMS.length) % EVIDENCE.length] ?? "updates",
-    motions: drawMotions(random, span, seed),
+    // They have a random source of their own, so that the rest of a seed's history stays the same.
+    motions: withUpgrades(createRandom(seed + 77), drawMotions(random, span, seed)),
+    standstills: choice.isCalm ? [] : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR),
     joinings,
     looks: windows(3, 1, 2).map(({ from }) => ({
       at: from,

@@ -28,6 +28,23 @@ export interface Motion {
   readonly isStuck: boolean;
   /** True if the person watches it in private. */
   readonly isWatched: boolean;
+  /** If it is about the network's upgrade: the time that it sets, or null if it removes the upgrade. */
+  readonly upgradeAt?: number | null;
+}
+
+/** True if a motion ends accepted. A null status follows the ledger's rules. */
+export const isAccepted = ({ status, decidedAt, effectiveAt, closesAt }: Motion): boolean =>
+  status === "Accepted" ||
+  (status === null && decidedAt.yes !== undefined && (effectiveAt === null || closesAt >= effectiveAt));
+
+/** Makes some of the motions votes on the network's upgrade: half of those that will be accepted. */
+export function withUpgrades(random: Random, motions: readonly Motion[]): Motion[] {
+  return motions.map((motion) => {
+    if (!isAccepted(motion) || motion.isStuck || motion.isWatched || random.chance(0.5)) return motion;
+    const from = Math.max(motion.closesAt, motion.effectiveAt ?? 0);
+    const upgradeAt = Math.ceil((from + random.int(HOUR, 4 * DAY)) / HOUR) * HOUR;
+    return { ...motion, upgradeAt: random.chance(0.2) ? null : upgradeAt };
+  });
 }
 
 function drawMotion(random: Random, title: string, at: number): Motion {

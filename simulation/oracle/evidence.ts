@@ -95,7 +95,8 @@ export type Evidence = ReturnType<typeof createEvidence>;
 
 /** Creates the evidence of a case: its messages as people see them, and the times without faults. */
 export function createEvidence({ history, messages, label, down }: Case) {
-  const { endAt, lags, explorerFaults, discordFaults, jumps } = history;
+  const { endAt, lags, explorerFaults, discordFaults, jumps, standstills } = history;
+  const slowest = Math.max(...[0, 1, 2].map((each) => history.bounds(each, history.startAt).most));
   const unclean = [
     ...lags.map(({ from, to }) => ({ from, to: to + 2 * POLL_MS })),
     ...explorerFaults,
@@ -126,6 +127,8 @@ export function createEvidence({ history, messages, label, down }: Case) {
     /** Removes the network's name from a text. */
     without,
     in: (channelId: string): readonly Told[] => all.get(channelId) ?? [],
+    /** Times during which silences are on hold because of a standstill, and then because reports may be late. */
+    held: standstills.map(({ from, to }) => ({ from, to: to + 2 * slowest + RECOVERY_MS })),
     /** True if there are this many ms without a fault between two times. */
     isClean(from: number, to: number, ms = CLEAN_MS, more: readonly Window[] = []): boolean {
       let at = from;

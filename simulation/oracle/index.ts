@@ -7,6 +7,7 @@ import { judgeNewcomers } from "./newcomers.js";
 import { judgePrices } from "./prices.js";
 import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
+import { judgeStandstills, judgeUpgrades } from "./upgrades.js";
 import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeHolds, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
@@ -37,6 +38,8 @@ const JUDGES: readonly Judge[] = [
   judgeVersions,
   judgeTraffic,
   judgeNewcomers,
+  judgeUpgrades,
+  judgeStandstills,
   judgePrices,
   judgeGovernance,
   judgeVotes,

@@ -124,7 +124,8 @@ export const judgeSilences: Judge = function* (of, evidence) {
     const hasBegun = begins.some((at) => at > since + leastMs - slack && at < confirmedAt + MINUTE);
     if (!hasBegun && cards.some(({ at }) => at < confirmedAt - 10_000))
       yield `Told before it was confirmed: ${where}`;
-    if (told === 0 && evidence.isClean(since + mostMs, next)) yield `Not told: ${where}`;
+    if (told === 0 && evidence.isClean(since + mostMs, next, undefined, evidence.held))
+      yield `Not told: ${where}`;
     const isPinged = ({ content }: Told) => roleId !== null && content.includes(`<@&${roleId}>`);
     if (roleId !== null && within.length === 0 && cards.some((card) => !isPinged(card)))
       yield `Without a ping: ${where}`;
@@ -137,7 +138,7 @@ export const judgeSilences: Judge = function* (of, evidence) {
       backs.length === 0 &&
       cards.length === 1 &&
       within.length === 0 &&
-      evidence.isClean(next + LATE_MS, next + 8 * HOUR)
+      evidence.isClean(next + LATE_MS, next + 8 * HOUR, undefined, evidence.held)
     )
       yield `Not told that it is back: ${where}`;
     const isAnswered = answers.some((each) => each.validator === validator && each.since === since);
@@ -152,7 +153,9 @@ export const judgeSilences: Judge = function* (of, evidence) {
     const isLate = card === undefined || card.at > since + 6 * HOUR - JUMP_MS;
     const mustBe = WORSE_MS.filter(
       (limit) =>
-        limit > mostMs && evidence.isClean(since + limit + JUMP_MS, next) && next - since > limit + HOUR,
+        limit > mostMs &&
+        evidence.isClean(since + limit + JUMP_MS, next, undefined, evidence.held) &&
+        next - since > limit + HOUR,
     ).length;
     if (!isLate && again < Math.min(mustBe, 1)) yield `Not told that it is worse: ${where}`;
   }

@@ -69,6 +69,8 @@ export interface SubjectChoice {
    * @throws {PersonError} if it does not exist
    */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
+  /** Returns one subject about several, for one subscription to all of them. Missing if each needs its own. */
+  combine?(subjects: readonly string[]): string;
   /** Returns the subject's name. It may be untrusted text. */
   nameOf(subject: string, named: NameSources): string | Promise<string>;
 }
@@ -104,6 +106,9 @@ export interface AnswerDeps {
   readonly explorer: Explorer;
   readonly state: State;
   readonly names: Names;
+  readonly directory: Directory;
+  /** The subscriptions of servers, by server and feed. */
+  readonly subscriptions: { activeIn(guildId: string, feed: string): Promise<readonly Subscription[]> };
   readonly renderer: Renderer;
   readonly now: number;
 }
@@ -121,7 +126,7 @@ export interface FeedDefinition {
   /** Returns why the options that a person typed contradict the settings. `undefined` if they do not. */
   contradiction?(settings: Readonly<Record<string, unknown>>, typed: readonly string[]): string | undefined;
   /**
-   * True if options can only be changed by subscribing again, because /subscribe edit has no room for them
+   * True if options and topics can only be typed by subscribing again, because /subscribe edit has no room for them
    * (Discord: 25 options).
    */
   readonly isChangedAnew?: boolean;

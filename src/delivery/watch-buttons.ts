@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { buttonAddress, defineButton, idParameter, type ScreenName } from "../screens/addresses.js";
+import { buttonAddress, defineButton, type ScreenName, subjectParameter } from "../screens/addresses.js";
 import type { Link } from "../screens/view.js";
 import type { FeedDefinition } from "./feed.js";
 
@@ -10,23 +10,23 @@ const optionSet = z.string().max(12).default("");
 const network = z.string().max(12).optional();
 
 /** Shows a preview of a watch, and asks for confirmation. */
-export const offerWatchButton = defineButton("watch", { id: idParameter, feed, set: optionSet });
-export const startWatchButton = defineButton("watch-on", { id: idParameter, feed, set: optionSet });
+export const offerWatchButton = defineButton("watch", { id: subjectParameter, feed, set: optionSet });
+export const startWatchButton = defineButton("watch-on", { id: subjectParameter, feed, set: optionSet });
 /** Shows a person's watches, or one of them. */
 export const watchesButton = defineButton("watches", {
-  id: idParameter.optional(),
+  id: subjectParameter.optional(),
   feed: feed.optional(),
   network,
 });
 export const changeWatchButton = defineButton("watch-set", {
-  id: idParameter,
+  id: subjectParameter,
   feed,
   to: z.enum(["pause", "resume", "remove"]),
   network,
 });
 
 /** Opens the dialog that subscribes the channel to a feed, with a subject filled in. */
-export const subscribeHereButton = defineButton("sub-here", { feed, id: idParameter.optional() });
+export const subscribeHereButton = defineButton("sub-here", { feed, id: subjectParameter.optional() });
 
 /** Returns the "Subscribe this channel" buttons of a screen, for the feeds that people can watch there. */
 export const createSubscribeLinks =

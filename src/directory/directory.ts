@@ -6,8 +6,16 @@ import { cut } from "../text/plain.js";
 import type { NamedEntry } from "./collections.js";
 
 /** Kinds of things in the directory. */
-export const KINDS = ["validator", "party", "proposal", "token", "voter"] as const;
+export const KINDS = ["validator", "party", "proposal", "token", "voter", "group"] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** Id of the group of all super validators. */
+export const SUPER_VALIDATORS = "super-validators";
+
+/** Groups of validators that have a name. */
+const NAMED_GROUPS: readonly NamedEntry[] = [
+  { id: SUPER_VALIDATORS, name: "All super validators", active: true, note: "later ones too" },
+];
 
 /** An entry with its kind. */
 export interface Match {
@@ -296,6 +304,7 @@ export function createDirectory(now = Date.now): Directory {
       directory.onAdded?.(kind, entry);
     },
   };
+  for (const group of NAMED_GROUPS) directory.add("group", group);
   return directory;
 }
 

@@ -20,6 +20,7 @@ const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => 
   party: () => "👤",
   token: () => "🪙",
   voter: () => "🗳️",
+  group: () => "👥",
 };
 
 /** The parts of a network that its choices are made from. */

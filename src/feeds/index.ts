@@ -6,13 +6,14 @@ import { governance } from "./governance/index.js";
 import { newcomers } from "./newcomers/index.js";
 import { OPERATOR_FEED, operator } from "./operator/index.js";
 import { price } from "./price/index.js";
+import { upgradesFeed } from "./upgrades/index.js";
 import { validator } from "./validator/index.js";
 
 /**
  * All feeds that people can subscribe to. Commands, subscriptions, the outbox and the background work use
  * this list.
  */
-export const feeds: readonly FeedModule[] = [governance, validator, newcomers, price, digest];
+export const feeds: readonly FeedModule[] = [governance, validator, newcomers, price, upgradesFeed, digest];
 
 /** Adds the operator's feed, which people cannot subscribe to. */
 export const withOperator = (modules: readonly FeedModule[]): readonly FeedModule[] => [...modules, operator];

@@ -32,8 +32,14 @@ const TIMES: readonly (readonly [name: keyof UpgradeChange, path: RegExp])[] = [
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
-const pauseWords = (at: number): string =>
-  `transactions pause on ${dayFormat.format(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
+
+/** Formats the day of an upgrade, in UTC: "12 December". */
+export const upgradeDay = (at: number): string => dayFormat.format(at);
+/** Formats the time of an upgrade, in UTC: "12 December at 15:00 UTC". */
+export const upgradeTime = (at: number): string =>
+  `${upgradeDay(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
+/** Says when an upgrade is: "transactions pause on 12 December at 15:00 UTC". */
+export const pauseWords = (at: number): string => `transactions pause on ${upgradeTime(at)}`;
 
 /** Returns a summary if the changes of a configuration set, move or remove the time of the next upgrade. */
 export function upgradeSummary(changes: readonly ConfigChange[]): readonly [string] | null {
@@ -47,7 +53,7 @@ export function upgradeSummary(changes: readonly ConfigChange[]): readonly [stri
   const more = otherCount > 0 ? ` + ${otherCount} more` : "";
   if (after !== null)
     return [`Network upgrade${before === null ? "" : " moved"}: ${pauseWords(after)}${more}`];
-  return before === null ? null : [`Network upgrade of ${dayFormat.format(before)} cancelled${more}`];
+  return before === null ? null : [`Network upgrade of ${upgradeDay(before)} cancelled${more}`];
 }
 
 /** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */
@@ -61,17 +67,35 @@ export function upgradeIn({ changes }: { readonly changes: readonly ConfigChange
   return Object.keys(change).length === 0 ? null : change;
 }
 
-/** Returns the schedule that the accepted vote requests leave; undefined if they leave none. */
-export function scheduledUpgrade(votes: readonly UpgradeVote[]): UpgradeSchedule | undefined {
+/** The last accepted vote request about the schedule. */
+export interface UpgradeDecision {
+  /** The request's identity. */
+  readonly by: string;
+  /** The schedule that it left; `undefined` if it removed the upgrade. */
+  readonly schedule: UpgradeSchedule | undefined;
+}
+
+/** Returns the last accepted decision about the schedule, in the order in which the requests take effect. */
+export function upgradeDecision(
+  votes: readonly (UpgradeVote & { readonly id: string })[],
+): UpgradeDecision | undefined {
   const accepted = votes
-    .flatMap(({ upgrade, acceptedFor }) =>
-      upgrade && acceptedFor !== undefined ? [{ upgrade, acceptedFor }] : [],
+    .flatMap(({ id, upgrade, acceptedFor }) =>
+      upgrade && acceptedFor !== undefined ? [{ id, upgrade, acceptedFor }] : [],
     )
     .toSorted((a, b) => a.acceptedFor - b.acceptedFor);
-  let schedule: UpgradeSchedule | undefined;
-  for (const { upgrade } of accepted) {
-    const { upgradeAt = schedule?.upgradeAt ?? null, freezeAt = schedule?.freezeAt ?? null } = upgrade;
-    schedule = upgradeAt === null ? undefined : { upgradeAt, freezeAt };
+  let decision: UpgradeDecision | undefined;
+  for (const { id, upgrade } of accepted) {
+    const {
+      upgradeAt = decision?.schedule?.upgradeAt ?? null,
+      freezeAt = decision?.schedule?.freezeAt ?? null,
+    } = upgrade;
+    decision = { by: id, schedule: upgradeAt === null ? undefined : { upgradeAt, freezeAt } };
   }
-  return schedule;
+  return decision;
 }
+
+/** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
+export const scheduledUpgrade = (
+  votes: readonly (UpgradeVote & { readonly id: string })[],
+): UpgradeSchedule | undefined => upgradeDecision(votes)?.schedule;

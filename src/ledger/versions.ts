@@ -72,6 +72,40 @@ export function compareVersions(a: string, b: string): number {
   return compareParts(before.split("."), otherBefore.split("."), "");
 }
 
+/** Share of the active validators, and minimum number of them, that must run a version for others to be measured by it. */
+const CREDIBLE_SHARE = 0.02;
+const CREDIBLE_COUNT = 2;
+
+/**
+ * Returns the newest version that enough active validators run, because a single one may claim any version. null if there is
+ * none.
+ */
+export function newestCredible({ counts, active, mostCommon }: VersionSurvey): string | null {
+  const leastCount = Math.max(CREDIBLE_COUNT, CREDIBLE_SHARE * active);
+  const credible = [...counts].flatMap(([version, count]) =>
+    version !== null && isVersion(version) && count >= leastCount ? [version] : [],
+  );
+  return credible.toSorted(compareVersions).at(-1) ?? mostCommon;
+}
+
+/** Numbers of active validators that run a version or a newer one, an older one, and one that cannot be compared. */
+export interface Readiness {
+  readonly ready: number;
+  readonly behind: number;
+  readonly unknown: number;
+}
+
+/** Counts the active validators by whether they run a version or a newer one. */
+export function readinessFor(version: string, { counts }: VersionSurvey): Readiness {
+  const readiness = { ready: 0, behind: 0, unknown: 0 };
+  for (const [each, count] of counts) {
+    if (each === null || !isVersion(each)) readiness.unknown += count;
+    else if (compareVersions(each, version) < 0) readiness.behind += count;
+    else readiness.ready += count;
+  }
+  return readiness;
+}
+
 /** Returns the number of running versions between this one and another; `undefined` if they cannot be compared. */
 export function versionsBehind(
   version: string | null,

@@ -118,6 +118,11 @@ export const isScreen = (to: Address): to is ScreenAddress => "screen" in to;
 /** An id in a button's parameters. */
 export const idParameter = id;
 
+/** Maximum length of a subject: 25 party ids. */
+const MAX_SUBJECT_LENGTH = 25 * MAX_ID_LENGTH;
+/** The subject of a subscription in a button's parameters. It may consist of several ids. */
+export const subjectParameter = z.string().transform(readId).pipe(z.string().min(1).max(MAX_SUBJECT_LENGTH));
+
 const buttons = new Map<string, ButtonDefinition>();
 
 /**

@@ -17,13 +17,14 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   proposal: "vote request",
   token: "token",
   voter: "super validator",
+  group: "group",
 };
 
 /**
  * Kinds of things that can be looked up. Super validators are left out, because they are also parties and validators of the same
- * name.
+ * name, and so are groups.
  */
-export const LOOKED_UP: readonly Kind[] = KINDS.filter((kind) => kind !== "voter");
+export const LOOKED_UP: readonly Kind[] = KINDS.filter((kind) => kind !== "voter" && kind !== "group");
 
 /** Returns the screen of a match. */
 export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
@@ -38,6 +39,8 @@ export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
       return address("token", { id });
     case "voter":
       return address("voter", { id });
+    case "group":
+      return address("overview", {});
   }
 };
 

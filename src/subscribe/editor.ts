@@ -60,8 +60,16 @@ export const saveSubscription = (
 /** Creates the dependencies with which a feed answers a person. */
 export const answerDeps = (
   { user }: { readonly user: { readonly id: string } },
-  { explorer, names, renderer, state }: Network,
-): AnswerDeps => ({ explorer: explorer.for({ person: user.id }), state, names, renderer, now: Date.now() });
+  { explorer, names, directory, subscriptions, renderer, state }: Network,
+): AnswerDeps => ({
+  explorer: explorer.for({ person: user.id }),
+  state,
+  names,
+  directory,
+  subscriptions,
+  renderer,
+  now: Date.now(),
+});
 
 /** Requests a drill of a subscription. @throws {PersonError} if its channel is paused */
 export async function drillSubscription(

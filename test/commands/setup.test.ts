@@ -47,11 +47,13 @@ describe("/setup", () => {
       subjects: names.join(", "),
       role: [role],
     });
-    expect(textOf(validators).match(/✅ Subscribed/g)).toHaveLength(3);
+    expect(textOf(validators).match(/✅ Subscribed/g)).toHaveLength(1);
+    expect(textOf(validators)).toContain("3 validators at the moment");
     const digest = await add(validators, "Digest", { channel: ops.id });
     const text = textOf(digest);
-    for (const name of names)
-      expect(text).toContain(`validator · **${name}** · pings <@&${role}> · ▶️ working`);
+    const row = /validator · \*\*(.+?)\*\* · pings <@&(\d+)> · ▶️ working/.exec(text);
+    expect(row?.[1]?.split(", ").toSorted()).toEqual(names.toSorted());
+    expect(row?.[2]).toBe(role);
     expect(text).toMatch(/<#\d+> · digest · ▶️ working/);
     expect(textOf(await driver().ask(olga(), "/subscribe list"))).toContain("a digest every Monday at 09");
     expect(world().refusals).toEqual([]);
@@ -62,8 +64,8 @@ describe("/setup", () => {
     await add(await setUp(), "Newcomers", { channel: spare.id });
     world().channels.delete(spare.id);
     const tested = await driver().click(olga(), await setUp(), "Test all");
-    expect(textOf(tested)).toMatch(/🧪 5 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
-    await world().until(() => world().read(ops).length >= 4, "the tests", 20_000);
+    expect(textOf(tested)).toMatch(/🧪 3 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
+    await world().until(() => world().read(ops).length >= 2, "the tests", 20_000);
   });
 
   it("says what is wrong, and saves nothing", async () => {

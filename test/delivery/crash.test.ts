@@ -34,11 +34,23 @@ it(
     const owner = { user: discord.people.owner, channel: channels.general };
     for (const channel of [second, forum])
       await discord.driver.ask(owner, "/subscribe governance", { channel: channel.id });
+    const upgrades = world.addChannel({ type: 0, guild_id: discord.guild.id, name: "upgrades" });
+    await discord.driver.ask(owner, "/subscribe upgrades", { channel: upgrades.id });
+    /** Schedules an upgrade, and moves it by a day each time. */
+    const schedule = () => explorer.ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null });
+    let upgrade = schedule();
+    let decidedCount = 0;
 
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let opened = random.int(1, 3); opened > 0; opened -= 1) {
         titles.push(`Request ${titles.length}`);
         explorer.ledger.openVoteRequest({ title: titles.at(-1) ?? "" });
+      }
+      // An upgrade that was seen open is accepted, and the next one is proposed.
+      if (round % 2 === 1) {
+        explorer.ledger.decideVoteRequest(upgrade, "Accepted");
+        decidedCount += 1;
+        upgrade = schedule();
       }
       // Kill at a random time, from before the next poll to after the last delivery.
       await delay(random.int(0, 1_800));
@@ -67,6 +79,17 @@ it(
       )
       .catch(() => {});
     for (const read of places) expect(counts(read()), `seed ${seed}`).toEqual(titles.map(() => 1));
+    const isAbout = (each: string) => /Network upgrade (scheduled|moved)/.test(each);
+    await world.until(
+      () => world.read(upgrades).some(({ notified }) => isAbout(notified)),
+      "an upgrade",
+      60_000,
+    );
+    // Schedules that follow each other before the bot has read the first one are told as one.
+    const changes = world.read(upgrades).map(({ notified }) => notified);
+    expect(new Set(changes).size, `seed ${seed}`).toBe(changes.length);
+    expect(changes.filter((each) => each.includes("scheduled")).length).toBeLessThanOrEqual(1);
+    expect(changes.length).toBeLessThanOrEqual(decidedCount);
     await bot.stop();
     await Promise.all([explorer.close(), discord.close()]);
   },

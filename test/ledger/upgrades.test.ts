@@ -55,5 +55,5 @@ it.each([
     { upgradeAt: at(9), freezeAt: at(8) },
   ],
 ] as const)("returns the schedule if %s", (_, votes, schedule) => {
-  expect(scheduledUpgrade(votes)).toEqual(schedule);
+  expect(scheduledUpgrade(votes.map((vote, index) => ({ id: String(index), ...vote })))).toEqual(schedule);
 });

@@ -18,7 +18,7 @@ export const SEEN_IN: Readonly<Record<EndpointName, string>> = {
   voteRequests: "`/proposals list`, announcements, completion",
   votes: "`/proposals votes`, `/proposals voters`, reminders, announcements of votes",
   voteRequest: "`/proposals show`, announcements",
-  dashboard: "`/network`; the estimate of votes needed",
+  dashboard: "`/network`; the estimate of votes needed; the rounds",
   contracts: "`/contract list`",
   contract: "`/contract show`",
   events: "`/event list`",

@@ -185,6 +185,7 @@ export function controls(
       <p class="buttons">
         ${button(ledger.reports ? "All go silent" : "All report again", () => turn({ do: "reports", on: !ledger.reports }))}
         ${button("A new version spreads", () => turn({ do: "version" }))}
+        ${button(ledger.rounds ? "The rounds stand still" : "The rounds advance", () => turn({ do: "rounds", on: !ledger.rounds }))}
       </p>
       <ul>
         ${ledger.validators.map(

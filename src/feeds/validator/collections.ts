@@ -16,6 +16,8 @@ const validatorWatch = z.object({
   behind: z.object({ target: z.string(), since: timestampSchema }).exactOptional(),
   /** The version that was announced last. */
   toldVersion: z.string().exactOptional(),
+  /** The last warning before an upgrade of the network: the time of the upgrade, and the days before it. */
+  toldUpgrade: z.object({ at: timestampSchema, days: z.number() }).exactOptional(),
   traffic: z
     .object({
       readAt: timestampSchema,
@@ -87,6 +89,8 @@ const alertSchema = z.discriminatedUnion("kind", [
     newestAt: timestampSchema,
     /** Set if the network's rhythm has changed. Reporting intervals before and after the change, in ms. */
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
+    /** Set if the network stands still. `isUnsure` once the rounds cannot be read any more. */
+    standstill: z.object({ round: z.number(), isUnsure: z.boolean().exactOptional() }).exactOptional(),
   }),
 ]);
 
@@ -109,12 +113,18 @@ const response = z.object({
     .exactOptional(),
 });
 
-/** State of each subscription to a validator, by subscription. */
+/** State of each watched validator, by channel and validator. */
 export const validatorWatches = defineCollection({
   name: "validator-watches",
   schema: validatorWatch,
-  lifetime: "as long as its subscription",
-  owners: [{ kind: "subscription" }],
+  lifetime: "as long as its channel watches the validator",
+  // A group's members have documents of their own. The poll deletes those that are no longer watched.
+  owners: [
+    {
+      kind: "subscription",
+      patternOf: (id) => ({ channelId: id.split("/")[1] ?? "", feed: VALIDATOR_FEED }),
+    },
+  ],
 });
 
 /** Ids of alerts and responses are `<channel>/<alert>`. */

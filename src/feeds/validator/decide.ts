@@ -126,6 +126,25 @@ export function judgeVersion(
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
 }
 
+/** Days before an upgrade of the network at which people are warned. */
+const WARNING_DAYS = [1, 2] as const;
+
+/**
+ * Decides if a person is warned that a validator is behind before an upgrade: two days and one day before it, once each.
+ * @param upgradeAt time of the upgrade, epoch ms. `undefined` if none is scheduled
+ * @returns the days before the upgrade of a warning that is due
+ */
+export function dueWarning(
+  upgradeAt: number | undefined,
+  isBehind: boolean,
+  told: ValidatorWatch["toldUpgrade"],
+  now: number,
+): number | undefined {
+  if (upgradeAt === undefined || upgradeAt <= now || !isBehind) return undefined;
+  const days = WARNING_DAYS.find((each) => upgradeAt - now <= each * DAY);
+  return days !== undefined && (told?.at !== upgradeAt || told.days > days) ? days : undefined;
+}
+
 /** Remaining traffic at which alerts are sent, in percent. */
 const LOW_PERCENT = [20, 10] as const;
 /** Percentage points by which traffic must rise before an alert can repeat. */

@@ -23,12 +23,35 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   /** The explorer no longer lists the validator. */
   z.object({ kind: z.literal("gone"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
-  z.object({ kind: z.literal("hold"), ...placeFields, since: timestampSchema }),
+  z.object({
+    kind: z.literal("hold"),
+    ...placeFields,
+    since: timestampSchema,
+    /** True if the network stands still. */
+    isStandstill: z.boolean().optional(),
+  }),
+  /** The rounds advance again. `since` is the start of the standstill. */
+  z.object({
+    kind: z.literal("moving"),
+    ...placeFields,
+    since: timestampSchema,
+    at: timestampSchema,
+    round: z.number(),
+  }),
   z.object({
     kind: z.literal("version"),
     ...oneFields,
     target: z.string(),
     running: z.string().nullable(),
+  }),
+  /** The validator is behind shortly before an upgrade of the network. */
+  z.object({
+    kind: z.literal("upgrade"),
+    ...oneFields,
+    upgradeAt: timestampSchema,
+    days: z.number(),
+    target: z.string(),
+    running: z.string(),
   }),
   z.object({
     kind: z.literal("traffic"),
@@ -65,8 +88,10 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
     case "many":
       return manySubject(event.since);
     case "hold":
+    case "moving":
       return holdSubject(event.since);
     case "version":
+    case "upgrade":
     case "traffic":
       return undefined;
     default:
@@ -92,6 +117,8 @@ export function eventId(event: ValidatorEvent): string {
       return `${subject}:again:${event.until}`;
     case "version":
       return `${event.validator}:version:${event.target}`;
+    case "upgrade":
+      return `${event.validator}:upgrade:${event.upgradeAt}:${event.days}`;
     case "traffic":
       return `${event.validator}:traffic:${event.sequence}`;
     default:
@@ -105,10 +132,12 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
     case "worse":
     case "again":
       return event.isCalm ? "normal" : "ping";
-    case "back":
     case "hold":
+      return event.isStandstill ? "ping" : "silent";
+    case "back":
       return "silent";
     case "version":
+    case "moving":
       return "normal";
     default:
       return "ping";
@@ -116,5 +145,7 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
 }
 
 /** Returns the topic of an event. */
-export const topicOf = ({ kind }: ValidatorEvent): ValidatorTopic =>
-  kind === "version" || kind === "traffic" ? kind : "silent";
+export function topicOf({ kind }: ValidatorEvent): ValidatorTopic {
+  if (kind === "upgrade") return "version";
+  return kind === "version" || kind === "traffic" ? kind : "silent";
+}

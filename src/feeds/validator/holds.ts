@@ -10,11 +10,15 @@ type HoldAlert = Extract<Alert, { kind: "hold" }>;
 const SAME_HOLD_MS = HOUR;
 
 /** Ends the holds whose cause is over. */
-function endHolds({ found, rhythm, now }: Poll, holds: readonly HoldAlert[]): void {
+function endHolds({ found, rhythm, rounds, now }: Poll, holds: readonly HoldAlert[]): void {
   for (const each of holds) {
     const nowMs = rhythm?.intervalMs;
+    const { channelId, since, standstill } = each;
+    if (standstill && rounds)
+      found.events.push({ kind: "moving", channelId, since, at: rounds.seenAt, round: rounds.number });
     found.alerts.set(alertId(each.channelId, each.subject), {
       ...each,
+      ...(standstill && !rounds ? { standstill: { ...standstill, isUnsure: true } } : {}),
       ...(each.rhythm && nowMs !== undefined ? { rhythm: { ...each.rhythm, nowMs } } : {}),
       endedAt: now,
       revision: each.revision + 1,
@@ -22,18 +26,54 @@ function endHolds({ found, rhythm, now }: Poll, holds: readonly HoldAlert[]): vo
   }
 }
 
+/** Returns the hold that begins in a channel now, or the last one with the same cause if it has just ended. */
+function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]): HoldAlert {
+  const { loaded, reading, rounds, rhythm, isBehind, now } = poll;
+  if (rounds?.isStandingStill) {
+    const { since, number: round } = rounds;
+    const subject = holdSubject(since);
+    const known = loaded.alerts.get(alertId(channelId, subject));
+    return known?.kind === "hold"
+      ? reopened(known)
+      : { kind: "hold", channelId, subject, since, newestAt: since, standstill: { round }, revision: 0 };
+  }
+  const changed = isBehind || rhythm?.changing?.isUnsure !== false ? undefined : rhythm.changing;
+  const lastHold = ownHolds.find(
+    (each) =>
+      !each.standstill &&
+      (each.rhythm !== undefined) === (changed !== undefined) &&
+      each.endedAt !== undefined &&
+      ageOf(each.endedAt, now) < SAME_HOLD_MS,
+  );
+  const since = lastHold?.since ?? now;
+  return {
+    kind: "hold",
+    channelId,
+    subject: holdSubject(since),
+    since,
+    newestAt: (changed ? reading.newestAt : Math.min(now, poll.asOf)) ?? now,
+    ...(changed ? { rhythm: { beforeMs: changed.beforeMs } } : {}),
+    revision: lastHold?.revision ?? 0,
+  };
+}
+
+const reopened = ({ endedAt, ...hold }: HoldAlert): HoldAlert => hold;
+
 /**
- * Holds alerts while the explorer is behind, or after the network's rhythm has changed. Each channel receives
+ * Holds alerts while the explorer is behind, while the network stands still, or after its rhythm has changed. Each channel receives
  * one message, which is edited when the hold is over.
  */
 export function settleHold(poll: Poll): void {
-  const { loaded, reading, isBehind, onHold, rhythm, found, now } = poll;
+  const { loaded, isBehind, onHold, rhythm, rounds, found, now } = poll;
   const { watched, alerts } = loaded;
   const allHolds = [...alerts.values()].flatMap((each) => (each.kind === "hold" ? [each] : []));
   const openHolds = allHolds.filter(({ endedAt }) => endedAt === undefined);
   const changedRhythm = rhythm?.changing?.isUnsure === false ? rhythm.changing : undefined;
-  const isDue = (each: HoldAlert) =>
-    each.rhythm ? changedRhythm !== undefined : isBehind || rhythm?.changing?.isUnsure === true;
+  const isStill = rounds?.isStandingStill === true;
+  const isDue = (each: HoldAlert) => {
+    if (each.standstill) return isStill;
+    return each.rhythm ? changedRhythm !== undefined : isBehind || rhythm?.changing?.isUnsure === true;
+  };
   endHolds(
     poll,
     openHolds.filter((each) => !isDue(each)),
@@ -43,14 +83,13 @@ export function settleHold(poll: Poll): void {
   for (const each of allHolds)
     byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
   const live = watched.filter(({ isLive }) => isLive).map(({ subscription }) => subscription.channelId);
-  const isRhythm = changedRhythm !== undefined && !isBehind;
   for (const channelId of new Set(live)) {
     const ownHolds = byChannel.get(channelId) ?? [];
     const openHold = ownHolds.find((each) => each.endedAt === undefined && isDue(each));
     if (openHold) {
       const newestAt = Math.min(now, poll.asOf);
       // The explorer's data may advance a little and still be behind.
-      if (!openHold.rhythm && newestAt - openHold.newestAt >= MINUTE)
+      if (!openHold.rhythm && !openHold.standstill && newestAt - openHold.newestAt >= MINUTE)
         found.alerts.set(alertId(channelId, openHold.subject), {
           ...openHold,
           newestAt,
@@ -58,23 +97,15 @@ export function settleHold(poll: Poll): void {
         });
       continue;
     }
-    const lastHold = ownHolds.find(
-      (each) =>
-        (each.rhythm !== undefined) === isRhythm &&
-        each.endedAt !== undefined &&
-        ageOf(each.endedAt, now) < SAME_HOLD_MS,
-    );
-    const holdSince = lastHold?.since ?? now;
-    const subject = holdSubject(holdSince);
-    found.alerts.set(alertId(channelId, subject), {
-      kind: "hold",
-      channelId,
-      subject,
-      since: holdSince,
-      newestAt: (isRhythm ? reading.newestAt : Math.min(now, poll.asOf)) ?? now,
-      ...(isRhythm ? { rhythm: { beforeMs: changedRhythm.beforeMs } } : {}),
-      revision: (lastHold?.revision ?? 0) + 1,
-    });
-    if (!lastHold) found.events.push({ kind: "hold", channelId, since: holdSince });
+    const hold = holdFor(poll, channelId, ownHolds);
+    const isNew = !loaded.alerts.has(alertId(channelId, hold.subject));
+    found.alerts.set(alertId(channelId, hold.subject), { ...hold, revision: hold.revision + 1 });
+    if (isNew)
+      found.events.push({
+        kind: "hold",
+        channelId,
+        since: hold.since,
+        ...(hold.standstill ? { isStandstill: true } : {}),
+      });
   }
 }

@@ -1,13 +1,18 @@
 import { subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
+import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
+import { covers, groupOf, isGroup, membersOf } from "../../directory/groups.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
+import { scheduledUpgrade } from "../../ledger/upgrades.js";
 import { pastTime, rhythmWords } from "../../screens/parts.js";
+import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
+import type { State } from "../../storage/state.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
-import { md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { countedWords, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
 import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
@@ -28,24 +33,73 @@ import { chosenAfter, options, topics } from "./topics.js";
 import { createAlertViews, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
 
+/** Maximum number of names in the name of a group. */
+const MAX_GROUP_NAMES = 3;
+
 const subject: SubjectChoice = {
-  option: { name: "validator", description: "Name or party id", kinds: ["validator"] },
-  async check(validator, { explorer }) {
-    try {
-      await explorer.validator({ validatorId: validator });
-    } catch (error) {
-      // A validator that cannot be read right now can still be watched.
-      if (error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected"))
-        throw new PersonError(
-          "Can't find a validator with that id or name. Pick one of the suggestions as you type, or look in `/validator list`.",
-          "missing",
-        );
-      if (!(error instanceof ExplorerError)) throw error;
-    }
-    return validator;
+  option: {
+    name: "validator",
+    description: "Name or party id, or: all super validators",
+    kinds: ["validator", "group"],
   },
-  nameOf: (validator, { names }) => names.called(validator),
+  combine: groupOf,
+  async check(id, { explorer, directory }) {
+    const parties = id === SUPER_VALIDATORS ? [] : (membersOf(id, directory) ?? []);
+    // Each request counts against the person's limit.
+    const unknown =
+      parties.length > 1 ? parties.filter((each) => !directory.entry("validator", each)) : parties;
+    for (const validator of unknown)
+      try {
+        await explorer.validator({ validatorId: validator });
+      } catch (error) {
+        // A validator that cannot be read right now can still be watched.
+        if (error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected"))
+          throw new PersonError(
+            "Can't find a validator with that id or name. Pick one of the suggestions as you type, or look in `/validator list`.",
+            "missing",
+          );
+        if (!(error instanceof ExplorerError)) throw error;
+      }
+    return id;
+  },
+  nameOf(id, { names, directory }) {
+    const named = directory.entry("group", id)?.name;
+    if (named) return named;
+    const parties = id.split(" ");
+    const moreCount = parties.length - MAX_GROUP_NAMES;
+    const shown = parties.slice(0, MAX_GROUP_NAMES).map(names.called).join(", ");
+    return moreCount > 0 ? `${shown} and ${moreCount} more` : shown;
+  },
 };
+
+/** Returns lines about the members of a group, for a new subscriber. */
+function groupStanding(members: readonly string[] | undefined, directory: Directory): Markdown[] {
+  if (!members) return [md`The list of super validators hasn't been read yet. Alerts begin once it has.`];
+  const inactive = members.filter((party) => directory.entry("validator", party)?.active === false);
+  return [
+    md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
+    md`You'll be told of each after two missed reports.`,
+  ];
+}
+
+/** Returns the current state of a group: its silent members, and the number of the others that are read. */
+async function groupNow(state: State, subject: string, channelId: string): Promise<Markdown> {
+  const [watches, known] = await Promise.all([
+    state.open(validatorWatches).list(),
+    state.open(activities).list(),
+  ]);
+  const isMember = (party: string) => subject === SUPER_VALIDATORS || subject.split(" ").includes(party);
+  const own = [...known.keys()].filter(
+    (party) => isMember(party) && watches.has(subscriptionId(channelId, VALIDATOR_FEED, party)),
+  );
+  const silent = own.filter(
+    (party) => watches.get(subscriptionId(channelId, VALIDATOR_FEED, party))?.alert !== undefined,
+  );
+  if (own.length === 0) return md`not checked yet`;
+  return silent.length === 0
+    ? md`🟢 none of ${own.length} is silent`
+    : md`🔴 ${silent.length} of ${countedWords(own.length, "validator")} silent`;
+}
 
 const definition: FeedDefinition = {
   name: VALIDATOR_FEED,
@@ -71,8 +125,8 @@ const definition: FeedDefinition = {
     },
   ],
 
-  async sample({ names, state, now }, subscription, mark) {
-    const validator = subscription.subject ?? "";
+  async sample({ names, directory, state, now }, subscription, mark) {
+    const [validator = ""] = membersOf(subscription.subject ?? "", directory) ?? [];
     const { ms } = await readInterval(state, validator);
     const { afterMs: after } = judgeReports(null, ms, now, chosenAfter(subscription));
     const silentSince = now - after - 60_000;
@@ -93,8 +147,10 @@ const definition: FeedDefinition = {
     );
   },
 
-  async standing({ explorer, state, now }, subscription) {
-    const validator = subscription.subject ?? "";
+  async standing({ explorer, directory, state, now }, subscription) {
+    const members = membersOf(subscription.subject ?? "", directory);
+    const [validator = "", ...others] = members ?? [];
+    if (!members || others.length > 0) return groupStanding(members, directory);
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);
@@ -112,6 +168,7 @@ const definition: FeedDefinition = {
 
   async nowOf(state, { subject, channelId }) {
     if (subject === null) return undefined;
+    if (isGroup(subject)) return groupNow(state, subject, channelId);
     const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;
@@ -122,7 +179,7 @@ const definition: FeedDefinition = {
   },
 };
 
-function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
+function createFeed({ state, renderer, names, directory, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
   const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
   const views = createAlertViews(deps);
   /** Shown for an alert whose subscription was removed. */
@@ -156,9 +213,11 @@ function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<V
     subjectsOf: (event) => [subjectOf(event) ?? []].flat(),
     begins,
     wants({ subject }, event) {
-      if (event.kind === "hold") return true;
-      if ("members" in event && event.members) return subject !== null && event.members.includes(subject);
-      return "validator" in event && subject === event.validator;
+      if (event.kind === "hold" || event.kind === "moving") return true;
+      if (subject === null) return false;
+      if ("members" in event && event.members)
+        return event.members.some((each) => covers(subject, each, directory));
+      return "validator" in event && covers(subject, event.validator, directory);
     },
     async render(event, mark) {
       const { channelId } = event;
@@ -167,6 +226,10 @@ function createFeed({ state, renderer, names, explorer, now }: FeedDeps): Feed<V
         const { revision = 0 } = (await stateOf(subject, channelId)) ?? {};
         const title = await titleOf(subject, channelId);
         return { payload: await currentMessage(subject, mark, channelId), title, revision };
+      }
+      if (event.kind === "moving") {
+        const view = movingView(event, mark);
+        return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
       }
       if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
@@ -197,6 +260,7 @@ export const validator: FeedModule = {
   collections: [validatorWatches, alerts, responses],
   buttons: alertButtons(),
   isVital: true,
+  followsRounds: true,
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create(deps) {
@@ -207,7 +271,10 @@ export const validator: FeedModule = {
         name: VALIDATOR_FEED,
         explorer: explorer.for("background", { maxAgeMs: 0, keep: false }),
         state,
+        membersOf: (subject) => membersOf(subject, directory),
+        isListed: (party) => directory.entry("validator", party) !== undefined,
         survey: directory.versions,
+        nextUpgrade: () => scheduledUpgrade(directory.entries("proposal"))?.upgradeAt,
         now,
       }),
     };

@@ -1,5 +1,6 @@
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
+import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import {
   type Activity,
   activities,
@@ -8,6 +9,7 @@ import {
   readNetworkRhythm,
 } from "../../ledger/network-rhythm.js";
 import { withGap } from "../../ledger/rhythm.js";
+import type { Rounds } from "../../ledger/rounds.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -98,6 +100,8 @@ export interface Poll {
   readonly reading: ActivityReading;
   /** Versions of the active validators of the network. */
   readonly survey: VersionSurvey;
+  /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
+  readonly upgradeAt: number | undefined;
   /** The network's rhythm, and the default interval for validators whose own rhythm is unknown, in ms. */
   readonly rhythm: NetworkRhythm | undefined;
   readonly intervalMs: number;
@@ -105,7 +109,9 @@ export interface Poll {
   readonly asOf: number;
   /** True if the explorer is behind. */
   readonly isBehind: boolean;
-  /** True if alerts are held: the explorer is behind, or the network's rhythm has changed. */
+  /** The rounds; `undefined` if they are not known at the moment. */
+  readonly rounds: Rounds | undefined;
+  /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
   readonly onHold: boolean;
   /** True if a validator may be reported as silent. */
   readonly mayCall: boolean;
@@ -118,8 +124,21 @@ export interface Poll {
 export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined =>
   found.alerts.get(id) ?? loaded.alerts.get(id);
 
+/** The groups of validators, as the lists of names show them. */
+export interface GroupSource {
+  /** Returns a validator, or the members of a group. `undefined` if they are not known yet. */
+  readonly membersOf: (subject: string) => readonly string[] | undefined;
+  /** True if the list of validators contains a party. */
+  readonly isListed: (party: string) => boolean;
+}
+
 /** Loads the stored state, alerts and subscriptions for a poll. */
-export async function load(name: string, state: State, subscribers: Subscribers) {
+export async function load(
+  name: string,
+  state: State,
+  subscribers: Subscribers,
+  { membersOf, isListed }: GroupSource,
+) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
     subscribers.subscriptions(),
     state.open(validatorWatches).list(),
@@ -128,19 +147,37 @@ export async function load(name: string, state: State, subscribers: Subscribers)
     state.open(activities).list(),
     readNetworkRhythm(state),
   ]);
-  const watched = await Promise.all(
-    subscriptions.map(async (subscription): Promise<WatchedValidator[]> => {
-      const { channelId, subject, savedAt = 0 } = subscription;
-      if (subject === null) return [];
-      const id = subscriptionId(channelId, name, subject);
+  const watched = new Map<string, WatchedValidator>();
+  const add = (each: WatchedValidator) => {
+    const known = watched.get(each.id);
+    // A validator's own subscription comes before that of a group.
+    const isBetter = !known || (each.isLive && !known.isLive) || each.subscription.subject === each.validator;
+    if (isBetter && !(known?.isLive && !each.isLive)) watched.set(each.id, each);
+  };
+  const members = new Map<string, readonly string[]>();
+  for (const { subject } of subscriptions)
+    if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject) ?? []);
+  const place = (channelId: string) => subscriptionId(channelId, name, "");
+  /** Returns the watched validators of a channel that have left the list. They leave their group once that is certain. */
+  const vanishedIn = (channelId: string): string[] =>
+    [...watches.keys()]
+      .filter((id) => id.startsWith(place(channelId)))
+      .map((id) => id.slice(place(channelId).length))
+      .filter((party) => !isListed(party));
+  for (const subscription of subscriptions) {
+    const { channelId, subject, savedAt = 0 } = subscription;
+    if (subject === null) continue;
+    const isHeard = await subscribers.isHeard(subscription);
+    const vanished = subject === SUPER_VALIDATORS ? vanishedIn(channelId) : [];
+    for (const validator of [...(members.get(subject) ?? []), ...vanished]) {
+      const id = subscriptionId(channelId, name, validator);
       const { goneAt, ...watch } = watches.get(id) ?? {};
       const isGone = goneAt !== undefined && goneAt >= savedAt;
-      const isHeard = await subscribers.isHeard(subscription);
-      return [{ id, subscription, validator: subject, watch, isLive: isHeard && !isGone }];
-    }),
-  );
+      add({ id, subscription, validator, watch, isLive: isHeard && !isGone });
+    }
+  }
   return {
-    watched: watched.flat(),
+    watched: [...watched.values()],
     watches,
     alerts: openAlerts,
     responses: answers,
@@ -166,11 +203,15 @@ export function finishedAlerts(name: string, { watched, alerts, responses }: Loa
   ];
 }
 
-/** Returns the writes that delete the reports of validators that are no longer watched. */
-export function unwatchedReports(state: State, { watched, activity }: Loaded): Write[] {
+/** Returns the writes that delete what is stored about validators that are no longer watched. */
+export function unwatchedWrites(state: State, { watched, watches, activity }: Loaded): Write[] {
   const parties = new Set(watched.map(({ validator }) => validator));
-  const reports = state.open(activities);
-  return [...activity.keys()].filter((party) => !parties.has(party)).map((party) => reports.delete(party));
+  const ids = new Set(watched.map(({ id }) => id));
+  const [reports, memories] = [state.open(activities), state.open(validatorWatches)];
+  return [
+    ...[...activity.keys()].filter((party) => !parties.has(party)).map((party) => reports.delete(party)),
+    ...[...watches.keys()].filter((id) => !ids.has(id)).map((id) => memories.delete(id)),
+  ];
 }
 
 /**

@@ -2,10 +2,12 @@ import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import type { Activity, Interval } from "../../ledger/network-rhythm.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { activity as activityWords, rhythmWords, version } from "../../screens/parts.js";
+import { standstillView } from "../../screens/standstill.js";
 import type { Link, Menu, View } from "../../screens/view.js";
 import { roughly, spanWords } from "../../text/durations.js";
 import {
   bytes,
+  code,
   countedWords,
   join,
   type Markdown,
@@ -15,7 +17,7 @@ import {
   userMention,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { MINUTE } from "../../util/units.js";
+import { HOUR, MINUTE } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
 import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
@@ -245,16 +247,18 @@ function rhythmView(
   };
 }
 
-/** Returns the message about held alerts: the explorer is behind, or the network's rhythm has changed. */
+/** Returns the message about held alerts: the explorer is behind, the network stands still, or its rhythm has changed. */
 export function holdView(hold: ShownHold, mark: string): View {
-  const { newestAt, since, endedAt, rhythm } = hold;
+  const { newestAt, since, endedAt, rhythm, standstill } = hold;
+  if (standstill)
+    return standstillView({ ...standstill, since, ...(endedAt === undefined ? {} : { endedAt }) }, mark);
   if (rhythm) return rhythmView(hold, rhythm, mark);
   return endedAt === undefined
     ? {
         notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; silence alerts are on hold`,
         tone: "warning",
         body: [
-          md`It's from ${timestampWithAge(newestAt)}. Until newer data arrives, I can't tell if a validator is silent.`,
+          md`It's from ${timestampWithAge(newestAt)}: the explorer is behind, or the network stands still. Until newer data arrives, I can't tell if a validator is silent.`,
         ],
         links: [listLink(mark)],
         readings: [],
@@ -283,7 +287,7 @@ function stillSilent(members: readonly string[], since: number, known: Known): M
 
 /** Returns a separate message about an event, which is never edited. */
 export function newsView(
-  event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" }>,
+  event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" | "moving" }>,
   known: Known,
   mark: string,
 ): View {
@@ -330,6 +334,15 @@ export function newsView(
         md`⚠️ Old version: ${name} runs ${event.running ?? "an unknown version"}, and most run ${event.target}`,
         "warning",
         [md`It's been behind for a day. Its operator should update it.`],
+      );
+    case "upgrade":
+      return news(
+        md`⚠️ Network upgrade in ${spanWords(Math.max(HOUR, Math.round((event.upgradeAt - known.now) / HOUR) * HOUR))}: ${name} still runs ${event.running}`,
+        "warning",
+        [
+          md`Transactions pause on ${timestampWithAge(event.upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
+          md`-# Measured against ${code(event.target, 40)}, the newest version in common use. The vote doesn't name the one that is needed.`,
+        ],
       );
     case "traffic": {
       const { percent, used, bought } = event;

@@ -2,6 +2,7 @@ import { GuildMember } from "discord.js";
 import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZES, type Snooze } from "../../delivery/snoozes.js";
+import { covers } from "../../directory/groups.js";
 import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
 import type { MessagePayload } from "../../discord/message.js";
@@ -22,7 +23,7 @@ function takenBy({ user, member }: Click, at: number) {
 
 /** Creates the actions of an alert's buttons: take it, give it back, or snooze it. */
 function createResponses(
-  { explorer, state, subscriptions, renderer, names, rest }: FeedServices,
+  { explorer, state, subscriptions, renderer, names, directory, rest }: FeedServices,
   now: () => number,
 ) {
   const feed = VALIDATOR_FEED;
@@ -52,10 +53,10 @@ function createResponses(
   const check = async (click: Click, alert: Alert, validator: string) => {
     const { channelId } = alert;
     const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
-    const ownSubscriptions = await Promise.all(
-      parties.map((subject) => subscriptions.get({ channelId, feed, subject })),
+    const ownSubscriptions = await subscriptions.recipients({ channelId, feed, subject: null });
+    const concerned = ownSubscriptions.filter(({ subject }) =>
+      parties.some((party) => subject !== null && covers(subject, party, directory)),
     );
-    const concerned = ownSubscriptions.flatMap((each) => each ?? []);
     if (concerned.length === 0) throw new PersonError("Nobody gets alerts about this here any more.");
     if (concerned.some(({ userId }) => userId === click.user.id)) return;
     const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];

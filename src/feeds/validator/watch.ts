@@ -9,24 +9,26 @@ import {
   NETWORK_RHYTHM,
   rhythms,
 } from "../../ledger/network-rhythm.js";
-import { judgeReports, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
-import type { VersionSurvey } from "../../ledger/versions.js";
+import { judgeReports, lateAfter, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import { readRounds } from "../../ledger/rounds.js";
+import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { alertId, type ValidatorWatch } from "./collections.js";
-import { behindWhat, judge, judgeVersion } from "./decide.js";
+import { behindWhat, dueWarning, judge, judgeVersion } from "./decide.js";
 import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
 import {
   finishedAlerts,
+  type GroupSource,
   type Loaded,
   learn,
   load,
   noFindings,
   type Poll,
   stepsOf,
-  unwatchedReports,
+  unwatchedWrites,
   type WatchedValidator,
 } from "./memory.js";
 import { type ActivityReading, readActivity } from "./reading.js";
@@ -44,13 +46,15 @@ const WATCHES_PER_TURN = 200;
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
 
-interface ValidatorWatchDeps {
+interface ValidatorWatchDeps extends GroupSource {
   readonly name: string;
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
   /** Returns the versions of the network's active validators. */
   readonly survey: () => VersionSurvey;
+  /** Returns the time of the network's next upgrade, epoch ms. */
+  readonly nextUpgrade: () => number | undefined;
   readonly now: () => number;
 }
 
@@ -111,6 +115,7 @@ async function settle(
     ...(verdict.kind === "unconfirmed" ? { unconfirmed: seenAt } : {}),
   };
   if (!subscription.topics.version) return nextWatch;
+  const warned = warnOfUpgrade(poll, each, activity.version);
   const { behind, toldVersion, ...others } = nextWatch;
   const judgement = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);
   if (judgement.tell !== undefined)
@@ -121,7 +126,26 @@ async function settle(
       target: judgement.tell,
       running: activity.version,
     });
-  return { ...others, ...judgement.memory };
+  return { ...others, ...judgement.memory, ...warned };
+}
+
+/** Warns a person of an upgrade of the network that their validator is not ready for. Returns what to remember. */
+function warnOfUpgrade(
+  { survey, upgradeAt, found, now }: Poll,
+  { validator, subscription: { userId, channelId }, watch: { toldUpgrade } }: WatchedValidator,
+  running: string | null,
+): Pick<ValidatorWatch, "toldUpgrade"> {
+  const target = newestCredible(survey);
+  const isBehind =
+    userId !== null &&
+    running !== null &&
+    target !== null &&
+    isVersion(running) &&
+    compareVersions(running, target) < 0;
+  const days = dueWarning(upgradeAt, isBehind, toldUpgrade, now);
+  if (days === undefined || upgradeAt === undefined || running === null || target === null) return {};
+  found.events.push({ kind: "upgrade", channelId, validator, upgradeAt, days, target, running });
+  return { toldUpgrade: { at: upgradeAt, days } };
 }
 
 /** True if enough validators to represent the network reported within two intervals of the newest report. */
@@ -132,15 +156,27 @@ const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: numbe
  * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news:
  * if data cannot be read, or if the explorer is behind, nothing changes.
  */
-export function createValidatorWatch({ name, explorer, state, survey, now }: ValidatorWatchDeps) {
+export function createValidatorWatch({
+  name,
+  explorer,
+  state,
+  membersOf,
+  isListed,
+  survey,
+  nextUpgrade,
+  now,
+}: ValidatorWatchDeps) {
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   const reports = createReportLog();
   const readExplorerTime = createExplorerTime(explorer);
 
   return async function* (subscribers: Subscribers): PollSteps {
-    const loaded = await load(name, state, subscribers);
-    const oldWrites = unwatchedReports(state, loaded);
+    const subscriptions = await subscribers.subscriptions();
+    // Alerts about a group whose members are not known yet are left as they are.
+    if (subscriptions.some(({ subject }) => subject !== null && !membersOf(subject))) return "partial";
+    const loaded = await load(name, state, subscribers, { membersOf, isListed });
+    const oldWrites = unwatchedWrites(state, loaded);
     const endedAlerts = finishedAlerts(name, loaded, now());
     const live = loaded.watched.filter(({ isLive }) => isLive);
     const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
@@ -178,7 +214,12 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     const unreportedMs = isUnsure ? readSince - newestAt - BEHIND_MS : asOf - newestAt;
     const hasStopped =
       unreportedMs > stoppedAfter(intervalBefore) && (isUnsure || reportedLately(reading, intervalBefore));
-    const stopped = hasStopped ? { isUnsure } : undefined;
+    const rounds = await readRounds(state, readSince);
+    const isStill = rounds?.isStandingStill === true;
+    // Reports that were impossible while the network stood still are not missing.
+    const isSettling =
+      rounds?.movedAt !== undefined && ageOf(rounds.movedAt, readSince) < lateAfter(intervalBefore);
+    const stopped = hasStopped && !isStill && !isSettling ? { isUnsure } : undefined;
     const learntRhythm = isBehind
       ? loaded.rhythm
       : learnRhythm(loaded.rhythm, reports, reading, stopped, readSince);
@@ -188,19 +229,21 @@ export function createValidatorWatch({ name, explorer, state, survey, now }: Val
     if (hasChanged)
       for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
     const found = noFindings(loaded);
-    const onHold = isBehind || rhythm?.changing !== undefined;
+    const onHold = isBehind || isStill || rhythm?.changing !== undefined;
     const poll: Poll = {
       name,
       loaded,
       reading,
       survey: survey(),
+      upgradeAt: nextUpgrade(),
       rhythm,
       intervalMs: rhythm?.intervalMs ?? USUAL_INTERVAL_MS,
       asOf,
       isBehind,
+      rounds,
       onHold,
       // In the first reading after a hold, the explorer may still be catching up.
-      mayCall: !onHold && openHolds.length === 0,
+      mayCall: !onHold && !isSettling && openHolds.length === 0,
       found,
       now: readSince,
     };

@@ -1,0 +1,34 @@
+import { type Directory, SUPER_VALIDATORS } from "./directory.js";
+
+/** Returns the id of the group of these validators. */
+export const groupOf = (parties: readonly string[]): string => [...new Set(parties)].toSorted().join(" ");
+
+/** True if an id is one of a group. */
+export const isGroup = (id: string): boolean => id === SUPER_VALIDATORS || id.includes(" ");
+
+/** True if a validator belongs to a current super validator. */
+export const isSuperValidator = (directory: Directory, party: string, name: string | null): boolean => {
+  const voters = [
+    directory.entry("voter", party),
+    ...(name === null ? [] : directory.namesakes("voter", name)),
+  ];
+  // A former super validator is inactive.
+  return voters.some((voter) => voter !== undefined && voter.active !== false);
+};
+
+/** True if a subject is a validator, or a group to which it belongs now. */
+export function covers(subject: string, party: string, directory: Directory): boolean {
+  if (subject === SUPER_VALIDATORS) return isSuperValidator(directory, party, directory.nameOf(party));
+  return subject === party || (isGroup(subject) && subject.split(" ").includes(party));
+}
+
+/** Returns the parties of a validator, or of the current members of a group. `undefined` if they are not known yet. */
+export function membersOf(id: string, directory: Directory): readonly string[] | undefined {
+  if (id !== SUPER_VALIDATORS) return id.split(" ");
+  if (directory.readAt("voter") === undefined || directory.readAt("validator") === undefined)
+    return undefined;
+  return directory
+    .entries("validator")
+    .filter((each) => isSuperValidator(directory, each.id, each.name))
+    .map((each) => each.id);
+}

@@ -1,0 +1,35 @@
+import { type CalendarSource, defineCalendar } from "../../delivery/calendar.js";
+import type { State } from "../../storage/state.js";
+import { code, md, timestamp } from "../../text/markdown.js";
+import { HOUR } from "../../util/units.js";
+import { upgrades } from "./collections.js";
+
+/** Duration of an event, in ms. Upgrades take seconds to minutes, and Discord needs an end. */
+const LASTS_MS = HOUR;
+
+/** Scheduled events of servers, by server and upgrade. */
+export const upgradeCalendar = defineCalendar("upgrade-calendar", "until its upgrade is over");
+
+/** Creates the event of the open upgrade. */
+export function upgradeEvents(state: State): CalendarSource {
+  return {
+    collection: upgradeCalendar,
+    location: "The network",
+    async wanted() {
+      const open = [...(await state.open(upgrades).list())].filter(
+        ([, { endedAt }]) => endedAt === undefined,
+      );
+      const events = open.map(([key, { upgradeAt }]) => ({
+        key,
+        name: "🛠️ Network upgrade: transactions pause",
+        // Events are found by the upgrade's subject in their description.
+        description:
+          md`Transactions pause on ${timestamp(upgradeAt, "f")}, for seconds to minutes.\n${code(key)}`.toString(),
+        startsAt: upgradeAt,
+        endsAt: upgradeAt + LASTS_MS,
+      }));
+      return { events, openKeys: new Set(open.map(([key]) => key)) };
+    },
+    markOf: async (key) => key,
+  };
+}

@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
+
+/** The name of this feed. */
+export const UPGRADES_FEED = "upgrades";
+
+const timestampSchema = z.number();
+
+/** An upgrade that the super validators have accepted. */
+const upgradeSchema = z.object({
+  /** Identity of the last vote request about it. */
+  decidedBy: z.string(),
+  upgradeAt: timestampSchema,
+  /** From when on no parties and packages can be added. null if there is no such time before the upgrade. */
+  freezeAt: timestampSchema.nullable(),
+  /** The time before it was moved last. */
+  movedFrom: timestampSchema.exactOptional(),
+  /** Number of moves. */
+  moves: z.number(),
+  /** Reminders that were sent or have been missed, with the times that they were about. */
+  told: z.array(z.string()),
+  /** The newest round in the first reading after the upgrade time. */
+  roundThen: z.number().exactOptional(),
+  isCancelled: z.boolean().exactOptional(),
+  endedAt: timestampSchema.exactOptional(),
+  /** Increases with every change that its message shows. */
+  revision: z.number(),
+});
+
+/** A time without new rounds. */
+const standstillSchema = z.object({
+  /** The newest round, and the time when it was first seen. */
+  round: z.number(),
+  since: timestampSchema,
+  endedAt: timestampSchema.exactOptional(),
+  revision: z.number(),
+});
+
+const ofSubject: Owner = { kind: "subject", subjectOf: (id) => id };
+
+/** Accepted upgrades, by subject. At most one of them is open. */
+export const upgrades = defineCollection({
+  name: "upgrades",
+  schema: upgradeSchema,
+  lifetime: "until 30 days after it is over, and only while a channel subscribes to upgrades",
+  owners: [ofSubject],
+});
+
+/** Standstills of the network, by subject. At most one of them is open. */
+export const standstills = defineCollection({
+  name: "standstills",
+  schema: standstillSchema,
+  lifetime: "until 30 days after it is over, and only while a channel subscribes to upgrades",
+  owners: [ofSubject],
+});
+
+/** An upgrade that the super validators have accepted. */
+export type Upgrade = DocumentOf<typeof upgrades>;
+/** A time without new rounds. */
+export type Standstill = DocumentOf<typeof standstills>;

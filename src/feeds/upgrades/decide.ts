@@ -1,0 +1,175 @@
+import type { Rounds } from "../../ledger/rounds.js";
+import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
+import { digest } from "../../util/digest.js";
+import { DAY, HOUR } from "../../util/units.js";
+import type { Standstill, Upgrade } from "./collections.js";
+import { reminderKey, STEPS, type Step, timeOfStep, type UpgradeEvent } from "./events.js";
+
+/** Time before the moment of a step at which its reminder is sent, in ms. */
+const BEFORE_MS: Readonly<Record<Step, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
+/** Time after the upgrade time within which people are still told of it, in ms. */
+const LATE_MS = 6 * HOUR;
+/** Time after the upgrade time after which it is over even if no round was read, in ms. */
+const OVER_MS = DAY;
+
+/** Data for a decision about the upgrade. */
+interface Circumstances {
+  readonly decision: UpgradeDecision | undefined;
+  readonly rounds: Pick<Rounds, "number" | "seenAt"> | undefined;
+  /** True for the first reading: a schedule that exists already is no news. */
+  readonly isBaseline: boolean;
+  readonly now: number;
+}
+
+/** Changed documents by subject, and the news. */
+export interface Judgement<Document> {
+  readonly changed: ReadonlyMap<string, Document>;
+  readonly events: readonly UpgradeEvent[];
+}
+
+type Times = Pick<Upgrade, "upgradeAt" | "freezeAt">;
+
+/** A freeze that is not before the upgrade does not count. */
+const timesOf = ({ upgradeAt, freezeAt }: UpgradeSchedule): Times => ({
+  upgradeAt,
+  freezeAt: freezeAt !== null && freezeAt < upgradeAt ? freezeAt : null,
+});
+
+/** Returns the reminders that are due, in order. */
+const dueSteps = (times: Times, now: number): readonly Step[] =>
+  STEPS.filter((step) => now >= timeOfStep(step, times) - BEFORE_MS[step]);
+
+const keysOf = (steps: readonly Step[], times: Times): string[] =>
+  steps.map((step) => reminderKey(step, times));
+
+/** Returns the upgrade after a new decision about its schedule, and the news about it. */
+function reschedule(
+  subject: string,
+  known: Upgrade,
+  { decision, now }: Circumstances,
+): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+  if (!decision) return { next: known };
+  const { upgradeAt, freezeAt, moves, revision } = known;
+  const isReached = now >= upgradeAt;
+  const decided = { ...known, decidedBy: decision.by };
+  if (!decision.schedule) {
+    // A schedule that is removed after the upgrade time was not cancelled.
+    if (isReached) return { next: decided };
+    return {
+      next: { ...decided, isCancelled: true, endedAt: now, revision: revision + 1 },
+      news: { kind: "cancelled", subject, upgradeAt, freezeAt },
+    };
+  }
+  const times = timesOf(decision.schedule);
+  if (times.upgradeAt === upgradeAt && times.freezeAt === freezeAt) return { next: decided };
+  // After the upgrade time, a new schedule is for the next upgrade.
+  if (isReached) return { next: { ...known, endedAt: now, revision: revision + 1 } };
+  const moved = { ...decided, ...times, movedFrom: upgradeAt, moves: moves + 1, revision: revision + 1 };
+  return {
+    // The message about the move replaces the reminders that are due by now.
+    next: { ...moved, told: keysOf(dueSteps(times, now), times) },
+    news: { kind: "moved", subject, ...times, movedFrom: upgradeAt, move: moves + 1 },
+  };
+}
+
+/** Sends the last of the reminders that are due. The earlier ones are out of date. */
+function remind(
+  subject: string,
+  known: Upgrade,
+  now: number,
+): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+  const { upgradeAt, freezeAt, told } = known;
+  const due = dueSteps(known, now);
+  const step = due.at(-1);
+  const missing = keysOf(due, known).filter((key) => !told.includes(key));
+  if (step === undefined || missing.length === 0) return { next: known };
+  const isNew = missing.includes(reminderKey(step, known)) && now < upgradeAt + LATE_MS;
+  const isShown = step === "upgrade";
+  return {
+    next: { ...known, told: [...told, ...missing], revision: known.revision + (isShown ? 1 : 0) },
+    ...(isNew ? { news: { kind: "reminder", subject, step, upgradeAt, freezeAt } } : {}),
+  };
+}
+
+/** Ends an upgrade once the rounds advance after its time. */
+function finish(
+  subject: string,
+  known: Upgrade,
+  { rounds, now }: Circumstances,
+): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+  const { upgradeAt, freezeAt, roundThen, revision } = known;
+  const over = { ...known, endedAt: now, revision: revision + 1 };
+  if (now >= upgradeAt + OVER_MS) return { next: over };
+  if (now < upgradeAt || !rounds || rounds.seenAt < upgradeAt) return { next: known };
+  if (roundThen === undefined) return { next: { ...known, roundThen: rounds.number } };
+  if (rounds.number <= roundThen) return { next: known };
+  return {
+    next: over,
+    news: { kind: "advancing", subject, upgradeAt, freezeAt, round: rounds.number, at: rounds.seenAt },
+  };
+}
+
+/**
+ * Decides what has happened to the upgrade. Only accepted vote requests change the schedule, and a reading without any of them is
+ * missing data.
+ * @param open the open upgrade with its subject
+ */
+export function judgeUpgrade(
+  open: readonly [subject: string, upgrade: Upgrade] | undefined,
+  circumstances: Circumstances,
+): Judgement<Upgrade> {
+  const { decision, isBaseline, now } = circumstances;
+  const changed = new Map<string, Upgrade>();
+  const events: UpgradeEvent[] = [];
+  let [subject, current] = open ?? ["", undefined];
+  const apply = ({ next, news }: { readonly next: Upgrade; readonly news?: UpgradeEvent }) => {
+    if (next !== current) changed.set(subject, next);
+    if (news) events.push(news);
+    current = next;
+  };
+  if (current) apply(reschedule(subject, current, circumstances));
+  if (
+    decision?.schedule &&
+    decision.schedule.upgradeAt > now &&
+    (!current || current.endedAt !== undefined)
+  ) {
+    const times = timesOf(decision.schedule);
+    subject = `upgrade/${digest(`${decision.by} ${times.upgradeAt}`)}`;
+    current = undefined;
+    apply({
+      next: {
+        decidedBy: decision.by,
+        ...times,
+        moves: 0,
+        told: keysOf(dueSteps(times, now), times),
+        revision: 1,
+      },
+      ...(isBaseline ? {} : { news: { kind: "scheduled", subject, ...times } }),
+    });
+  }
+  if (current && current.endedAt === undefined) apply(remind(subject, current, now));
+  if (current && current.endedAt === undefined) apply(finish(subject, current, circumstances));
+  return { changed, events };
+}
+
+/** Decides if a standstill has begun or is over. */
+export function judgeStandstill(
+  open: readonly [subject: string, standstill: Standstill] | undefined,
+  rounds: Rounds | undefined,
+  isBaseline: boolean,
+): Judgement<Standstill> {
+  const none = { changed: new Map<string, Standstill>(), events: [] };
+  if (!rounds) return none;
+  const [subject, known] = open ?? [`still/${rounds.since}`, undefined];
+  const { number: round, since, seenAt: at } = rounds;
+  if (known && !rounds.isStandingStill)
+    return {
+      changed: new Map([[subject, { ...known, endedAt: at, revision: known.revision + 1 }]]),
+      events: [{ kind: "moving", subject, round, since: known.since, at }],
+    };
+  if (known || !rounds.isStandingStill) return none;
+  return {
+    changed: new Map([[subject, { round, since, revision: 1 }]]),
+    events: isBaseline ? [] : [{ kind: "still", subject, round, since }],
+  };
+}

@@ -1,0 +1,185 @@
+import { createCalendar } from "../../delivery/calendar.js";
+import type { Subscription } from "../../delivery/collections.js";
+import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
+import type { FeedDeps, FeedModule } from "../../delivery/module.js";
+import { FIRST_FEED } from "../../delivery/version-1.js";
+import { membersOf } from "../../directory/groups.js";
+import { scheduledUpgrade } from "../../ledger/upgrades.js";
+import { standstillView } from "../../screens/standstill.js";
+import { headlineOf, type View } from "../../screens/view.js";
+import type { State } from "../../storage/state.js";
+import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
+import { DAY, HOUR } from "../../util/units.js";
+import { calendarServers } from "../governance/calendar.js";
+import { VALIDATOR_FEED } from "../validator/collections.js";
+import { upgradeCalendar, upgradeEvents } from "./calendar.js";
+import { standstills, UPGRADES_FEED, upgrades } from "./collections.js";
+import {
+  beginningOf,
+  begins,
+  eventId,
+  loudnessOf,
+  readEvent,
+  timeOfStep,
+  type UpgradeEvent,
+} from "./events.js";
+import { newsView, timeLines, upgradeView } from "./messages.js";
+import { readinessLines, reportReadiness } from "./readiness.js";
+import { neededVersion, options, topics } from "./topics.js";
+import { createUpgradesWatch } from "./watch.js";
+
+type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "subscriptions">;
+
+/** Returns lines that say how ready the network is, and the validators that the subscription's server follows. */
+async function readinessFor(
+  { directory, names, subscriptions }: ReadinessDeps,
+  subscription: Subscription | undefined,
+): Promise<readonly Markdown[]> {
+  const guildId = subscription?.guildId ?? null;
+  const followed = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
+  const parties = [
+    ...new Set(
+      followed.flatMap(({ subject }) => (subject === null ? [] : (membersOf(subject, directory) ?? []))),
+    ),
+  ];
+  return readinessLines(
+    reportReadiness(directory.versions(), subscription && neededVersion(subscription)),
+    parties.map((party) => ({
+      name: names.called(party),
+      version: directory.entry("validator", party)?.version ?? null,
+    })),
+  );
+}
+
+/** Returns the accepted upgrade that lies ahead. */
+const nextUpgrade = ({ directory, now }: Pick<AnswerDeps, "directory" | "now">) => {
+  const upgrade = scheduledUpgrade(directory.entries("proposal"));
+  return upgrade && upgrade.upgradeAt > now ? upgrade : undefined;
+};
+
+const NOT_SCHEDULED = md`No upgrade of the network is scheduled.`;
+
+const definition: FeedDefinition = {
+  name: UPGRADES_FEED,
+  description: "Announce upgrades of the network in a channel, and who is ready",
+  thing: "upgrade",
+  topics,
+  options,
+  isChangedAnew: true,
+  threads: true,
+  tagName: /upgrade|network|release/i,
+
+  async sample(deps, subscription, mark) {
+    const { now } = deps;
+    const upgradeAt = Math.ceil((now + 14 * DAY) / HOUR) * HOUR;
+    const upgrade = nextUpgrade(deps) ?? { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
+    return upgradeView(upgrade, await readinessFor(deps, subscription), mark, now);
+  },
+
+  async standing(deps, subscription) {
+    const upgrade = nextUpgrade(deps);
+    const isRead = deps.directory.readAt("proposal") !== undefined;
+    const none = isRead ? NOT_SCHEDULED : md`The vote requests haven't been read yet.`;
+    const lines = upgrade ? timeLines(upgrade) : [none];
+    return [...lines, ...(await readinessFor(deps, subscription))];
+  },
+
+  async lastRead(state) {
+    const open = [...(await state.open(upgrades).list()).values()].find(
+      ({ endedAt }) => endedAt === undefined,
+    );
+    return open ? md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.` : NOT_SCHEDULED;
+  },
+};
+
+/** Shown for an upgrade or a standstill that is no longer stored. */
+const OVER: View = { notification: md`⚪ This is over`, tone: "neutral", readings: [] };
+
+/** Reads the open and past upgrades and standstills. */
+const stored = (state: State) => ({
+  upgrade: (subject: string) => state.open(upgrades).get(subject),
+  standstill: (subject: string) => state.open(standstills).get(subject),
+});
+
+function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
+  const { state, renderer, subscriptions, now } = deps;
+  const known = stored(state);
+  const viewOf = async (subject: string, mark: string, [subscription]: readonly Subscription[]) => {
+    const standstill = await known.standstill(subject);
+    if (standstill) return standstillView(standstill, mark);
+    const upgrade = await known.upgrade(subject);
+    return upgrade && upgradeView(upgrade, await readinessFor(deps, subscription), mark, now());
+  };
+  const stateOf = async (subject: string) => {
+    const each = (await known.standstill(subject)) ?? (await known.upgrade(subject));
+    return each && { revision: each.revision, endedAt: each.endedAt ?? null };
+  };
+
+  /** True if the news has been overtaken by a later decision, or is told by another subscription of the channel. */
+  const isOvertaken = async (event: UpgradeEvent, [subscription]: readonly Subscription[]) => {
+    if (event.kind === "still" || event.kind === "moving")
+      return (
+        subscription !== undefined &&
+        (await subscriptions.activeIn(subscription.channelId, VALIDATOR_FEED)).length > 0
+      );
+    const upgrade = await known.upgrade(event.subject);
+    if (!upgrade) return true;
+    const isSame = upgrade.upgradeAt === event.upgradeAt && upgrade.freezeAt === event.freezeAt;
+    if (event.kind === "moved") return !isSame;
+    if (event.kind !== "reminder") return false;
+    const isLate = event.step !== "upgrade" && now() >= timeOfStep(event.step, event);
+    return !isSame || isLate || upgrade.isCancelled === true;
+  };
+
+  return {
+    definition,
+    readEvent,
+    idOf: eventId,
+    topicOf: ({ kind }) => (kind === "still" || kind === "moving" ? "standstill" : "upgrades"),
+    subjectsOf: ({ subject }) => [subject],
+    begins,
+    loudnessOf,
+    wants: () => true,
+    async render(event, mark, recipients) {
+      if (await isOvertaken(event, recipients)) return undefined;
+      const revision = (await stateOf(event.subject))?.revision ?? 0;
+      const isCard = begins(event);
+      const view = isCard
+        ? await viewOf(event.subject, mark, recipients)
+        : newsView(event, await readinessFor(deps, recipients[0]), mark, now());
+      return view && { payload: renderer.message(view), title: headlineOf(view), revision };
+    },
+    lasting: {
+      stateOf,
+      current: async (subject, mark, _, recipients) =>
+        renderer.message((await viewOf(subject, mark, recipients)) ?? OVER),
+      titleOf: async (subject) => headlineOf((await viewOf(subject, "", [])) ?? OVER),
+      beginningOf,
+    },
+  };
+}
+
+/** Announces upgrades of the network, reminds of them with who is ready, and says when the network stands still. */
+export const upgradesFeed: FeedModule = {
+  definition,
+  collections: [upgrades, standstills, upgradeCalendar],
+  followsRounds: true,
+  pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
+  create(deps) {
+    const { state, subscriptions } = deps;
+    const keepCalendar = createCalendar(deps, upgradeEvents(state));
+    return {
+      feed: createFeed(deps),
+      poll: createUpgradesWatch({ ...deps, explorer: deps.explorer.for("background", { maxAgeMs: HOUR }) }),
+      async keep(subscribers) {
+        const isAhead = [...(await state.open(upgrades).list()).values()].some(
+          ({ endedAt }) => endedAt === undefined,
+        );
+        const subscribed = isAhead ? await subscribers.subscriptions() : [];
+        const guilds = [...new Set(subscribed.flatMap(({ guildId }) => guildId ?? []))];
+        const votes = await Promise.all(guilds.map((each) => subscriptions.activeIn(each, FIRST_FEED)));
+        await keepCalendar(calendarServers(votes.flat()));
+      },
+    };
+  },
+};

@@ -1,0 +1,151 @@
+import { pauseWords, upgradeDay, upgradeTime } from "../../ledger/upgrades.js";
+import { address } from "../../screens/addresses.js";
+import { movingView, standstillView } from "../../screens/standstill.js";
+import type { Link, Tone, View } from "../../screens/view.js";
+import { spanWords } from "../../text/durations.js";
+import { grouped, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { MINUTE } from "../../util/units.js";
+import type { Upgrade } from "./collections.js";
+import { timeOfStep, type UpgradeEvent } from "./events.js";
+
+/** The part of an upgrade that messages about its schedule need. */
+export type ShownUpgrade = Pick<Upgrade, "upgradeAt" | "freezeAt"> & Partial<Upgrade>;
+
+const linksTo = (mark: string | undefined, decidedBy?: string): Link[] => [
+  {
+    label: "Versions",
+    emoji: "📊",
+    to: address("versions", {}),
+    ...(mark === undefined ? {} : { mark }),
+  },
+  ...(decidedBy === undefined
+    ? []
+    : [{ label: "The vote", emoji: "🗳️", to: address("voteRequest", { id: decidedBy }) }]),
+];
+
+/** Returns the lines with the times of an upgrade. */
+export function timeLines({ upgradeAt, freezeAt }: ShownUpgrade): Markdown[] {
+  return [
+    md`🛠️ Transactions pause on ${timestampWithAge(upgradeAt)}, for seconds to minutes.`,
+    ...(freezeAt === null
+      ? []
+      : [md`🧊 No new parties or packages from ${timestampWithAge(freezeAt)} until then.`]),
+  ];
+}
+
+const ADVICE = md`Validators that don't run a compatible version by then can't send or receive transactions afterwards.`;
+const NO_CLAIM = md`-# The rounds don't show whether the upgrade took place.`;
+
+interface CardState {
+  readonly notification: Markdown;
+  readonly tone: Tone;
+  readonly lines: readonly Markdown[];
+  /** True if it matters how ready the network is. */
+  readonly isAhead: boolean;
+}
+
+function cardState(upgrade: ShownUpgrade, now: number): CardState {
+  const { upgradeAt, movedFrom, isCancelled, endedAt } = upgrade;
+  if (isCancelled)
+    return {
+      notification: md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`,
+      tone: "neutral",
+      lines: [md`It was scheduled for ${timestamp(upgradeAt, "f")}.`],
+      isAhead: false,
+    };
+  if (endedAt !== undefined || now >= upgradeAt)
+    return {
+      notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: its time has come`,
+      tone: "neutral",
+      lines: [
+        md`Transactions were to pause on ${timestampWithAge(upgradeAt)}.`,
+        ...(endedAt === undefined ? [] : [NO_CLAIM]),
+      ],
+      isAhead: false,
+    };
+  const movedLine =
+    movedFrom === undefined ? [] : [md`-# Moved; it was to be on ${timestamp(movedFrom, "f")}.`];
+  return {
+    notification: md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`,
+    tone: "warning",
+    lines: [...timeLines(upgrade), ...movedLine, ADVICE],
+    isAhead: true,
+  };
+}
+
+/**
+ * Returns an upgrade's message as it is now.
+ * @param readiness lines that say how ready the network is
+ */
+export function upgradeView(
+  upgrade: ShownUpgrade,
+  readiness: readonly Markdown[],
+  mark: string,
+  now: number,
+): View {
+  const { notification, tone, lines, isAhead } = cardState(upgrade, now);
+  return {
+    notification,
+    tone,
+    body: [...lines, ...(isAhead ? readiness : [])],
+    links: linksTo(mark, upgrade.decidedBy),
+    readings: [],
+  };
+}
+
+/** Formats the time until a moment, to five minutes: "1 day", "55 min". */
+const untilWords = (at: number, now: number): string =>
+  spanWords(Math.max(5 * MINUTE, Math.round((at - now) / (5 * MINUTE)) * 5 * MINUTE));
+
+/** Returns the news of an event about the schedule in one line. */
+function scheduleNews(event: Extract<UpgradeEvent, { upgradeAt: number }>, now: number): Markdown {
+  const { upgradeAt, freezeAt } = event;
+  switch (event.kind) {
+    case "scheduled":
+      return md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`;
+    case "moved":
+      return event.movedFrom === upgradeAt
+        ? md`🛠️ Network upgrade: the freeze before it was moved; ${pauseWords(upgradeAt)}`
+        : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${upgradeTime(event.movedFrom)}`;
+    case "cancelled":
+      return md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`;
+    case "advancing":
+      return md`🟢 Rounds advance again after the time of the network upgrade`;
+    case "reminder": {
+      if (event.step === "upgrade") return md`🛠️ Network upgrade: transactions pause about now`;
+      const inWords = untilWords(timeOfStep(event.step, event), now);
+      return freezeAt === null
+        ? md`⏳ Network upgrade: transactions pause in ${inWords}`
+        : md`⏳ Network upgrade: no new parties or packages in ${inWords}`;
+    }
+  }
+}
+
+/** Returns the message of an event that does not begin a message of its own. */
+export function newsView(
+  event: UpgradeEvent,
+  readiness: readonly Markdown[],
+  mark: string,
+  now: number,
+): View {
+  if (event.kind === "moving" || event.kind === "still")
+    return event.kind === "moving" ? movingView(event, mark) : standstillView(event, mark);
+  const body: readonly Markdown[] =
+    event.kind === "cancelled"
+      ? [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`]
+      : event.kind === "advancing"
+        ? [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM]
+        : event.kind === "reminder" && event.step === "upgrade"
+          ? [
+              md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
+              ...readiness,
+            ]
+          : [...timeLines(event), ADVICE, ...readiness];
+  return {
+    notification: scheduleNews(event, now),
+    tone: event.kind === "advancing" ? "good" : event.kind === "cancelled" ? "neutral" : "warning",
+    body,
+    links: linksTo(mark),
+    readings: [],
+  };
+}

@@ -1,0 +1,83 @@
+import {
+  compareVersions,
+  isVersion,
+  newestCredible,
+  type Readiness,
+  readinessFor,
+  type VersionSurvey,
+} from "../../ledger/versions.js";
+import { bold, code, countedWords, grouped, join, type Markdown, md } from "../../text/markdown.js";
+
+/** Maximum number of validators that are named. */
+const MAX_NAMED = 15;
+
+/** A validator that the server follows. */
+export interface FollowedValidator {
+  readonly name: string;
+  readonly version: string | null;
+}
+
+/** How ready the network is for an upgrade, as far as versions show. */
+export interface ReadinessReport extends Readiness {
+  /** The version by which validators are measured. */
+  readonly version: string;
+  /** True if somebody has named it; false if it is the newest one in use. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * Counts the active validators that are ready.
+ * @param needed the version that an upgrade needs, if somebody has named it
+ * @returns `undefined` if no version can be compared
+ */
+export function reportReadiness(
+  survey: VersionSurvey,
+  needed: string | undefined,
+): ReadinessReport | undefined {
+  const version = needed ?? newestCredible(survey);
+  if (version === null || survey.active === 0) return undefined;
+  return { version, isNamed: needed !== undefined, ...readinessFor(version, survey) };
+}
+
+/** Says which of the followed validators run an older version. */
+function followedLine(followed: readonly FollowedValidator[], version: string): Markdown {
+  const behind = followed.filter(
+    (each) => each.version !== null && isVersion(each.version) && compareVersions(each.version, version) < 0,
+  );
+  const unknownCount = followed.filter((each) => each.version === null || !isVersion(each.version)).length;
+  const unknown = unknownCount === 0 ? md`` : md` The version of ${unknownCount} is unknown.`;
+  if (behind.length === 0)
+    return unknownCount === followed.length
+      ? md`The versions of those that this server follows are unknown.`
+      : md`🟢 None of the ${countedWords(followed.length, "validator")} that this server follows is behind.${unknown}`;
+  const names = join(
+    behind.slice(0, MAX_NAMED).map(({ name, version: own }) => md`${name} ${code(own, 40)}`),
+    ", ",
+  );
+  const moreCount = behind.length - MAX_NAMED;
+  return md`⚠️ Behind, of those that this server follows: ${names}${moreCount > 0 ? md` and ${moreCount} more` : md``}.${unknown}`;
+}
+
+/** Returns lines that say how ready the network and the followed validators are. */
+export function readinessLines(
+  report: ReadinessReport | undefined,
+  followed: readonly FollowedValidator[],
+): Markdown[] {
+  if (!report) return [md`How ready the network is can't be said: no validator's version is known.`];
+  const { version, isNamed, ready, behind, unknown } = report;
+  const active = ready + behind + unknown;
+  return [
+    join(
+      [
+        md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} run ${code(version, 40)}${isNamed ? md` or newer` : md``}`,
+        md`${grouped(behind)} older`,
+        unknown > 0 && md`${grouped(unknown)} unknown`,
+      ],
+      " · ",
+    ),
+    ...(followed.length > 0 ? [followedLine(followed, version)] : []),
+    isNamed
+      ? md`-# Measured against ${code(version, 40)}, which was named with \`needs\`.`
+      : md`-# Measured against ${code(version, 40)}, the newest version in common use. The vote doesn't name the one that is needed; you can, with \`needs\` in \`/subscribe upgrades\`.`,
+  ];
+}

@@ -1,0 +1,101 @@
+import { progress } from "../../delivery/collections.js";
+import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
+import type { NamedEntry } from "../../directory/collections.js";
+import { ifAnswered } from "../../explorer/errors.js";
+import type { Explorer } from "../../explorer/service.js";
+import { motionKindOf } from "../../ledger/motion-kinds.js";
+import { readRounds } from "../../ledger/rounds.js";
+import { type UpgradeDecision, upgradeDecision } from "../../ledger/upgrades.js";
+import { actionIn, readDetail } from "../../ledger/vote-requests.js";
+import { ageOf } from "../../util/clock.js";
+import { DAY } from "../../util/units.js";
+import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
+import { judgeStandstill, judgeUpgrade } from "./decide.js";
+
+/** Time after its end at which an upgrade or a standstill is forgotten, in ms. */
+const KEPT_MS = 30 * DAY;
+
+/** Maximum number of details that a poll reads. */
+const MAX_DETAILS = 5;
+
+type Ending = { readonly endedAt?: number };
+
+const openOf = <Document extends Ending>(documents: ReadonlyMap<string, Document>) =>
+  [...documents].find(([, { endedAt }]) => endedAt === undefined);
+
+const oldOf = (documents: ReadonlyMap<string, Ending>, now: number): string[] =>
+  [...documents].flatMap(([subject, { endedAt }]) =>
+    endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS ? [subject] : [],
+  );
+
+/** True for a vote request that may be about an upgrade, but whose detail has not been read. */
+const isUnexamined = ({ active, acceptedFor, upgrade, action }: NamedEntry): boolean =>
+  (active === true || acceptedFor !== undefined) &&
+  upgrade === undefined &&
+  (action === undefined || motionKindOf(action) === "configuration");
+
+interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "directory" | "names" | "now"> {
+  readonly explorer: Explorer;
+}
+
+/** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
+export function createUpgradesWatch({ explorer, state, directory, names, now }: UpgradesWatchDeps) {
+  const readTimes = state.open(progress);
+  /** Vote requests whose details cannot be read. They are left to the reading of names. */
+  const unreadable = new Set<string>();
+
+  /** Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. */
+  const examine = async () => {
+    const unexamined = directory
+      .entries("proposal")
+      .filter((each) => isUnexamined(each) && !unreadable.has(each.id))
+      .toSorted((a, b) => (b.openedAt ?? 0) - (a.openedAt ?? 0));
+    for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
+      const detail = await ifAnswered(readDetail(explorer, { contractId: null, trackingCid: id }));
+      if (detail) names.learn(id, actionIn(detail));
+      else unreadable.add(id);
+    }
+  };
+
+  /** Returns the last accepted decision. `undefined` if the known one is missing in the list, which is no news. */
+  const decisionAfter = (open: Upgrade | undefined): UpgradeDecision | undefined => {
+    const isLost =
+      open !== undefined && directory.entry("proposal", open.decidedBy)?.acceptedFor === undefined;
+    return isLost ? undefined : upgradeDecision(directory.entries("proposal"));
+  };
+
+  return async function* (subscribers: Subscribers): PollSteps {
+    const firstRead = await readTimes.get(UPGRADES_FEED);
+    const [knownUpgrades, knownStandstills] = await Promise.all([
+      state.open(upgrades).list(),
+      state.open(standstills).list(),
+    ]);
+    if ((await subscribers.subscriptions()).length === 0) {
+      const subjects = [...knownUpgrades.keys(), ...knownStandstills.keys()];
+      if (firstRead) yield { writes: [readTimes.delete(UPGRADES_FEED)], ended: subjects };
+      return "done";
+    }
+    await examine();
+    const isBaseline = firstRead === undefined;
+    const openUpgrade = openOf(knownUpgrades);
+    const rounds = await readRounds(state, now());
+    const decision = decisionAfter(openUpgrade?.[1]);
+    const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline, now: now() });
+    const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
+    // The rounds after an upgrade are told once.
+    const isTold = schedule.events.some(({ kind }) => kind === "advancing");
+    const events = [
+      ...schedule.events,
+      ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
+    ];
+    const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
+    const writes = [
+      ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
+      ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
+      ...(isBaseline ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
+    ];
+    if (writes.length + ended.length > 0)
+      yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };
+    return "done";
+  };
+}

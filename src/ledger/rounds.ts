@@ -1,0 +1,151 @@
+import * as z from "zod";
+import { ExplorerError } from "../explorer/errors.js";
+import type { Explorer, Reading } from "../explorer/service.js";
+import { type DocumentOf, defineCollection } from "../storage/collection.js";
+import type { State } from "../storage/state.js";
+import { ageOf } from "../util/clock.js";
+import { HOUR, MINUTE } from "../util/units.js";
+
+const timestampSchema = z.number();
+
+/** The newest round and how it advances. */
+export const rounds = defineCollection({
+  name: "rounds",
+  schema: z.object({
+    /** Number of the newest round, and the times when the bot first and last read it, epoch ms. */
+    number: z.number(),
+    since: timestampSchema,
+    seenAt: timestampSchema,
+    /** Times between advances that the bot saw, in ms, the newest last. */
+    gaps: z.array(z.number()),
+    /** True if the bot saw the round begin. If not, it may have begun before `since`. */
+    isSeenToBegin: z.boolean(),
+    /** True while the rounds stand still. */
+    isStandingStill: z.boolean(),
+    /** Time when the rounds last advanced after a standstill, epoch ms. */
+    movedAt: timestampSchema.exactOptional(),
+  }),
+  lifetime: "as long as a channel subscribes to a feed that follows the rounds: one document",
+});
+
+/** The newest round and how it advances. */
+export type Rounds = DocumentOf<typeof rounds>;
+
+const ID = "network";
+
+/** Interval of the rounds until it is known, in ms. */
+const USUAL_MS = 10 * MINUTE;
+/** Number of known gaps, and the number that it takes to learn the interval. */
+const MAX_GAPS = 9;
+const MIN_GAPS = 3;
+/** Number of intervals without a new round after which the network stands still. */
+const STILL_INTERVALS = 3;
+/** Maximum time between two readings, in ms. After a longer pause, it is unknown when the round advanced. */
+const PAUSE_MS = 16 * MINUTE;
+/** Maximum age of the newest update of an explorer that is up to date, in ms. */
+const CURRENT_MS = 10 * MINUTE;
+/** An older number is a lagging answer, unless it is so much lower that the network has begun anew. */
+const RESTARTED = 100;
+
+/** Returns the interval of the rounds in ms: the median of the gaps. */
+export function roundInterval(gaps: readonly number[]): number {
+  const sortedGaps = gaps.toSorted((a, b) => a - b);
+  return gaps.length < MIN_GAPS ? USUAL_MS : (sortedGaps[Math.floor(gaps.length / 2)] ?? USUAL_MS);
+}
+
+/** True if no round has begun for so long that the network may stand still. */
+export const isOverdue = ({ since, gaps }: Pick<Rounds, "since" | "gaps">, now: number): boolean =>
+  ageOf(since, now) > STILL_INTERVALS * roundInterval(gaps);
+
+/**
+ * Returns the rounds after a reading.
+ * @param isCurrent true if the explorer is known to be up to date. Only asked while the next round is overdue
+ */
+export function afterReading(
+  known: Rounds | undefined,
+  number: number,
+  isCurrent: boolean,
+  now: number,
+): Rounds {
+  if (!known || number < known.number - RESTARTED)
+    return { number, since: now, seenAt: now, gaps: [], isSeenToBegin: false, isStandingStill: false };
+  if (number <= known.number)
+    return {
+      ...known,
+      seenAt: now,
+      isStandingStill: known.isStandingStill || (isCurrent && isOverdue(known, now)),
+    };
+  const isSeenToBegin = ageOf(known.seenAt, now) <= PAUSE_MS;
+  const gapMs = (now - known.since) / (number - known.number);
+  const isGap = isSeenToBegin && known.isSeenToBegin && !known.isStandingStill && gapMs > 0;
+  return {
+    ...known,
+    number,
+    since: now,
+    seenAt: now,
+    gaps: isGap ? [...known.gaps, gapMs].slice(-MAX_GAPS) : known.gaps,
+    isSeenToBegin,
+    isStandingStill: false,
+    ...(known.isStandingStill ? { movedAt: now } : {}),
+  };
+}
+
+/** Returns the rounds as they were last read; `undefined` if they have not been read for a while. @throws {StateError} */
+export async function readRounds(state: State, now: number): Promise<Rounds | undefined> {
+  const known = await state.open(rounds).get(ID);
+  return known && ageOf(known.seenAt, now) <= PAUSE_MS ? known : undefined;
+}
+
+/** Number of readings per interval. More would not be noticed by people. */
+const READINGS = 4;
+
+/** Time after which an endpoint that the API key may not use is asked again, in ms. */
+const WITHHELD_MS = HOUR;
+
+/**
+ * Creates a function that reads the newest round, and stores it. It reads nothing if the round was read lately.
+ * @param explorer must not answer from the cache
+ * @returns a function with the parameter `isWanted`: false if no one follows the rounds, so that they are forgotten. It throws
+ * StateError and ExplorerError
+ */
+export function createRoundsReader(explorer: Explorer, state: State, now: () => number) {
+  const collection = state.open(rounds);
+  const withheldAt = new Map<string, number>();
+
+  /** Returns an answer; `undefined` if it cannot be had. */
+  const ask = async <T>(name: string, read: () => Promise<Reading<T>>): Promise<Reading<T> | undefined> => {
+    if (ageOf(withheldAt.get(name) ?? 0, now()) < WITHHELD_MS) return undefined;
+    try {
+      const reading = await read();
+      return reading.problem ? undefined : reading;
+    } catch (error) {
+      if (!(error instanceof ExplorerError)) throw error;
+      if (error.problem === "withheld") withheldAt.set(name, now());
+      return undefined;
+    }
+  };
+
+  /** True if the explorer has an update that is minutes old, so that missing rounds are not its fault. */
+  const isUpToDate = async (at: number): Promise<boolean> => {
+    const updates = await ask("updates", () => explorer.updates({ page: 0, size: 1, orderBy: "DESC" }));
+    const isRecent = (time: number | null) => time !== null && Math.abs(at - time) <= CURRENT_MS;
+    return updates?.data.content.some(({ recordTime }) => isRecent(recordTime)) === true;
+  };
+
+  return async (isWanted: boolean): Promise<void> => {
+    const known = await collection.get(ID);
+    if (!isWanted) {
+      if (known) await state.commit([collection.delete(ID)]);
+      return;
+    }
+    const everyMs = roundInterval(known?.gaps ?? []) / READINGS;
+    if (known && ageOf(known.seenAt, now()) < everyMs && !isOverdue(known, now())) return;
+    const dashboard = await ask("dashboard", () => explorer.dashboard({}));
+    const latest = dashboard?.data.latestRound ?? null;
+    if (!dashboard || latest === null) return;
+    const at = dashboard.fetchedAt;
+    const isDoubtful = known !== undefined && latest <= known.number && isOverdue(known, at);
+    const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(at));
+    await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, at))]);
+  };
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from "vitest";
+import type { Upgrade } from "../../../src/feeds/upgrades/collections.js";
+import { judgeStandstill, judgeUpgrade } from "../../../src/feeds/upgrades/decide.js";
+import type { UpgradeEvent } from "../../../src/feeds/upgrades/events.js";
+import type { UpgradeDecision } from "../../../src/ledger/upgrades.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+
+const UPGRADE = Date.UTC(2026, 11, 12, 15);
+const FREEZE = UPGRADE - 2 * HOUR;
+
+const set = (by: string, upgradeAt = UPGRADE, freezeAt: number | null = FREEZE): UpgradeDecision => ({
+  by,
+  schedule: { upgradeAt, freezeAt },
+});
+const REMOVED = (by: string): UpgradeDecision => ({ by, schedule: undefined });
+
+/** A reading of the ledger: hours before (-) or after the upgrade, the decision, and the newest round. */
+type Step = readonly [hours: number, decision: UpgradeDecision | undefined, round?: number];
+
+const wordsOf = (event: UpgradeEvent): string =>
+  event.kind === "reminder"
+    ? `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`
+    : event.kind === "moved"
+      ? `moved to ${(event.upgradeAt - UPGRADE) / HOUR} h`
+      : event.kind;
+
+/** Replays readings of a bot that knows no upgrade yet, as a restarted process would: all memory is in the documents. */
+function replay(steps: readonly Step[], isBaselineFirst = false) {
+  const documents = new Map<string, Upgrade>();
+  const told: string[] = [];
+  for (const [index, [hours, decision, round]] of steps.entries()) {
+    const now = UPGRADE + hours * HOUR;
+    const open = [...documents].find(([, { endedAt }]) => endedAt === undefined);
+    const rounds = round === undefined ? undefined : { number: round, seenAt: now };
+    const isBaseline = isBaselineFirst && index === 0;
+    const { changed, events } = judgeUpgrade(open, { decision, rounds, isBaseline, now });
+    for (const [subject, document] of changed) documents.set(subject, document);
+    told.push(...events.map((event) => `${hours}: ${wordsOf(event)}`));
+  }
+  return { told, documents: [...documents.values()] };
+}
+
+const A = set("a");
+describe("an upgrade", () => {
+  it.each<[string, readonly Step[], readonly string[]]>([
+    [
+      "is told from its schedule to the next round, each step once",
+      [
+        [-200, undefined, 1],
+        [-100, A, 2],
+        [-99, A, 3],
+        [-26.1, A, 4],
+        [-26, A, 5],
+        [-25, A, 6],
+        [-3, A, 7],
+        [-2, A, 8],
+        [0, A, 9],
+        [0.1, A, 9],
+        [0.2, A, 9],
+        [0.3, A, 10],
+        [0.5, A, 11],
+      ],
+      [
+        "-100: scheduled",
+        "-26: day before 0 h",
+        "-3: hour before 0 h",
+        "0: upgrade before 0 h",
+        "0.3: advancing",
+      ],
+    ],
+    [
+      "is not said to be over while no round begins",
+      [
+        [-1, A, 9],
+        [0, A, 9],
+        [3, A, 9],
+        [23, A, 9],
+      ],
+      ["-1: scheduled", "0: upgrade before 0 h"],
+    ],
+    [
+      "that was decided shortly before has no reminder that is out of date",
+      [
+        [-2.5, A],
+        [-2.4, A],
+      ],
+      ["-2.5: scheduled"],
+    ],
+    [
+      "has only the last reminder after the bot was away",
+      [
+        [-100, A],
+        [-2.5, A],
+        [-1, A],
+      ],
+      ["-100: scheduled", "-2.5: hour before 0 h"],
+    ],
+    [
+      "is not told long after its time",
+      [
+        [-100, A],
+        [7, A],
+      ],
+      ["-100: scheduled"],
+    ],
+    [
+      "that is moved between two reminders has both of them again",
+      [
+        [-100, A],
+        [-26, A],
+        [-20, set("b", UPGRADE + 100 * HOUR, FREEZE + 100 * HOUR)],
+        [-3, set("b", UPGRADE + 100 * HOUR, FREEZE + 100 * HOUR)],
+        [74, set("b", UPGRADE + 100 * HOUR, FREEZE + 100 * HOUR)],
+        [97, set("b", UPGRADE + 100 * HOUR, FREEZE + 100 * HOUR)],
+      ],
+      [
+        "-100: scheduled",
+        "-26: day before 0 h",
+        "-20: moved to 100 h",
+        "74: day before 100 h",
+        "97: hour before 100 h",
+      ],
+    ],
+    [
+      "that is moved close has no reminder that the news contains",
+      [
+        [-100, A],
+        [-90, set("b", UPGRADE - 88 * HOUR, null)],
+        [-89.9, set("b", UPGRADE - 88 * HOUR, null)],
+        [-89, set("b", UPGRADE - 88 * HOUR, null)],
+      ],
+      ["-100: scheduled", "-90: moved to -88 h", "-89: hour before -88 h"],
+    ],
+    [
+      "whose freeze alone moves is moved",
+      [
+        [-100, A],
+        [-90, set("b", UPGRADE, FREEZE - HOUR)],
+      ],
+      ["-100: scheduled", "-90: moved to 0 h"],
+    ],
+    [
+      "that is decided again as it was is no news",
+      [
+        [-100, A],
+        [-90, set("b")],
+        [-80, A],
+      ],
+      ["-100: scheduled"],
+    ],
+    [
+      "that is cancelled and scheduled again",
+      [
+        [-100, A],
+        [-90, REMOVED("b")],
+        [-80, REMOVED("b")],
+        [-70, set("c")],
+      ],
+      ["-100: scheduled", "-90: cancelled", "-70: scheduled"],
+    ],
+    [
+      "whose schedule is removed after its time was not cancelled",
+      [
+        [-100, A, 1],
+        [0, A, 2],
+        [0.1, REMOVED("b"), 2],
+        [0.3, REMOVED("b"), 3],
+      ],
+      ["-100: scheduled", "0: upgrade before 0 h", "0.3: advancing"],
+    ],
+    [
+      "after which another one is scheduled at once",
+      [
+        [-100, A, 1],
+        [0, A, 2],
+        [0.1, set("b", UPGRADE + 500 * HOUR), 2],
+      ],
+      ["-100: scheduled", "0: upgrade before 0 h", "0.1: scheduled"],
+    ],
+    [
+      "whose vote is missing in a reading is no news",
+      [
+        [-100, A],
+        [-90, undefined],
+        [-80, A],
+      ],
+      ["-100: scheduled"],
+    ],
+    ["in the past is no news", [[5, A]], []],
+  ])("%s", (_, steps, expected) => {
+    expect(replay(steps).told).toEqual(expected);
+  });
+
+  it("that exists at the first reading is no news, but its reminders are", () => {
+    expect(
+      replay(
+        [
+          [-100, A],
+          [-26, A],
+        ],
+        true,
+      ).told,
+    ).toEqual(["-26: day before 0 h"]);
+  });
+
+  it("ends a day after its time if no round was read, and its message changes with it", () => {
+    const { documents } = replay([
+      [-100, A],
+      [0, A],
+      [25, A],
+    ]);
+    expect(documents).toMatchObject([{ endedAt: UPGRADE + 25 * HOUR, revision: 3 }]);
+  });
+
+  it("ignores a freeze that is not before it", () => {
+    const { documents } = replay([[-100, set("a", UPGRADE, UPGRADE + DAY)]]);
+    expect(documents).toMatchObject([{ freezeAt: null }]);
+  });
+});
+
+describe("a standstill", () => {
+  const rounds = { number: 7, since: UPGRADE, seenAt: UPGRADE + 40 * MINUTE, gaps: [], isSeenToBegin: true };
+  const open = ["still/1", { round: 7, since: UPGRADE, revision: 1 }] as const;
+  it.each([
+    ["begins", undefined, { ...rounds, isStandingStill: true }, false, ["still"]],
+    ["is known", open, { ...rounds, isStandingStill: true }, false, []],
+    ["is over", open, { ...rounds, number: 8, isStandingStill: false }, false, ["moving"]],
+    ["has not begun", undefined, { ...rounds, isStandingStill: false }, false, []],
+    ["exists at the first reading", undefined, { ...rounds, isStandingStill: true }, true, []],
+    ["is unknown", open, undefined, false, []],
+  ] as const)("that %s is told once", (_, known, read, isBaseline, kinds) => {
+    expect(judgeStandstill(known, read, isBaseline).events.map(({ kind }) => kind)).toEqual(kinds);
+  });
+});

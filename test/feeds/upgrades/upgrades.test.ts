@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
+import type { Channel } from "../../../sandbox/discord/world.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
+
+describe("upgrades of the network", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let both: Channel;
+  const ask = (command: string, given: Record<string, string | boolean> = {}) => {
+    const { driver, people, channels } = harness.discord;
+    return driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  };
+  const told = (where = channel) => harness.discord.world.read(where);
+  const untilTold = (pattern: RegExp, where = channel) =>
+    harness.discord.world.until(
+      () => told(where).find((message) => pattern.test(textOf(message))),
+      `${pattern} in #${where.name}`,
+      20_000,
+    );
+  const count = (pattern: RegExp, where = channel) =>
+    told(where).filter((message) => pattern.test(textOf(message))).length;
+  const accept = async (motion: string) => {
+    const { ledger } = harness.explorer;
+    const request = ledger.openVoteRequest({ motion, effectiveInMs: null });
+    // The bot sees it open, and so knows when it was accepted.
+    await polled(3);
+    ledger.decideVoteRequest(request, "Accepted");
+  };
+  const polled = async (times = 2) => {
+    const polls = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = polls();
+    await harness.discord.world.until(() => polls() > before + times, "polls", 20_000);
+  };
+  /** Passes time in steps that are short enough for the bot to follow the rounds. */
+  const pass = async (ms: number, step = 15 * MINUTE) => {
+    for (let left = ms; left > 0; left -= step) {
+      harness.pass(Math.min(step, left));
+      await polled(0);
+    }
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({
+      explorer: { lively: true, size: { ...SMALL, voteRequests: 5 } },
+      env: () => ({ WATCH_POLL_SECONDS: "1", GOVERNANCE_POLL_SECONDS: "1", REQUESTS_PER_PERSON: "1000" }),
+    });
+    const { ledger } = harness.explorer;
+    ledger.moves = false;
+    // Discord limits how fast calendar events are created, so no other request is open.
+    for (const each of ledger.voteRequests)
+      if (each.status === "In Progress") ledger.closeVoteRequest(each, "Expired");
+    const { world, guild } = harness.discord;
+    channel = world.addChannel({ type: 0, guild_id: guild.id, name: "upgrades" });
+    both = world.addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+    await polled();
+  });
+  afterAll(() => harness.close());
+
+  it("cost no request while nobody subscribes", () => {
+    expect(harness.explorer.requests.some(({ path }) => path.includes("dashboard"))).toBe(false);
+  });
+
+  it("can be subscribed to, with the version that counts", async () => {
+    expect(textOf(await ask("/subscribe upgrades", { channel: channel.id, needs: "latest" }))).toContain(
+      "Can't use that version",
+    );
+    const answer = textOf(await ask("/subscribe upgrades", { channel: channel.id }));
+    expect(answer).toMatch(/No upgrade of the network is scheduled/);
+    expect(answer).toMatch(/active validators run `/);
+    await harness.discord.world.until(
+      () => harness.explorer.requests.some(({ path }) => path.includes("dashboard")),
+      "a reading of the round",
+      20_000,
+    );
+    await polled(4);
+  });
+
+  it("are told when they are scheduled, moved and cancelled, and who is ready", async () => {
+    const [follower] = harness.explorer.ledger.validators;
+    const behind = harness.explorer.ledger.validators.find(({ version }) => version !== follower?.version);
+    for (const each of [follower, behind])
+      await ask("/subscribe validator", { channel: both.id, validator: each?.party.id ?? "" });
+    await accept("upgrade");
+    const scheduled = await untilTold(/Network upgrade scheduled: transactions pause on \d+ \w+ at/);
+    expect(textOf(scheduled)).toMatch(/\*\*\d+\*\* of \d+ active validators run `/);
+    expect(textOf(scheduled)).toMatch(/Behind, of those that this server follows: /);
+    expect(textOf(await ask("/subscribe upgrades", { channel: channel.id, needs: "0.0.1" }))).toContain(
+      "needs 0.0.1",
+    );
+    await accept("upgrade");
+    const moved = await untilTold(/Network upgrade moved: transactions pause on .*, not on /);
+    expect(textOf(moved)).toMatch(/or newer/);
+    expect(textOf(moved)).toMatch(/None of the 2 validators that this server follows is behind/);
+    // The first message shows the new time.
+    await untilTold(/Moved; it was to be on/);
+    await accept("cancelUpgrade");
+    await untilTold(/Network upgrade of .* cancelled/);
+    await harness.discord.world.until(
+      () => told().filter(({ content }) => content.includes("cancelled")).length === 2,
+      "the edit of the first message",
+    );
+    expect(textOf(await ask("/subscribe list"))).toContain("No upgrade of the network is scheduled");
+  });
+
+  it("are reminded of, once each, also if the bot is killed, until the rounds advance", async () => {
+    const { driver, people, channels } = harness.discord;
+    const { validators } = harness.explorer.ledger;
+    const late = validators.find(({ active, version }) => active && version !== validators[0]?.version);
+    const ana = { user: people.ana, channel: channels.general };
+    await driver.ask(ana, "/watch validator", { validator: late?.party.id ?? "" });
+    const everyone = harness.discord.guild.roles[0];
+    if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
+    const governed = await ask("/subscribe governance", { channel: both.id, calendar: true });
+    expect(textOf(governed)).toContain("server events");
+    const warnings = () =>
+      harness.discord.world
+        .read(harness.discord.world.directChannel(people.ana))
+        .filter((message) => /Network upgrade in .* still runs/.test(textOf(message))).length;
+    await accept("upgrade");
+    await harness.discord.world.until(() => count(/Network upgrade scheduled/) === 2, "the second upgrade");
+    const at = Number(/pause on <t:(\d+):f>/.exec(textOf(told().at(-1) ?? { content: "", embeds: [] }))?.[1]);
+    const calendar = () =>
+      (harness.discord.world.scheduledEvents.get(harness.discord.guild.id) ?? []).filter(({ name }) =>
+        name.startsWith("🛠️ Network upgrade"),
+      );
+    await harness.discord.world.until(() => calendar().length === 1, "the calendar event", 20_000);
+    expect(Date.parse(calendar()[0]?.scheduled_start_time ?? "")).toBe(at * 1_000);
+    const until = (ms: number) => harness.pass(at * 1_000 - ms - harness.now());
+    until(2 * DAY - MINUTE);
+    await harness.discord.world.until(() => warnings() === 1, "the first private warning", 20_000);
+    until(2 * HOUR + DAY - MINUTE);
+    await untilTold(/no new parties or packages in 1 day/);
+    await harness.bot().stop("SIGKILL");
+    until(3 * HOUR - MINUTE);
+    await harness.start();
+    await untilTold(/no new parties or packages in 1 h/);
+    await harness.discord.world.until(() => warnings() === 2, "the second private warning", 20_000);
+    harness.explorer.ledger.rounds = false;
+    until(-MINUTE);
+    await untilTold(/transactions pause about now/);
+    await polled(3);
+    expect(count(/Rounds advance again/)).toBe(0);
+    harness.explorer.ledger.rounds = true;
+    await pass(12 * MINUTE, 4 * MINUTE);
+    await untilTold(/Rounds advance again after the time of the network upgrade/);
+    await untilTold(/rounds don't show whether the upgrade took place/);
+    for (const each of [/in 1 day/, /in 1 h/, /about now/, /Rounds advance again/])
+      expect(count(each)).toBe(1);
+    expect(warnings()).toBe(2);
+    expect(calendar()).toHaveLength(1);
+    expect(harness.discord.world.refusals).toEqual([]);
+  });
+
+  it("are followed by news of a standstill, told once in each channel, and of its end", async () => {
+    await ask("/subscribe upgrades", { channel: both.id });
+    const before = count(/moves again/, both);
+    await pass(15 * MINUTE);
+    harness.explorer.ledger.rounds = false;
+    await pass(45 * MINUTE);
+    await untilTold(/The network stands still/);
+    await untilTold(/The network stands still/, both);
+    harness.explorer.ledger.rounds = true;
+    await pass(15 * MINUTE);
+    await untilTold(/The network moves again/);
+    await harness.discord.world.until(() => count(/moves again/, both) > before, "the news in both");
+    await harness.discord.world.until(
+      () => told().some(({ content }) => content.includes("stood still for about")),
+      "the edit",
+    );
+    expect(count(/moves again/)).toBe(1);
+    expect(count(/moves again/, both)).toBe(before + 1);
+    expect(harness.discord.world.refusals).toEqual([]);
+  });
+
+  it("are forgotten without subscribers", async () => {
+    for (const where of [channel, both])
+      await ask("/subscribe remove", { channel: where.id, feed: "upgrades" });
+    const { driver, people, channels } = harness.discord;
+    const here = { user: people.owner, channel: channels.general };
+    const choices = async () =>
+      (await driver.complete(here, "/subscribe remove", "subject", { channel: both.id, subject: "" })).map(
+        ({ value }) => String(value),
+      );
+    const dashboards = () =>
+      harness.explorer.requests.filter(({ path }) => path.includes("dashboard")).length;
+    await driver.ask({ user: people.ana, channel: channels.general }, "/watch forget");
+    for (const choice of await choices())
+      await ask("/subscribe remove", { channel: both.id, subject: choice });
+    await polled(3);
+    const before = dashboards();
+    await pass(15 * MINUTE);
+    expect(dashboards()).toBe(before);
+  });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FieldValues } from "../../../sandbox/discord/driver.js";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
+import type { Validator } from "../../../sandbox/explorer/model.js";
+import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
+import { covers, groupOf, membersOf } from "../../../src/directory/groups.js";
+import { MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("the members of a group", () => {
+  const entry = (id: string, active: boolean | null = true, name: string | null = null) => ({
+    id,
+    name,
+    active,
+  });
+  it("are validators, and super validators that have not left, by party or name", async () => {
+    const directory = createDirectory();
+    expect(membersOf(SUPER_VALIDATORS, directory)).toBeUndefined();
+    const validators = [entry("a"), entry("b", true, "Bee"), entry("c"), entry("d", false)];
+    await directory.replace("validator", validators, 1);
+    await directory.replace("voter", [entry("a", null), entry("sv-bee", null, "Bee"), entry("c", false)], 1);
+    expect(membersOf(SUPER_VALIDATORS, directory)).toEqual(["a", "b"]);
+    expect(membersOf("d", directory)).toEqual(["d"]);
+    const group = groupOf(["d", "a", "d"]);
+    expect(membersOf(group, directory)).toEqual(["a", "d"]);
+    for (const [subject, party, isCovered] of [
+      [group, "a", true],
+      [group, "b", false],
+      ["a", "a", true],
+      [SUPER_VALIDATORS, "b", true],
+      [SUPER_VALIDATORS, "c", false],
+    ] as const)
+      expect(covers(subject, party, directory)).toBe(isCovered);
+  });
+});
+
+describe("one subscription to several validators", () => {
+  let harness: Harness;
+  let ops: Channel;
+  let svs: Channel;
+  let members: Validator[];
+  const quiet = new Set<Validator>();
+  const world = () => harness.discord.world;
+  const driver = () => harness.discord.driver;
+  const olga = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const pass = (ms: number) => {
+    const { ledger } = harness.explorer;
+    harness.pass(ms);
+    for (const each of [...ledger.validators]) if (!quiet.has(each)) ledger.setValidatorActive(each, true);
+  };
+  const polled = async (count = 2) => {
+    const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
+    const before = reads();
+    await world().until(() => reads() >= before + count, "readings", 20_000);
+  };
+  const until = (where: Channel, pattern: RegExp): Promise<Message> =>
+    world().until(
+      () =>
+        world()
+          .read(where)
+          .find((each) => pattern.test(textOf(each))),
+      String(pattern),
+      20_000,
+    );
+  const add = async (values: FieldValues) => {
+    const overview = await driver().ask(olga(), "/setup");
+    const menu = driver()
+      .components(overview)
+      .find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === "Validator");
+    const interaction = driver().pick(olga(), overview, menu?.custom_id ?? "", choice?.value ?? "");
+    const dialog = await world().until(() => interaction.dialog, "the dialog");
+    return driver().submit(olga(), { dialog, source: overview }, values);
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ WATCH_POLL_SECONDS: "1", REQUESTS_PER_PERSON: "1000" }) });
+    const { guild } = harness.discord;
+    ops = world().addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+    svs = world().addChannel({ type: 0, guild_id: guild.id, name: "svs" });
+    members = harness.explorer.ledger.validators
+      .filter(({ isSv, party }) => !isSv && party.name)
+      .slice(0, 25);
+    for (const each of harness.explorer.ledger.validators)
+      harness.explorer.ledger.setValidatorActive(each, true);
+    const hasNames = () => harness.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
+    await world().until(hasNames, "the names", 60_000);
+  });
+  afterAll(() => harness.close());
+
+  it("is one row in every list, for as many as a dialog holds, and can be opened, paused and removed", async () => {
+    const role = world().addRole(harness.discord.guild, "ops", 0n, { mentionable: true }).id;
+    const answer = await add({
+      channel: ops.id,
+      subjects: members.map(({ party }) => party.id).join(", "),
+      role: [role],
+    });
+    expect(textOf(answer)).toMatch(/✅ Subscribed: .*, .*, .* and \d+ more/);
+    expect(textOf(answer)).toContain(`${members.length} validators at the moment`);
+    const list = await driver().ask(olga(), "/subscribe list");
+    expect(textOf(list).match(/silence \(two missed reports\)/g)).toHaveLength(1);
+    const [choice] = driver().components(list)[0]?.options ?? [];
+    const opened = await driver().choose(olga(), list, choice?.label ?? "");
+    expect(textOf(await driver().click(olga(), opened, "Pause"))).toContain("⏸️ Paused");
+    expect(textOf(await driver().click(olga(), opened, "Resume"))).not.toContain("⏸️");
+    expect(textOf(await driver().click(olga(), opened, "Test"))).toContain("on its way");
+    await until(ops, /🧪 TEST/);
+  });
+
+  it("alerts about each member, with the subscription's role, whose holders may answer", async () => {
+    await polled();
+    const [first] = members;
+    if (!first) throw new Error("No validator");
+    quiet.add(first);
+    pass(50 * MINUTE);
+    const alert = await until(ops, new RegExp(`> 🔴 ${first.party.name}: no report for`));
+    expect(alert.pings).toEqual(["@ops"]);
+    const taken = await driver().click({ ...olga(), channel: ops }, alert, "I'm on it");
+    expect(textOf(taken)).toContain("has been on it since");
+    await world().until(
+      async () => textOf(await driver().ask(olga(), "/subscribe list")).includes("🔴 1 of "),
+      "the state in the list",
+      20_000,
+    );
+    quiet.delete(first);
+    pass(MINUTE);
+    await until(ops, /🟢 Back/);
+  });
+
+  it("can be to all super validators, also by typing their name", async () => {
+    const offered = await driver().complete(olga(), "/subscribe validator", "validator", {
+      validator: "all sup",
+    });
+    expect(offered[0]?.name).toContain("All super validators");
+    const answer = await driver().ask(olga(), "/subscribe validator", {
+      channel: svs.id,
+      validator: "all super validators",
+    });
+    expect(textOf(answer)).toMatch(/Subscribed.*All super validators.*13 validators at the moment/);
+    expect(
+      (await add({ channel: svs.id, subjects: `all super validators, ${members[0]?.party.name}` })).content,
+    ).toContain("Type it alone");
+    await polled();
+    const sv = harness.explorer.ledger.validators.find(({ isSv }) => isSv);
+    if (!sv) throw new Error("No super validator");
+    quiet.add(sv);
+    pass(50 * MINUTE);
+    expect((await until(svs, /no report for/)).content).toContain(sv.party.name);
+    expect(
+      world()
+        .read(ops)
+        .filter(({ content }) => content.includes(sv.party.name ?? "?")),
+    ).toEqual([]);
+  });
+
+  it("ends with its alerts, and leaves nothing behind", async () => {
+    await driver().ask(olga(), "/subscribe remove", { channel: svs.id });
+    await world().until(
+      () =>
+        world()
+          .read(svs)
+          .some(({ content }) => content.includes("Closed: no longer watched")),
+      "the edit",
+      20_000,
+    );
+    expect(textOf(await driver().ask(olga(), "/subscribe list"))).not.toContain("All super validators");
+    expect(world().refusals).toEqual([]);
+  });
+});

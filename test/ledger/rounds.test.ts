@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { afterReading, isOverdue, type Rounds, roundInterval } from "../../src/ledger/rounds.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
+
+const NOON = Date.UTC(2026, 11, 12, 12);
+
+/** Replays readings: minutes after noon, the newest round, and whether the explorer is up to date. */
+function replay(readings: readonly (readonly [minute: number, round: number, isCurrent?: boolean])[]) {
+  let known: Rounds | undefined;
+  for (const [minute, round, isCurrent = true] of readings)
+    known = afterReading(known, round, isCurrent, NOON + minute * MINUTE);
+  return known;
+}
+
+describe("the interval of the rounds", () => {
+  it.each([
+    ["too few are known", [30 * MINUTE, 30 * MINUTE], 10 * MINUTE],
+    ["three are known", [9 * MINUTE, 11 * MINUTE, 12 * MINUTE], 11 * MINUTE],
+    ["one is an outlier", [10 * MINUTE, 9 * MINUTE, 5 * HOUR, 10 * MINUTE, 11 * MINUTE], 10 * MINUTE],
+  ])("is right if %s", (_, gaps, interval) => {
+    expect(roundInterval(gaps)).toBe(interval);
+  });
+
+  it("is learned from rounds that were seen to begin, even if one was missed", () => {
+    const known = replay([
+      [0, 7],
+      [5, 8],
+      [15, 9],
+      [20, 9],
+      [31, 11],
+      [39, 12],
+    ]);
+    // The first round may have begun at any time before.
+    expect(known?.gaps.map((ms) => ms / MINUTE)).toEqual([10, 8, 8]);
+  });
+
+  it("ignores a round that began while the bot was not reading", () => {
+    expect(
+      replay([
+        [0, 7],
+        [10, 8],
+        [90, 16],
+        [100, 17],
+      ])?.gaps,
+    ).toEqual([]);
+  });
+});
+
+describe("the network", () => {
+  it.each([
+    [
+      "rounds advance",
+      [
+        [0, 7],
+        [10, 8],
+        [20, 9],
+        [49, 9],
+      ],
+      false,
+    ],
+    [
+      "no round begins for over three intervals",
+      [
+        [0, 7],
+        [10, 8],
+        [20, 9],
+        [51, 9],
+      ],
+      true,
+    ],
+    [
+      "the explorer is behind",
+      [
+        [0, 7],
+        [10, 8],
+        [20, 9],
+        [51, 9, false],
+      ],
+      false,
+    ],
+    [
+      "the explorer falls behind later",
+      [
+        [0, 7],
+        [10, 8],
+        [41, 8],
+        [51, 8, false],
+      ],
+      true,
+    ],
+    [
+      "a round begins after that",
+      [
+        [0, 7],
+        [10, 8],
+        [41, 8],
+        [60, 9],
+      ],
+      false,
+    ],
+    [
+      "an older answer arrives",
+      [
+        [0, 7],
+        [10, 8],
+        [41, 8],
+        [50, 7],
+      ],
+      true,
+    ],
+    [
+      "the network begins anew",
+      [
+        [0, 700],
+        [10, 701],
+        [41, 701],
+        [50, 3],
+      ],
+      false,
+    ],
+    [
+      "the bot was away, and the round is the same",
+      [
+        [0, 7],
+        [90, 7],
+      ],
+      true,
+    ],
+  ] as const)("is judged rightly if %s", (_, readings, isStandingStill) => {
+    expect(replay(readings)?.isStandingStill).toBe(isStandingStill);
+  });
+
+  it("is said to move when the next round begins, and keeps that time", () => {
+    const moved = replay([
+      [0, 7],
+      [41, 7],
+      [50, 7],
+      [60, 8],
+      [70, 9],
+    ]);
+    expect(moved).toMatchObject({ isStandingStill: false, movedAt: NOON + 60 * MINUTE, number: 9 });
+    // The standstill is not an interval.
+    expect(moved?.gaps).toEqual([10 * MINUTE]);
+  });
+
+  it("is not overdue while a round is younger than three intervals", () => {
+    expect(isOverdue({ since: NOON, gaps: [] }, NOON + 30 * MINUTE)).toBe(false);
+    expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
+  });
+});
