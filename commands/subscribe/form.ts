@@ -1,7 +1,7 @@
 import { ChannelType, type ModalSubmitInteraction } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type FeedOption, hasTopic, optionOf } from "../../src/delivery/feed.js";
-import { answersOf, type FormField } from "../../src/discord/forms.js";
+import { answersOf, type FormField, shownBits } from "../../src/discord/forms.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { capitalized } from "../../src/text/plain.js";
 import { type GivenSettings, switchesOf } from "./choice.js";
@@ -105,8 +105,14 @@ export function settingsInForm(
       if (!option || typed === undefined) return null;
       return before && typed.trim() === typedText(before, name, option) ? null : typed;
     },
-    flag: (name) =>
-      topics && switchWords(feed).some(([each]) => each === name) ? topics.includes(name) : null,
+    flag(name) {
+      const index = switchWords(feed).findIndex(([each]) => each === name);
+      if (!topics || index < 0) return null;
+      // A switch that the person left as it was may have been changed by somebody else meanwhile.
+      const wasOn = answers.get(shownBits(TOPICS))?.[0]?.[index];
+      const isOn = topics.includes(name);
+      return wasOn === String(Number(isOn)) ? null : isOn;
+    },
     roleId: answers.has(ROLE) ? (answers.get(ROLE)?.[0] ?? null) : undefined,
   };
 }

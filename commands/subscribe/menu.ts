@@ -173,7 +173,7 @@ export function createSubscriptionButtons(
         const { subject } = subscription;
         const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
         const title = ["Edit", feed.name, name].filter(Boolean).join(" · ");
-        return { title, fields: settingFields(subscription, feed) };
+        return { title, fields: settingFields(subscription, feed), isEdit: true };
       },
       async handle(wanted, click, services: Network) {
         const { found, guildId } = await find(wanted, click, services);

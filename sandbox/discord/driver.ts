@@ -150,7 +150,9 @@ export class Driver {
   fill(place: Place, { dialog, source }: OpenedDialog, values: FieldValues): Interaction {
     const components = dialog.components.map(({ component }, at) => {
       const { type, custom_id } = component;
-      const given = Array.isArray(values) ? values[at] : (values as NamedValues)[custom_id];
+      const given = Array.isArray(values)
+        ? values[at]
+        : ((values as NamedValues)[custom_id] ?? (values as NamedValues)[custom_id.split("~")[0] ?? ""]);
       const chosen = given === undefined ? initialValues(component) : [given].flat();
       const isSingle = type === 4 || type === 21;
       const answer = isSingle ? { value: chosen[0] ?? (type === 4 ? "" : null) } : { values: chosen };

@@ -1,6 +1,7 @@
 import { LabelBuilder, ModalBuilder } from "@discordjs/builders";
 import { type ChannelType, ComponentType, type ModalSubmitInteraction, TextInputStyle } from "discord.js";
 import { cut } from "../text/plain.js";
+import { digest } from "../util/digest.js";
 import { LIMITS } from "./limits.js";
 
 /** A choice of a field. */
@@ -16,6 +17,8 @@ interface FieldBase {
   readonly label: string;
   /** A line below the label. */
   readonly hint?: string | undefined;
+  /** The values that are stored, if the field shows others. */
+  readonly stored?: readonly string[];
 }
 
 /** A field of a dialog (Discord: a Label with one component). */
@@ -43,6 +46,8 @@ export type FormField = FieldBase &
 export interface Form {
   readonly title: string;
   readonly fields: readonly FormField[];
+  /** True if fields that the person leaves as they are have no answer, because others may change the same thing meanwhile. */
+  readonly isEdit?: boolean;
 }
 
 /** A person's answers by field name. A text field and a radio group have one value; the others have any number. */
@@ -54,6 +59,24 @@ const optionsOf = (options: readonly FormOption[]) =>
     label: cut(label, LIMITS.menuText),
     default: isChosen,
   }));
+
+/** Separates a field's name from the values that it showed: a bit for each option of a group, a hash of other values. */
+const SHOWN = "~";
+const BITS = "=";
+
+/** Returns the name of the answer that says which options of a group the dialog showed as chosen, as "1" and "0". */
+export const shownBits = (name: string): string => `${name}${SHOWN}`;
+
+const hashOf = (values: readonly string[]): string => digest(JSON.stringify(values.toSorted()));
+
+/** Returns the values that a field shows. */
+function shownValues(field: FormField): readonly string[] {
+  if (field.stored) return field.stored;
+  if (field.kind === "text") return field.value === "" ? [] : [field.value.slice(0, field.maxLength)];
+  if (field.kind === "channel" || field.kind === "role")
+    return field.chosen === undefined ? [] : [field.chosen];
+  return field.options.flatMap(({ value, isChosen }) => (isChosen ? [value] : []));
+}
 
 function labelOf(field: FormField): LabelBuilder {
   const label = new LabelBuilder().setLabel(cut(field.label, LIMITS.inputLabel));
@@ -90,23 +113,37 @@ function labelOf(field: FormField): LabelBuilder {
 }
 
 /** Returns a form as Discord's dialog. */
-export const modalOf = (customId: string, { title, fields }: Form) =>
-  new ModalBuilder()
+export function modalOf(customId: string, { title, fields, isEdit }: Form) {
+  const named = (field: FormField): FormField => {
+    if (!isEdit) return field;
+    const values = shownValues(field);
+    const bits =
+      field.kind === "checks" ? field.options.map(({ value }) => Number(values.includes(value))) : [];
+    const shown = field.kind === "checks" ? `${BITS}${bits.join("")}` : hashOf(values);
+    return { ...field, name: `${field.name}${SHOWN}${shown}` };
+  };
+  return new ModalBuilder()
     .setCustomId(customId)
     .setTitle(cut(title, LIMITS.modalTitle))
-    .addLabelComponents(...fields.slice(0, LIMITS.modalFields).map(labelOf))
+    .addLabelComponents(...fields.slice(0, LIMITS.modalFields).map((field) => labelOf(named(field))))
     .toJSON();
+}
 
-/** Returns the answers of a submitted dialog. */
+/** Returns the answers of a submitted dialog, without those that an edit left as they were. */
 export function answersOf({ components }: Pick<ModalSubmitInteraction, "components">): FormAnswers {
   const answers = new Map<string, readonly string[]>();
+  const note = (customId: string, values: readonly string[]) => {
+    const [name = "", shown] = customId.split(SHOWN);
+    if (shown?.startsWith(BITS)) answers.set(shownBits(name), [shown.slice(BITS.length)]);
+    if (shown !== hashOf(values.filter(Boolean))) answers.set(name, values);
+  };
   for (const row of components) {
     if (row.type !== ComponentType.Label) continue;
     const { component } = row;
-    if ("values" in component) answers.set(component.customId, [...component.values]);
+    if ("values" in component) note(component.customId, [...component.values]);
     else if ("value" in component && typeof component.value === "string")
-      answers.set(component.customId, [component.value]);
-    else answers.set(component.customId, []);
+      note(component.customId, [component.value]);
+    else note(component.customId, []);
   }
   return answers;
 }
@@ -118,15 +155,17 @@ export const withAnswers = (form: Form, answers: FormAnswers): Form => ({
     const values = answers.get(field.name);
     if (!values) return field;
     const [first] = values;
+    const stored = shownValues(field);
     switch (field.kind) {
       case "text":
-        return { ...field, value: first ?? "" };
+        return { ...field, stored, value: first ?? "" };
       case "channel":
       case "role":
-        return { ...field, chosen: first };
+        return { ...field, stored, chosen: first };
       default:
         return {
           ...field,
+          stored,
           options: field.options.map((each) => ({ ...each, isChosen: values.includes(each.value) })),
         };
     }

@@ -77,10 +77,10 @@ describe("a channel with several subscriptions", () => {
       return driver.open(owner(), card, "Edit");
     };
     const field = ({ dialog }: Awaited<ReturnType<typeof openDialog>>, name: string) =>
-      dialog.components.find(({ component }) => component.custom_id === name)?.component;
+      dialog.components.find(({ component }) => component.custom_id.split("~")[0] === name)?.component;
     const opened = await openDialog();
     expect(opened.dialog.title).toBe("Edit · governance");
-    expect(opened.dialog.components.map(({ component }) => component.custom_id)).toEqual([
+    expect(opened.dialog.components.map(({ component }) => component.custom_id.split("~")[0])).toEqual([
       "topics",
       "role",
       "before",
@@ -109,6 +109,44 @@ describe("a channel with several subscriptions", () => {
     const refused = await driver.submit(ana, await openDialog(), { topics: [] });
     expect(refused.content).toContain("Only people who can manage the server");
     await ask("/subscribe remove", { channel: channel.id, feed: "governance" });
+    expect(world.refusals).toEqual([]);
+  });
+
+  it("keeps what two moderators change at the same time, each in a dialog of their own", async () => {
+    const { driver, world, guild, people, channels } = harness.discord;
+    const role = world.addRole(guild, "Voters of two", 0n, { mentionable: true });
+    const manager = world.addRole(guild, "Managers", PERMISSION.manageGuild);
+    guild.members.set(people.ben.id, [manager.id]);
+    const ben = { user: people.ben, channel: channels.general };
+    await ask("/subscribe governance", { channel: channel.id });
+    const open = async (who: typeof ben) => {
+      const list = await driver.ask(who, "/subscribe list");
+      const menu = driver.components(list).find(({ type }) => type === 3);
+      const own = menu?.options?.find(
+        ({ label, description }) => label === "governance" && description?.includes("both"),
+      );
+      return driver.open(who, await driver.choose(who, list, own?.value ?? ""), "Edit");
+    };
+    const [first, second, third] = [await open(owner()), await open(ben), await open(ben)];
+    await driver.submit(owner(), first, { role: [role.id], topics: ["new", "votes", "outcome"] });
+    const saved = await driver.submit(ben, second, { before: "12h" });
+    expect(textOf(saved)).toMatch(/new vote requests, outcomes, .*votes/);
+    expect(textOf(saved)).toContain(`Pings <@&${role.id}>`);
+    const text = textOf(await ask("/subscribe list"));
+    expect(text.match(/· governance/g)).toHaveLength(1 + 1);
+
+    // What was taken away between the dialog and its answer counts.
+    guild.members.set(people.ben.id, []);
+    expect((await driver.submit(ben, third, { before: "6h" })).content).toContain(
+      "Only people who can manage the server",
+    );
+    guild.members.set(people.ben.id, [manager.id]);
+    const late = await open(ben);
+    guild.roles.splice(guild.roles.indexOf(role), 1);
+    expect((await driver.submit(ben, late, { role: [role.id], before: "6h" })).content).toMatch(/role/i);
+    const gone = await open(owner());
+    await ask("/subscribe remove", { channel: channel.id, feed: "governance" });
+    expect((await driver.submit(owner(), gone, { before: "6h" })).content).toContain("no longer exists");
     expect(world.refusals).toEqual([]);
   });
 
