@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { allCollections } from "../collections.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,6 +14,31 @@ const sources = (folder: string) =>
     .join("\n");
 const all = (text: string, pattern: RegExp) =>
   new Set([...text.matchAll(pattern)].map(([, found = ""]) => found));
+
+it("lists the packages that wait for Node 22 in CONTRIBUTING.md as for Renovate, at versions that run on Node 20", () => {
+  const [, section = ""] = read("CONTRIBUTING.md").split("## What waits for Node 22");
+  const listed = [...all(section.split("\n## ")[0] ?? "", /^- `([^`]+)`/gm)];
+  const { packageRules } = z
+    .object({
+      packageRules: z.array(
+        z.object({ matchPackageNames: z.array(z.string()), enabled: z.boolean().optional() }),
+      ),
+    })
+    .parse(JSON.parse(read("renovate.json")));
+  expect(packageRules.find(({ enabled }) => enabled === false)?.matchPackageNames).toEqual(listed);
+  const lock = z
+    .object({
+      packages: z.record(
+        z.string(),
+        z.object({ engines: z.looseObject({ node: z.string().optional() }).optional() }),
+      ),
+    })
+    .parse(JSON.parse(read("package-lock.json")));
+  for (const name of listed) {
+    const range = lock.packages[`node_modules/${name}`]?.engines?.node ?? "*";
+    expect(/(^|\D)(18|20)\b|>=\s*1\d|\*/.test(range), `${name}: ${range}`).toBe(true);
+  }
+});
 
 describe("the operator documentation", () => {
   const guide = read("docs/operating.md");
