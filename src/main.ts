@@ -1,3 +1,4 @@
+import * as nodeModule from "node:module";
 import { setFlagsFromString } from "node:v8";
 import { loadConfig } from "./config.js";
 
@@ -19,6 +20,10 @@ const beginEnd = () => {
   setTimeout(endProcess, LAST_MS).unref();
 };
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd);
+
+// From Node 22.8 on, compiled code is kept in the folder for temporary files, for the next start.
+const enableCompileCache: unknown = Reflect.get(nodeModule, "enableCompileCache");
+if (typeof enableCompileCache === "function") enableCompileCache();
 
 try {
   const config = loadConfig();
