@@ -102,19 +102,20 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
   const voting: Standing = { phase: "voting", since: null, next: nextStanding };
   if (needed === undefined) return voting;
   const side = decidedBy(request, needed);
+  const isPast = voteBefore !== null && now >= voteBefore;
+  // Without enough votes by its quorum date, it can only end, no matter who votes later.
+  if (targetEffectiveAt !== null && isPast && castBy(request, voteBefore) < needed)
+    return { phase: "expired", since: voteBefore, next: null };
   // Enough no votes reject a request at any time. Votes can still be changed until it is closed.
   if (side === "no") return { phase: "rejected", since: null, next: nextStanding };
   const ready = (since: number | null): Standing => {
     const isOverdue = since !== null && now - since >= OVERDUE_MS;
     return { phase: isOverdue ? "overdue" : "ready", since, next: null };
   };
-  const isPast = voteBefore !== null && now >= voteBefore;
   if (targetEffectiveAt === null) {
     if (side === "yes") return ready(enoughYesSince(request, needed) ?? (isPast ? voteBefore : null));
     return isPast ? { phase: "expired", since: voteBefore, next: null } : voting;
   }
-  if (isPast && castBy(request, voteBefore) < needed)
-    return { phase: "expired", since: voteBefore, next: null };
   if (now < (votableUntil(request) ?? 0)) return voting;
   if (side === "yes") return ready(latest(votableUntil(request), enoughYesSince(request, needed)));
   return { phase: "rejected", since: votableUntil(request), next: null };

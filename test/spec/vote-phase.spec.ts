@@ -105,6 +105,9 @@ describe("the standing of a vote request", () => {
       "voting",
     );
     expect(standingOf(request(10, 0, PAST, SOON, { hasExpired: true }), NEEDED, NOW).phase).toBe("expired");
+    // Also if enough vote no afterwards: nobody has to be reminded to vote.
+    const rejected = standingOf(request(1, 10, PAST, SOON, { hasExpired: true }), NEEDED, NOW);
+    expect(rejected).toEqual({ phase: "expired", since: PAST, next: null });
   });
 
   it("has had enough yes votes since the deciding one", () => {
