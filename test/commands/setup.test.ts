@@ -119,6 +119,23 @@ describe("/setup", () => {
     }
   });
 
+  it("makes one subscription of a dialog that is submitted twice, twenty minutes after it was opened", async () => {
+    const late = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "late" });
+    const overview = await setUp();
+    const menu = driver()
+      .components(overview)
+      .find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === "Upgrades");
+    const interaction = driver().pick(olga(), overview, menu?.custom_id ?? "", choice?.value ?? "");
+    const dialog = await world().until(() => interaction.dialog, "the dialog");
+    harness.pass(20 * 60_000);
+    const submit = () => driver().submit(olga(), { dialog, source: overview }, { channel: late.id });
+    const answers = await Promise.all([submit(), submit(), submit()]);
+    expect(answers.filter((each) => textOf(each).includes("✅ ")).length).toBe(3);
+    const list = textOf(await driver().ask(olga(), "/subscribe list"));
+    expect(list.match(/· upgrades/g)).toHaveLength(1);
+  });
+
   it("keeps to the limit of a channel, however many dialogs are submitted together", async () => {
     const overview = await setUp();
     const menu = driver()
