@@ -6,7 +6,7 @@ import { defaultsOf } from "../src/delivery/feed.js";
 import { validator } from "../src/feeds/validator/index.js";
 import { HOUR, MINUTE } from "../src/util/units.js";
 import { fill, onState } from "./growth.js";
-import { memoryOf } from "./measure.js";
+import { inOpenLoop, memoryOf, percentile, typed } from "./measure.js";
 
 /** Number of people with private alerts, and of watches per person. */
 const CROWDS = [
@@ -14,7 +14,11 @@ const CROWDS = [
   [1_000, 1],
   [1_000, 5],
   [5_000, 1],
+  [5_000, 5],
 ] as const;
+/** Number of subscriptions of channels, on servers with a hundred each. */
+const SUBSCRIPTIONS = [1_000, 10_000] as const;
+const PER_SERVER = 100;
 const VALIDATORS = 300;
 /** Number of validators that go silent together. */
 const SILENT = 100;
@@ -93,34 +97,104 @@ async function measure(people: number, watchesEach: number) {
     user: channels[Math.floor(Math.random() * people)]?.user ?? discord.people.ana,
     channel: discord.channels.general,
   });
+  const calm = { discord, bot: place.bot(), somebody };
+  const idlePrice = percentile(await inOpenLoop(calm, 20, 5_000, typed(discord, "/price")), 0.99);
   await Promise.all(Array.from({ length: 50 }, () => discord.driver.ask(somebody(), "/watch list")));
   const listMs = await longestBlock(port);
   const memoryBefore = memoryOf(place.bot());
   place.pass(3 * HOUR);
   report(SILENT);
   const told = () => channels.filter(({ channel }) => discord.world.read(channel).length > 0).length;
-  await discord.world.until(() => told() === people, "every alert", 10 * MINUTE);
-  await discord.world.until(() => told() === people, "every alert", 10 * MINUTE);
+  const price = typed(discord, "/price");
+  const subject = { discord, bot: place.bot(), somebody };
+  const answers: number[] = [];
+  /** Measures `/price` for as long as something goes on. */
+  const beside = async (work: Promise<unknown>) => {
+    let isOver = false;
+    void work.then(() => {
+      isOver = true;
+    });
+    while (!isOver) answers.push(...(await inOpenLoop(subject, 20, 2_000, price)));
+    await work;
+  };
+  await beside(discord.world.until(() => told() === people, "every alert", 10 * MINUTE));
   const alertMs = await longestBlock(port);
   discord.requests.length = 0;
   place.pass(10 * MINUTE);
   report(0);
   const edits = () => discord.requests.filter(({ method }) => method === "PATCH").length;
-  await discord.world.until(() => edits() >= people, "every edit", 10 * MINUTE);
+  await beside(discord.world.until(() => edits() >= people, "every edit", 10 * MINUTE));
   const editMs = await longestBlock(port);
   const memoryMb = memoryOf(place.bot());
   await place.close();
-  return { idleMs, listMs, alertMs, editMs, memory: memoryMb / memoryBefore };
+  const priceRatio = percentile(answers, 0.99) / idlePrice;
+  return { idleMs, listMs, alertMs, editMs, priceRatio, memory: memoryMb / memoryBefore };
+}
+
+/** Measures lists of subscriptions while there are this many. */
+async function measureLists(subscriptions: number) {
+  const port = await freePort();
+  const place = await makeStack({
+    explorer: { lively: false, size: { validators: 45, parties: 120, voteRequests: 3 } },
+    env: () => ({ HTTP_PORT: String(port), NODE_ENV: "production", EXPLORER_REQUESTS_PER_MINUTE: "6000" }),
+  });
+  const { discord, dataDir } = place;
+  const { world, guild, people, channels } = discord;
+  discord.limits.enforced = false;
+  await place.start();
+  await place.bot().stop();
+  const parties = place.explorer.ledger.validators.map(({ party }) => party.id);
+  const ops = Array.from({ length: PER_SERVER / 5 }, (_, nth) =>
+    world.addChannel({ type: 0, guild_id: guild.id, name: `ops-${nth}` }),
+  );
+  await onState(dataDir, (state) =>
+    fill(
+      state,
+      Array.from({ length: subscriptions }, (_, nth) => {
+        const server = Math.floor(nth / PER_SERVER);
+        const own = ops[Math.floor((nth % PER_SERVER) / 5)]?.id ?? "";
+        const channelId =
+          server === 0 ? own : `9${String(server).padStart(8, "0")}${String(nth).padStart(9, "0")}`;
+        const subject = parties[nth % 5] ?? "";
+        const guildId = server === 0 ? guild.id : `8${String(server).padStart(17, "0")}`;
+        const each = { ...watchOf(channelId, people.owner, subject), guildId, userId: null };
+        return state.open(subscriptionDocuments).put(subscriptionId(channelId, each.feed, subject), each);
+      }),
+    ),
+  );
+  await place.start();
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  const somebody = () => ({ user: people.owner, channel: channels.general });
+  const subject = { discord, bot: place.bot(), somebody };
+  const idlePrice = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);
+  await longestBlock(port);
+  const lists = Promise.all(
+    Array.from({ length: 50 }, () => discord.driver.ask(somebody(), "/subscribe list")),
+  );
+  const price = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);
+  await lists;
+  const listMs = await longestBlock(port);
+  await place.close();
+  return { listMs, priceRatio: price / idlePrice };
 }
 
 /** Prints the longest turns of the event loop while many private alerts change together. */
 export async function watches(): Promise<void> {
   console.log(
-    "\n| people | watches each | longest turn of a poll, ms | while fifty open `/watch list`, ms | while all are alerted, ms | while all alerts end, ms | memory after ÷ before |\n| --- | --- | --- | --- | --- | --- | --- |",
+    "\n| people | watches each | longest turn of a poll, ms | while fifty open `/watch list`, ms | while all are alerted, ms | while all alerts end, ms | `/price` p99 meanwhile ÷ idle | memory after ÷ before |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
   );
   for (const [people, watchesEach] of CROWDS) {
-    const { idleMs, listMs, alertMs, editMs, memory } = await measure(people, watchesEach);
+    const { idleMs, listMs, alertMs, editMs, priceRatio, memory } = await measure(people, watchesEach);
     const columns = [idleMs, listMs, alertMs, editMs].map((each) => each.toFixed(0));
-    console.log(`| ${people} | ${watchesEach} | ${columns.join(" | ")} | ${memory.toFixed(2)} |`);
+    console.log(
+      `| ${people} | ${watchesEach} | ${columns.join(" | ")} | ${priceRatio.toFixed(2)} | ${memory.toFixed(2)} |`,
+    );
+  }
+  console.log(
+    "\n| subscriptions of channels | longest turn while fifty open `/subscribe list`, ms | `/price` p99 meanwhile ÷ idle |\n| --- | --- | --- |",
+  );
+  for (const subscriptions of SUBSCRIPTIONS) {
+    const { listMs, priceRatio } = await measureLists(subscriptions);
+    console.log(`| ${subscriptions} | ${listMs.toFixed(0)} | ${priceRatio.toFixed(2)} |`);
   }
 }

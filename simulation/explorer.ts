@@ -17,7 +17,8 @@ export class SimulatedExplorer {
   readonly #clock: VirtualClock;
   readonly #history: History;
   readonly #surroundings: Surroundings;
-  readonly #routes = findMyWay();
+  // Ids of contracts are longer than the 100 characters that are allowed by default.
+  readonly #routes = findMyWay({ maxParamLength: 1_000 });
 
   /** @param sibling another network's ledger with the same organizations */
   constructor(

@@ -5,6 +5,7 @@ import { rarely } from "./rarely.js";
 import { appendixTo } from "./sentences.js";
 import { settingUp } from "./setting-up.js";
 import { telling } from "./telling.js";
+import { upgrading } from "./upgrading.js";
 
 const HEAD = `# What the bot says
 
@@ -16,6 +17,7 @@ brackets, the choices of a menu follow ▾, and times are in UTC on a Monday in 
 export async function messagesBook(): Promise<string> {
   const parts = await Promise.all([
     writeBook([asking, settingUp, telling]),
+    writeBook([upgrading]),
     writeBook([rarely]),
     writeBook([hardCases], true),
   ]);

@@ -13,7 +13,6 @@ export async function telling(book: Book): Promise<void> {
   await validators(book);
   await votes(book);
   await others(book);
-  await upgrades(book);
 }
 
 async function votes({ place, chapter, hear, page, polled, pass }: Book): Promise<void> {
@@ -128,65 +127,4 @@ async function others({ place, chapter, ask, hear, page, polled, pass }: Book): 
   place.explorer.injectFault({ kind: "status", status: 500 });
   await ask("/event list", { order: "ASC" }, {}, "The explorer does not answer, and nothing is cached");
   place.explorer.clearFaults();
-}
-
-async function upgrades({ place, chapter, ask, hear, page, polled, pass }: Book): Promise<void> {
-  const { ledger } = place.explorer;
-  const { people, world } = place.discord;
-  const ops = [...world.channels.values()].find(({ name }) => name === "ops");
-  if (!ops) throw new Error("Nothing is subscribed");
-  const olga = { user: people.owner, channel: ops };
-  const accept = async (motion: string) => {
-    const request = ledger.openVoteRequest({ motion, effectiveInMs: null });
-    await polled();
-    await pass(MINUTE);
-    ledger.decideVoteRequest(request, "Accepted");
-    // The bot takes a command for late if less time passes here than in reality.
-    await pass(MINUTE);
-  };
-  const before = async (ms: number) => {
-    const { upgradeTime = "" } = ledger.upgrade.nextScheduledLogicalSynchronizerUpgrade ?? {};
-    await pass(Date.parse(upgradeTime) - ms - world.now());
-  };
-
-  chapter("Upgrades of the network", "What #ops is told, and Ben in private.");
-  await ask("/subscribe upgrades", { channel: ops.id }, olga);
-  const ben = { user: people.ben, channel: ops };
-  await ask("/watch validator", { validator: ordinaryValidator(ledger).party.id }, ben);
-  await polled();
-  await accept("upgrade");
-  const scheduled = await hear("An upgrade is accepted", ops, /Network upgrade scheduled/);
-  await ask("/network", {}, {}, "`/network` shows it");
-  await accept("upgrade");
-  await hear("It is moved", ops, /Network upgrade moved/);
-  await ask("/subscribe upgrades", { channel: ops.id, needs: "1.0.0" }, olga, "Olga names the version");
-  await before(2 * DAY - MINUTE);
-  await hear(
-    "Ben's validator is behind two days before",
-    world.directChannel(people.ben),
-    /Network upgrade in .* still runs/,
-  );
-  await before(2 * HOUR + DAY - MINUTE);
-  await hear("A day before the freeze", ops, /no new parties or packages in 1 day/);
-  await before(3 * HOUR - MINUTE);
-  await hear("An hour before the freeze", ops, /no new parties or packages in 1 h/);
-  await before(-MINUTE);
-  await hear("Its time comes", ops, /transactions pause about now/);
-  for (let times = 0; times < 3; times += 1) await pass(5 * MINUTE);
-  await hear("Rounds advance again", ops, /Rounds advance again/);
-  await world.until(() => textOf(scheduled).includes("its time has come"), "the edit");
-  page("…and the first message, edited", scheduled);
-  await accept("upgrade");
-  await hear("Another is accepted", ops, /Network upgrade scheduled/);
-  await accept("cancelUpgrade");
-  await hear("It is cancelled", ops, /Network upgrade of .* cancelled/);
-  ledger.rounds = false;
-  for (let times = 0; times < 5; times += 1) await pass(13 * MINUTE);
-  ledger.addUpdate();
-  const still = await hear("No round begins", ops, /The network stands still/);
-  ledger.rounds = true;
-  await pass(11 * MINUTE);
-  await hear("A round begins", ops, /The network moves again/);
-  await world.until(() => textOf(still).includes("stood still"), "the edit");
-  page("…and the first message about it, edited", still);
 }

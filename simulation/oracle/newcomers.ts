@@ -7,7 +7,7 @@ export const judgeNewcomers: Judge = function* ({ history, community }, evidence
     const old = own.filter(({ content }) => /joined: .*Node \d/.test(content)).length;
     if (old > 0) yield `Told of ${old} that were there before: ${channelId}`;
     for (const { at, name } of history.joinings) {
-      const told = own.filter(({ text }) => text.includes(name)).length;
+      const told = own.filter(({ content, text }) => / joined: /.test(content) && text.includes(name)).length;
       if (told > 1) yield `Told ${told} times: ${name} in ${channelId}`;
       if (told === 0 && evidence.isClean(at, history.endAt)) yield `Not told: ${name} in ${channelId}`;
     }

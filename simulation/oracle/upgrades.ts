@@ -86,7 +86,8 @@ function* judgeReminders(
         (each) =>
           named(each).includes(words) &&
           each.at >= dueAt - JUMP_MS &&
-          each.at < endsAt + JUMP_MS &&
+          // The last hour belongs to the next reminder, which has the same words.
+          each.at < endsAt + (beforeMs > FREEZE_MS + HOUR ? -JUMP_MS : JUMP_MS) &&
           each.at >= from - JUMP_MS &&
           // Within its first minutes, a new decision may not have been read.
           each.at <= evidence.toldAt(validUntil) + LEARNT_MS + RECOVERY_MS + DAY &&

@@ -207,6 +207,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     learn(identity, action) {
       const summary = keptSummary(action);
       const tag = cut(action.tag ?? "", MAX_PIECE);
+      // A detail without its action is incomplete.
+      if (tag === "" && names.actionOf(identity)) return;
       const previousSummary = summaries.get(identity);
       const isSame =
         previousSummary !== undefined && JSON.stringify(previousSummary) === JSON.stringify(summary);

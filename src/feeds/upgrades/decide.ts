@@ -3,10 +3,10 @@ import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js"
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR } from "../../util/units.js";
 import type { Standstill, Upgrade } from "./collections.js";
-import { reminderKey, STEPS, type Step, timeOfStep, type UpgradeEvent } from "./events.js";
+import { type ReminderStep, reminderKey, STEPS, timeOfStep, type UpgradeEvent } from "./events.js";
 
 /** Time before the moment of a step at which its reminder is sent, in ms. */
-const BEFORE_MS: Readonly<Record<Step, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
+const BEFORE_MS: Readonly<Record<ReminderStep, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
 /** Time after the upgrade time within which people are still told of it, in ms. */
 const LATE_MS = 6 * HOUR;
 /** Time after the upgrade time after which it is over even if no round was read, in ms. */
@@ -36,10 +36,10 @@ const timesOf = ({ upgradeAt, freezeAt }: UpgradeSchedule): Times => ({
 });
 
 /** Returns the reminders that are due, in order. */
-const dueSteps = (times: Times, now: number): readonly Step[] =>
+const dueSteps = (times: Times, now: number): readonly ReminderStep[] =>
   STEPS.filter((step) => now >= timeOfStep(step, times) - BEFORE_MS[step]);
 
-const keysOf = (steps: readonly Step[], times: Times): string[] =>
+const keysOf = (steps: readonly ReminderStep[], times: Times): string[] =>
   steps.map((step) => reminderKey(step, times));
 
 /** Returns the upgrade after a new decision about its schedule, and the news about it. */

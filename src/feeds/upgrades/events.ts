@@ -12,7 +12,7 @@ const upgradeFields = {
 
 /** Steps of which people are reminded: a day and an hour before the freeze, and the upgrade itself. */
 export const STEPS = ["day", "hour", "upgrade"] as const;
-export type Step = (typeof STEPS)[number];
+export type ReminderStep = (typeof STEPS)[number];
 
 const upgradeEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("scheduled"), ...upgradeFields }),
@@ -59,13 +59,13 @@ export function eventId(event: UpgradeEvent): string {
 
 /** Returns the time that a reminder is about, epoch ms. */
 export const timeOfStep = (
-  step: Step,
+  step: ReminderStep,
   { upgradeAt, freezeAt }: { readonly upgradeAt: number; readonly freezeAt: number | null },
 ): number => (step === "upgrade" ? upgradeAt : (freezeAt ?? upgradeAt));
 
 /** Identifies a reminder. A moved upgrade has new reminders. */
 export const reminderKey = (
-  step: Step,
+  step: ReminderStep,
   times: { readonly upgradeAt: number; readonly freezeAt: number | null },
 ): string => `${step}:${timeOfStep(step, times)}`;
 

@@ -9,7 +9,7 @@ import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
-import { DAY, HOUR } from "../../util/units.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
@@ -170,7 +170,7 @@ export const upgradesFeed: FeedModule = {
     const keepCalendar = createCalendar(deps, upgradeEvents(state));
     return {
       feed: createFeed(deps),
-      poll: createUpgradesWatch({ ...deps, explorer: deps.explorer.for("background", { maxAgeMs: HOUR }) }),
+      poll: createUpgradesWatch({ ...deps, explorer: deps.explorer.for("background", { maxAgeMs: MINUTE }) }),
       async keep(subscribers) {
         const isAhead = [...(await state.open(upgrades).list()).values()].some(
           ({ endedAt }) => endedAt === undefined,

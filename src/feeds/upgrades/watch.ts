@@ -8,7 +8,7 @@ import { readRounds } from "../../ledger/rounds.js";
 import { type UpgradeDecision, upgradeDecision } from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { ageOf } from "../../util/clock.js";
-import { DAY } from "../../util/units.js";
+import { DAY, HOUR } from "../../util/units.js";
 import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade } from "./decide.js";
 
@@ -17,22 +17,24 @@ const KEPT_MS = 30 * DAY;
 
 /** Maximum number of details that a poll reads. */
 const MAX_DETAILS = 5;
+/** Time after which a detail without an action is read again, in ms. */
+const RETRY_MS = HOUR;
 
-type Ending = { readonly endedAt?: number };
+type Endable = { readonly endedAt?: number };
 
-const openOf = <Document extends Ending>(documents: ReadonlyMap<string, Document>) =>
+const openOf = <Document extends Endable>(documents: ReadonlyMap<string, Document>) =>
   [...documents].find(([, { endedAt }]) => endedAt === undefined);
 
-const oldOf = (documents: ReadonlyMap<string, Ending>, now: number): string[] =>
+const oldOf = (documents: ReadonlyMap<string, Endable>, now: number): string[] =>
   [...documents].flatMap(([subject, { endedAt }]) =>
     endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS ? [subject] : [],
   );
 
-/** True for a vote request that may be about an upgrade, but whose detail has not been read. */
-const isUnexamined = ({ active, acceptedFor, upgrade, action }: NamedEntry): boolean =>
-  (active === true || acceptedFor !== undefined) &&
-  upgrade === undefined &&
-  (action === undefined || motionKindOf(action) === "configuration");
+/** True for a vote request that may be about an upgrade, but whose action is not known. */
+function isUnexamined({ active, acceptedFor, upgrade, action = "" }: NamedEntry): boolean {
+  if (active !== true && acceptedFor === undefined) return false;
+  return action === "" || (upgrade === undefined && motionKindOf(action) === "configuration");
+}
 
 interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "directory" | "names" | "now"> {
   readonly explorer: Explorer;
@@ -41,19 +43,19 @@ interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "directory" | "name
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, directory, names, now }: UpgradesWatchDeps) {
   const readTimes = state.open(progress);
-  /** Vote requests whose details cannot be read. They are left to the reading of names. */
-  const unreadable = new Set<string>();
+  /** When the details of vote requests were last read, epoch ms. */
+  const triedAt = new Map<string, number>();
 
   /** Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. */
   const examine = async () => {
     const unexamined = directory
       .entries("proposal")
-      .filter((each) => isUnexamined(each) && !unreadable.has(each.id))
+      .filter((each) => isUnexamined(each) && ageOf(triedAt.get(each.id) ?? 0, now()) >= RETRY_MS)
       .toSorted((a, b) => (b.openedAt ?? 0) - (a.openedAt ?? 0));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
+      triedAt.set(id, now());
       const detail = await ifAnswered(readDetail(explorer, { contractId: null, trackingCid: id }));
       if (detail) names.learn(id, actionIn(detail));
-      else unreadable.add(id);
     }
   };
 
