@@ -1,6 +1,7 @@
 import { ChannelType } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
+import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, readPlace } from "../../src/discord/places.js";
@@ -102,7 +103,7 @@ export async function subscriptionsIn(
     each.channelId === channelId &&
     each.userId === null &&
     (each.guildId === null || each.guildId === guildId);
-  return findSubscriptions(networks, feeds, isOurs);
+  return findSubscriptions(networks, feeds, [channelId], isOurs);
 }
 
 /** Returns the network of a subscription. @throws {PersonError} if the bot no longer serves it */
@@ -126,6 +127,7 @@ export async function serverSubscriptions(
   const candidates = await findSubscriptions(
     services.networks,
     services.feeds,
+    [guildId, NO_SERVER],
     (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
   );
   const checked = candidates.toSorted(byAge).map(async (each) => {

@@ -56,7 +56,7 @@ export async function watchesOf(
   all: readonly Watchable[],
 ): Promise<readonly Watch[]> {
   const feeds = [...new Set(all.map(({ feed }) => feed))];
-  const own = await findSubscriptions(networks, feeds, (each) => each.userId === userId);
+  const own = await findSubscriptions(networks, feeds, [userId], (each) => each.userId === userId);
   return own
     .flatMap((each) => {
       const found = watchableOf(all, each.subscription);

@@ -16,6 +16,11 @@ export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject
 /** All subscriptions of a network and the health of their channels. The janitor removes subscriptions. */
 export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
+  /**
+   * Returns the subscriptions of some places: channels, servers and people. They are current as far as this process changes
+   * them, and a few seconds old otherwise. `NO_SERVER` stands for those whose server is unknown because the environment sets them.
+   */
+  of(places: readonly string[]): Promise<readonly Subscription[]>;
   get(key: SubscriptionKey): Promise<Subscription | undefined>;
   /** Returns the recipients of a delivery. Without a subject, these are all subscriptions of its channel to its feed. */
   recipients(delivery: SubscriptionKey): Promise<readonly Subscription[]>;
@@ -61,21 +66,29 @@ export interface FixedSubscription {
 export const idOf = ({ channelId, feed, subject }: SubscriptionKey): string =>
   subscriptionId(channelId, feed, subject);
 
-/** Maximum age of the index of subscriptions, in ms. */
+/** Maximum age of the index of subscriptions, in ms. Other processes may have changed them. */
 const KNOWN_MS = 5_000;
+/** The place of subscriptions that have neither a server nor a person. */
+export const NO_SERVER = "";
+
+/** Returns the channel of a subscription, and its server or person. */
+const placesOf = ({ channelId, guildId, userId }: Subscription): readonly string[] => [
+  channelId,
+  guildId ?? userId ?? NO_SERVER,
+];
 
 /**
- * Indexes subscriptions by `<channel>/<feed>` and `<server>/<feed>`. Discord's ids are unique across both.
+ * Indexes subscriptions by place, and by `<place>/<feed>`. Discord's ids are unique across channels, servers and people.
  */
 function byPlaceAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
   const index = new Map<string, Subscription[]>();
-  for (const each of all) {
-    for (const place of each.guildId === null ? [each.channelId] : [each.channelId, each.guildId]) {
-      const ownSubscriptions = index.get(`${place}/${each.feed}`);
-      if (ownSubscriptions) ownSubscriptions.push(each);
-      else index.set(`${place}/${each.feed}`, [each]);
-    }
-  }
+  for (const each of all)
+    for (const place of placesOf(each))
+      for (const key of [place, `${place}/${each.feed}`]) {
+        const ownSubscriptions = index.get(key);
+        if (ownSubscriptions) ownSubscriptions.push(each);
+        else index.set(key, [each]);
+      }
   return index;
 }
 
@@ -114,12 +127,22 @@ export function createSubscriptions(
 
   /** Index from a few seconds ago, because thousands of deliveries may need it at once. */
   let knownKeys:
-    | { readonly at: number; readonly index: Promise<ReadonlyMap<string, Subscription[]>> }
+    | {
+        readonly at: number;
+        readonly commits: number;
+        readonly index: Promise<ReadonlyMap<string, Subscription[]>>;
+      }
     | undefined;
   const keysByPlace = () => {
-    if (!knownKeys || performance.now() - knownKeys.at >= KNOWN_MS)
-      knownKeys = { at: performance.now(), index: all().then(byPlaceAndFeed) };
-    return knownKeys.index;
+    const now = performance.now();
+    const commits = stored.commits();
+    if (knownKeys && knownKeys.commits === commits && now - knownKeys.at < KNOWN_MS) return knownKeys.index;
+    const index = all().then(byPlaceAndFeed);
+    knownKeys = { at: now, commits, index };
+    index.catch(() => {
+      knownKeys = undefined;
+    });
+    return index;
   };
   /** Returns the current subscriptions of a channel or server to a feed. */
   const currentIn = async (place: string, feed: string): Promise<readonly Subscription[]> => {
@@ -131,6 +154,10 @@ export function createSubscriptions(
 
   return {
     all,
+    async of(places) {
+      const index = await keysByPlace();
+      return [...new Set(places.flatMap((place) => index.get(place) ?? []))];
+    },
     get,
     async recipients(key) {
       const exactMatch = await get(key);

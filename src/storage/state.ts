@@ -21,6 +21,8 @@ export interface Collection<T> {
   /** Expects that the document is exactly as it was read or written, or that it is missing if `undefined` is given. */
   expect(id: string, document: T | undefined): Write;
   delete(id: string): Write;
+  /** Returns the number of this process's commits with a write to the collection, so that a copy can be used while it is current. */
+  commits(): number;
   /** Moves a document that matches its schema but cannot be used to "unreadable". */
   setAside(id: string, document: T, problem: string): Promise<void>;
 }
@@ -81,6 +83,8 @@ export function createState(
   { log, keepAside = true, prefix = async () => "" }: StateOptions,
 ): State {
   const reported = new Set<string>();
+  /** Number of commits with a write, by collection. */
+  const commitCounts = new Map<string, number>();
   /** Original text of parsed documents, for expectations. An upgrade or a default would change it. */
   const textOf = new WeakMap<object, string>();
   const heldText = (document: unknown): string =>
@@ -153,7 +157,7 @@ export function createState(
       async get(id) {
         const text = await store.get(await storedName(), id);
         if (text === undefined) return undefined;
-        const parsedDocument = parse(id, text);
+        const parsedDocument = parseChanged(id, text);
         if ("document" in parsedDocument) return parsedDocument.document;
         await setAside(collection, id, text, parsedDocument.problem);
         return undefined;
@@ -178,6 +182,7 @@ export function createState(
         text: document === undefined ? undefined : heldText(document),
       }),
       delete: (id) => ({ op: "delete", collection, id }),
+      commits: () => commitCounts.get(collection) ?? 0,
       setAside: (id, document, problem) => setAside(collection, id, heldText(document), problem),
     };
   };
@@ -194,12 +199,17 @@ export function createState(
     },
     async commit(writes) {
       const ownPrefix = await prefix();
-      if (ownPrefix === "") return store.commit(writes);
-      return store.commit(
-        writes.map((write) =>
-          sharedNames.has(write.collection) ? write : { ...write, collection: ownPrefix + write.collection },
-        ),
-      );
+      const named = (write: Write): Write =>
+        sharedNames.has(write.collection) ? write : { ...write, collection: ownPrefix + write.collection };
+      try {
+        return await store.commit(ownPrefix === "" ? writes : writes.map(named));
+      } finally {
+        // Also after an error, because the writes may have been made in spite of it.
+        const changed = new Set(
+          writes.flatMap(({ op, collection }) => (op === "expect" ? [] : [collection])),
+        );
+        for (const each of changed) commitCounts.set(each, (commitCounts.get(each) ?? 0) + 1);
+      }
     },
     close: store.close,
   };

@@ -18,14 +18,15 @@ export interface OwnedSubscription {
   readonly network: Network | undefined;
 }
 
-/** Returns the subscriptions on all networks that a filter selects, in no particular order. */
+/** Returns the subscriptions of some places on all networks that a filter selects, in no particular order. */
 export async function findSubscriptions(
   networks: Networks,
   feeds: readonly FeedDefinition[],
+  places: readonly string[],
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly OwnedSubscription[]> {
   const lists = (await allNetworks(networks)).map(async (of) =>
-    (await of.subscriptions.all()).filter(isWanted).flatMap((subscription) => {
+    (await of.subscriptions.of(places)).filter(isWanted).flatMap((subscription) => {
       const feed = feeds.find(({ name }) => name === subscription.feed);
       const network = networks.served.find(({ id }) => id === of.id);
       return feed ? [{ subscription, feed, of, network }] : [];

@@ -1,14 +1,15 @@
 import { progress } from "../../delivery/collections.js";
 import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
-import type { NamedEntry } from "../../directory/collections.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { motionKindOf } from "../../ledger/motion-kinds.js";
 import { readRounds } from "../../ledger/rounds.js";
 import { type UpgradeDecision, upgradeDecision } from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
+import { statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
+import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade } from "./decide.js";
 
@@ -30,27 +31,43 @@ const oldOf = (documents: ReadonlyMap<string, Endable>, now: number): string[] =
     endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS ? [subject] : [],
   );
 
-/** True for a vote request that may be about an upgrade, but whose action is not known. */
-function isUnexamined({ active, acceptedFor, upgrade, action = "" }: NamedEntry): boolean {
-  if (active !== true && acceptedFor === undefined) return false;
-  return action === "" || (upgrade === undefined && motionKindOf(action) === "configuration");
+/** A vote request that is open or accepted. */
+interface Candidate {
+  readonly id: string;
+  readonly openedAt: number | null | undefined;
+  /** When it took or takes effect, epoch ms. Missing while it is open. */
+  readonly acceptedFor?: number;
 }
 
-interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "directory" | "names" | "now"> {
+/** Returns the tracked vote requests that are open or accepted. They are stored, unlike what names are made from. */
+const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
+  [...tracked].flatMap(({ identity, phase, status, terms, openedAt, closedAt }) => {
+    if (phase === "open") return [{ id: identity, openedAt }];
+    if (!["accepted", "implemented"].includes(statusGroup(status))) return [];
+    const acceptedFor = terms.targetEffectiveAt ?? closedAt ?? terms.voteBefore;
+    return acceptedFor === null ? [] : [{ id: identity, openedAt, acceptedFor }];
+  });
+
+interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   readonly explorer: Explorer;
 }
 
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
-export function createUpgradesWatch({ explorer, state, directory, names, now }: UpgradesWatchDeps) {
+export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {
   const readTimes = state.open(progress);
   /** When the details of vote requests were last read, epoch ms. */
   const triedAt = new Map<string, number>();
 
+  /** True for a vote request that may be about an upgrade, but whose action is not known. */
+  const isUnexamined = ({ id }: Candidate): boolean => {
+    const action = names.actionOf(id) ?? "";
+    return action === "" || (motionKindOf(action) === "configuration" && names.upgradeOf(id) === undefined);
+  };
+
   /** Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. */
-  const examine = async () => {
-    const unexamined = directory
-      .entries("proposal")
-      .filter((each) => isUnexamined(each) && ageOf(triedAt.get(each.id) ?? 0, now()) >= RETRY_MS)
+  const examine = async (candidates: readonly Candidate[]) => {
+    const unexamined = candidates
+      .filter((each) => ageOf(triedAt.get(each.id) ?? 0, now()) >= RETRY_MS && isUnexamined(each))
       .toSorted((a, b) => (b.openedAt ?? 0) - (a.openedAt ?? 0));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
       triedAt.set(id, now());
@@ -60,10 +77,15 @@ export function createUpgradesWatch({ explorer, state, directory, names, now }: 
   };
 
   /** Returns the last accepted decision. `undefined` if the known one is missing in the list, which is no news. */
-  const decisionAfter = (open: Upgrade | undefined): UpgradeDecision | undefined => {
-    const isLost =
-      open !== undefined && directory.entry("proposal", open.decidedBy)?.acceptedFor === undefined;
-    return isLost ? undefined : upgradeDecision(directory.entries("proposal"));
+  const decisionAfter = (
+    open: Upgrade | undefined,
+    candidates: readonly Candidate[],
+  ): UpgradeDecision | undefined => {
+    const known = candidates.find(({ id }) => id === open?.decidedBy);
+    if (open && known?.acceptedFor === undefined) return undefined;
+    return upgradeDecision(
+      candidates.map((each) => ({ ...each, upgrade: names.upgradeOf(each.id) ?? null })),
+    );
   };
 
   return async function* (subscribers: Subscribers): PollSteps {
@@ -77,11 +99,13 @@ export function createUpgradesWatch({ explorer, state, directory, names, now }: 
       if (firstRead) yield { writes: [readTimes.delete(UPGRADES_FEED)], ended: subjects };
       return "done";
     }
-    await examine();
+    const tracked = await state.open(trackedVoteRequests).list();
+    const candidates = candidatesIn(tracked.values());
+    await examine(candidates);
     const isBaseline = firstRead === undefined;
     const openUpgrade = openOf(knownUpgrades);
     const rounds = await readRounds(state, now());
-    const decision = decisionAfter(openUpgrade?.[1]);
+    const decision = decisionAfter(openUpgrade?.[1], candidates);
     const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline, now: now() });
     const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
     // The rounds after an upgrade are told once.

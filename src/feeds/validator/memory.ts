@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
@@ -49,6 +50,8 @@ export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindi
   return { events: [], alerts: new Map(), watches: new Map(), groups };
 }
 
+/** Number of subscriptions that are looked at per turn of the event loop. */
+const SUBSCRIPTIONS_PER_TURN = 500;
 /** Number of channels per commit. Committing thousands at once would block everything else. */
 const CHANNELS_PER_STEP = 50;
 
@@ -60,32 +63,35 @@ export function* stepsOf(
 ): Generator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
   interface Step {
     readonly events: ValidatorEvent[];
-    readonly writes: Write[];
-    readonly changed: string[];
+    readonly watches: (readonly [id: string, watch: ValidatorWatch])[];
+    readonly alerts: (readonly [id: string, alert: Alert])[];
   }
   const byChannel = new Map<string, Step>();
   const stepOf = (channelId: string): Step => {
-    const step = byChannel.get(channelId) ?? { events: [], writes: [], changed: [] };
+    const step = byChannel.get(channelId) ?? { events: [], watches: [], alerts: [] };
     byChannel.set(channelId, step);
     return step;
   };
   for (const { id, subscription } of watched) {
     const watch = watches.get(id);
-    if (watch) stepOf(subscription.channelId).writes.push(state.open(validatorWatches).put(id, watch));
+    if (watch) stepOf(subscription.channelId).watches.push([id, watch]);
   }
-  for (const [id, alert] of changedAlerts) {
-    const step = stepOf(alert.channelId);
-    step.writes.push(state.open(alerts).put(id, alert));
-    step.changed.push(alert.subject);
-  }
+  for (const [id, alert] of changedAlerts) stepOf(alert.channelId).alerts.push([id, alert]);
   for (const event of events) stepOf(event.channelId).events.push(event);
   const channelSteps = [...byChannel.values()];
+  // Documents become text when their write is made, so that is done step by step.
   for (let from = 0; from < channelSteps.length; from += CHANNELS_PER_STEP) {
     const together = channelSteps.slice(from, from + CHANNELS_PER_STEP);
+    const ownAlerts = together.flatMap((each) => each.alerts);
     yield {
       events: together.flatMap((each) => each.events),
-      writes: together.flatMap((each) => each.writes),
-      changed: together.flatMap((each) => each.changed),
+      writes: [
+        ...together.flatMap((each) =>
+          each.watches.map(([id, watch]) => state.open(validatorWatches).put(id, watch)),
+        ),
+        ...ownAlerts.map(([id, alert]) => state.open(alerts).put(id, alert)),
+      ],
+      changed: ownAlerts.map(([, { subject }]) => subject),
     };
   }
 }
@@ -164,7 +170,8 @@ export async function load(
       .filter((id) => id.startsWith(place(channelId)))
       .map((id) => id.slice(place(channelId).length))
       .filter((party) => !isListed(party));
-  for (const subscription of subscriptions) {
+  for (const [index, subscription] of subscriptions.entries()) {
+    if (index % SUBSCRIPTIONS_PER_TURN === SUBSCRIPTIONS_PER_TURN - 1) await nextTurn();
     const { channelId, subject, savedAt = 0 } = subscription;
     if (subject === null) continue;
     const isHeard = await subscribers.isHeard(subscription);
