@@ -139,6 +139,9 @@ describe("the phase of a vote request", () => {
   });
 
   it("is ended with an unknown outcome everywhere if the request disappears, with its title kept", async () => {
+    // Another try of this test begins as the first one did.
+    harness.explorer.mood = undefined;
+    harness.explorer.clearFaults();
     channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "vanishing" });
     await ask("/subscribe governance", { channel: channel.id, role });
     const request = ledger().openVoteRequest({
@@ -161,12 +164,13 @@ describe("the phase of a vote request", () => {
     const closed = await until(/outcome unknown: Lost without trace/);
     expect(textOf(closed)).toMatch(/Ended, outcome unknown.*did not vote/);
     // They may have shown that it had expired, and a message is edited at most every five minutes.
-    harness.pass(6 * MINUTE);
-    await world().until(
-      () => [opened, reminder].every(({ content }) => content.includes("Ended, outcome unknown: Lost")),
-      "both edits",
-      40_000,
-    );
+    const isEdited = () =>
+      [opened, reminder].every(({ content }) => content.includes("Ended, outcome unknown: Lost"));
+    for (let tries = 0; tries < 10 && !isEdited(); tries += 1) {
+      harness.pass(6 * MINUTE);
+      await polls();
+    }
+    await world().until(isEdited, "both edits", 20_000);
     for (const message of [opened, reminder, closed]) {
       const card = JSON.stringify([message.content, message.embeds]);
       expect(card).not.toMatch(/not voted yet|needed|as soon as|left to vote|In progress/i);

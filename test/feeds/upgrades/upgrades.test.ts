@@ -25,7 +25,7 @@ describe("upgrades of the network", () => {
     const { ledger } = harness.explorer;
     const request = ledger.openVoteRequest({ motion, effectiveInMs: null });
     // The bot sees it open, and so knows when it was accepted.
-    await polled(3);
+    await polled(2);
     ledger.decideVoteRequest(request, "Accepted");
   };
   const polled = async (times = 2) => {
