@@ -108,7 +108,7 @@ async function measure(people: number, watchesEach: number) {
   const price = typed(discord, "/price");
   const subject = { discord, bot: place.bot(), somebody };
   const answers: number[] = [];
-  /** Measures `/price` for as long as something goes on. */
+  /** Measures `/price` until a piece of work is done. */
   const beside = async (work: Promise<unknown>) => {
     let isOver = false;
     void work.then(() => {

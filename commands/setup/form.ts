@@ -11,8 +11,8 @@ const CHANNEL = "channel";
 const SUBJECTS = "subjects";
 /** Things that one dialog can name. */
 const MAX_SUBJECTS = 25;
-/** Maximum length of the names in one dialog. */
-const MAX_TEXT = 2_000;
+/** Maximum length of the names in one dialog (Discord: 4,000 characters). It is enough for ids, too. */
+const MAX_TEXT = 4_000;
 
 function subjectField(feed: FeedDefinition, value: string): FormField[] {
   const option = feed.subject?.option;

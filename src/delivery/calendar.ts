@@ -56,6 +56,7 @@ const MAX_CHANGES = 5;
 const SOON_MS = 2 * MINUTE;
 /** Delay before a retry after Discord has refused an event, in ms. */
 const REFUSED_MS = HOUR;
+
 /** The desired state of an event. */
 export interface WantedEvent {
   /** Key of its subject. */

@@ -22,6 +22,15 @@ export function covers(subject: string, party: string, directory: Directory): bo
   return subject === party || (isGroup(subject) && subject.split(" ").includes(party));
 }
 
+/** Returns the validators that subscriptions are about, including the known members of groups. */
+export const partiesIn = (
+  subscriptions: readonly { readonly subject: string | null }[],
+  directory: Directory,
+): ReadonlySet<string> =>
+  new Set(
+    subscriptions.flatMap(({ subject }) => (subject === null ? [] : (membersOf(subject, directory) ?? []))),
+  );
+
 /** Returns the parties of a validator, or of the current members of a group. `undefined` if they are not known yet. */
 export function membersOf(id: string, directory: Directory): readonly string[] | undefined {
   if (id !== SUPER_VALIDATORS) return id.split(" ");

@@ -135,7 +135,7 @@ describe("a channel with several subscriptions", () => {
     const text = textOf(await ask("/subscribe list"));
     expect(text.match(/· governance/g)).toHaveLength(1 + 1);
 
-    // What was taken away between the dialog and its answer counts.
+    // Permissions are checked when the dialog is submitted.
     guild.members.set(people.ben.id, []);
     expect((await driver.submit(ben, third, { before: "6h" })).content).toContain(
       "Only people who can manage the server",

@@ -23,7 +23,6 @@ const LONG = `${"👩‍🚀**_~`|<@1>#[x](y) ".repeat(200)}end`;
 /** More than any list of Discord may hold, and more than the bot lets people make. */
 const MANY = 60;
 
-/** What a person may be shown of a state that is far beyond every limit. */
 describe("whatever the state holds, Discord's limits are kept by", () => {
   let place: Stack;
   const here = () => ({ user: place.discord.people.owner, channel: place.discord.channels.general });

@@ -109,7 +109,7 @@ describe("the network", () => {
       true,
     ],
     [
-      "the network begins anew",
+      "the network is reset",
       [
         [0, 700],
         [10, 701],

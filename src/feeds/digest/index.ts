@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
-import { isSuperValidator, membersOf } from "../../directory/groups.js";
+import { isSuperValidator, partiesIn } from "../../directory/groups.js";
 import type { Explorer } from "../../explorer/service.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { headlineOf } from "../../screens/view.js";
@@ -131,9 +131,7 @@ function createDigestWatch({ explorer, state, names, directory, subscriptions, n
       superValidators,
       async watchedBy(guildId) {
         const watches = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
-        return new Set(
-          watches.flatMap(({ subject }) => (subject === null ? [] : (membersOf(subject, directory) ?? []))),
-        );
+        return partiesIn(watches, directory);
       },
       isSuperValidator: (party, name) => isSuperValidator(directory, party, name),
       now: now(),

@@ -3,7 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
-import { membersOf } from "../../directory/groups.js";
+import { partiesIn } from "../../directory/groups.js";
 import { scheduledUpgrade } from "../../ledger/upgrades.js";
 import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
@@ -37,14 +37,9 @@ async function readinessFor(
 ): Promise<readonly Markdown[]> {
   const guildId = subscription?.guildId ?? null;
   const followed = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
-  const parties = [
-    ...new Set(
-      followed.flatMap(({ subject }) => (subject === null ? [] : (membersOf(subject, directory) ?? []))),
-    ),
-  ];
   return readinessLines(
     reportReadiness(directory.versions(), subscription && neededVersion(subscription)),
-    parties.map((party) => ({
+    [...partiesIn(followed, directory)].map((party) => ({
       name: names.called(party),
       version: directory.entry("validator", party)?.version ?? null,
     })),

@@ -121,7 +121,7 @@ function scheduleNews(event: Extract<UpgradeEvent, { upgradeAt: number }>, now: 
   }
 }
 
-/** Returns the message of an event that does not begin a message of its own. */
+/** Returns a message that is not edited later. */
 export function newsView(
   event: UpgradeEvent,
   readiness: readonly Markdown[],

@@ -17,7 +17,7 @@ export interface FollowedValidator {
   readonly version: string | null;
 }
 
-/** How ready the network is for an upgrade, as far as versions show. */
+/** The readiness of the network for an upgrade, as far as versions show it. */
 export interface ReadinessReport extends Readiness {
   /** The version by which validators are measured. */
   readonly version: string;
@@ -69,7 +69,7 @@ export function readinessLines(
   return [
     join(
       [
-        md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} run ${code(version, 40)}${isNamed ? md` or newer` : md``}`,
+        md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} run ${code(version, 40)} or newer`,
         md`${grouped(behind)} older`,
         unknown > 0 && md`${grouped(unknown)} unknown`,
       ],

@@ -160,23 +160,30 @@ export async function load(
     const isBetter = !known || (each.isLive && !known.isLive) || each.subscription.subject === each.validator;
     if (isBetter && !(known?.isLive && !each.isLive)) watched.set(each.id, each);
   };
-  const members = new Map<string, readonly string[]>();
+  const members = new Map<string, readonly string[] | undefined>();
   for (const { subject } of subscriptions)
-    if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject) ?? []);
+    if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject));
   const place = (channelId: string) => subscriptionId(channelId, name, "");
-  /** Returns the watched validators of a channel that have left the list. They leave their group once that is certain. */
-  const vanishedIn = (channelId: string): string[] =>
+  /** Returns the validators that a channel has watched so far. */
+  const watchedIn = (channelId: string): string[] =>
     [...watches.keys()]
       .filter((id) => id.startsWith(place(channelId)))
-      .map((id) => id.slice(place(channelId).length))
-      .filter((party) => !isListed(party));
+      .map((id) => id.slice(place(channelId).length));
+  /** Returns a subject's members. A group that is not known yet keeps the validators that its channel has watched so far. */
+  const partiesOf = (subject: string, channelId: string): readonly string[] => {
+    const known = members.get(subject);
+    if (known === undefined) return watchedIn(channelId);
+    // Validators that have left the list leave their group once that is certain.
+    const vanished =
+      subject === SUPER_VALIDATORS ? watchedIn(channelId).filter((party) => !isListed(party)) : [];
+    return [...known, ...vanished];
+  };
   for (const [index, subscription] of subscriptions.entries()) {
     if (index % SUBSCRIPTIONS_PER_TURN === SUBSCRIPTIONS_PER_TURN - 1) await nextTurn();
     const { channelId, subject, savedAt = 0 } = subscription;
     if (subject === null) continue;
     const isHeard = await subscribers.isHeard(subscription);
-    const vanished = subject === SUPER_VALIDATORS ? vanishedIn(channelId) : [];
-    for (const validator of [...(members.get(subject) ?? []), ...vanished]) {
+    for (const validator of partiesOf(subject, channelId)) {
       const id = subscriptionId(channelId, name, validator);
       const { goneAt, ...watch } = watches.get(id) ?? {};
       const isGone = goneAt !== undefined && goneAt >= savedAt;

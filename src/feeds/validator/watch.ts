@@ -135,15 +135,11 @@ function warnOfUpgrade(
   { validator, subscription: { userId, channelId }, watch: { toldUpgrade } }: WatchedValidator,
   running: string | null,
 ): Pick<ValidatorWatch, "toldUpgrade"> {
+  if (upgradeAt === undefined || userId === null || running === null || !isVersion(running)) return {};
   const target = newestCredible(survey);
-  const isBehind =
-    userId !== null &&
-    running !== null &&
-    target !== null &&
-    isVersion(running) &&
-    compareVersions(running, target) < 0;
-  const days = dueWarning(upgradeAt, isBehind, toldUpgrade, now);
-  if (days === undefined || upgradeAt === undefined || running === null || target === null) return {};
+  if (target === null) return {};
+  const days = dueWarning(upgradeAt, compareVersions(running, target) < 0, toldUpgrade, now);
+  if (days === undefined) return {};
   found.events.push({ kind: "upgrade", channelId, validator, upgradeAt, days, target, running });
   return { toldUpgrade: { at: upgradeAt, days } };
 }
@@ -172,9 +168,6 @@ export function createValidatorWatch({
   const readExplorerTime = createExplorerTime(explorer);
 
   return async function* (subscribers: Subscribers): PollSteps {
-    const subscriptions = await subscribers.subscriptions();
-    // Alerts about a group whose members are not known yet are left as they are.
-    if (subscriptions.some(({ subject }) => subject !== null && !membersOf(subject))) return "partial";
     const loaded = await load(name, state, subscribers, { membersOf, isListed });
     const oldWrites = unwatchedWrites(state, loaded);
     const endedAlerts = finishedAlerts(name, loaded, now());

@@ -2,10 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FieldValues } from "../../../sandbox/discord/driver.js";
 import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import type { Validator } from "../../../sandbox/explorer/model.js";
+import { subscriptionId } from "../../../src/delivery/collections.js";
+import { draftOf } from "../../../src/delivery/feed.js";
 import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
 import { covers, groupOf, membersOf } from "../../../src/directory/groups.js";
+import { validatorWatches } from "../../../src/feeds/validator/collections.js";
+import { validator } from "../../../src/feeds/validator/index.js";
+import { load } from "../../../src/feeds/validator/memory.js";
 import { MINUTE } from "../../../src/util/units.js";
-import { type Harness, startHarness, textOf } from "../../harness.js";
+import { type Harness, newState, startHarness, textOf } from "../../harness.js";
 
 describe("the members of a group", () => {
   const entry = (id: string, active: boolean | null = true, name: string | null = null) => ({
@@ -32,6 +37,20 @@ describe("the members of a group", () => {
     ] as const)
       expect(covers(subject, party, directory)).toBe(isCovered);
   });
+});
+
+it("keeps watching as before while the super validators are unknown, and delays nobody else", async () => {
+  const state = newState();
+  const own = { ...draftOf(validator.definition, "1"), subject: SUPER_VALIDATORS };
+  const other = { ...draftOf(validator.definition, "2"), subject: "q" };
+  await state.commit([state.open(validatorWatches).put(subscriptionId("1", "validator", "p"), {})]);
+  const subscribers = { subscriptions: async () => [own, other], isHeard: async () => true };
+  const { watched } = await load("validator", state, subscribers, {
+    membersOf: (subject) => (subject === SUPER_VALIDATORS ? undefined : [subject]),
+    isListed: () => false,
+  });
+  expect(watched.map((each) => each.validator)).toEqual(["p", "q"]);
+  await state.close();
 });
 
 describe("one subscription to several validators", () => {
