@@ -15,8 +15,9 @@ import { testSubscription } from "../subscribe/actions.js";
 import { chosenSettings } from "../subscribe/choice.js";
 import { settingsInForm } from "../subscribe/form.js";
 import { saved } from "../subscribe/save.js";
+import { subjectsIn, typedNames } from "../subscribe/subjects.js";
 import { headline, managedServer, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
-import { addForm, channelIn, subjectsIn } from "./form.js";
+import { addForm, channelIn } from "./form.js";
 import { addButton, overview, testAllButton } from "./overview.js";
 
 /** Creates /setup, which shows everything that a server has set up. */
@@ -88,22 +89,16 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
     if (!feed) throw new PersonError(OTHER_VERSION);
     return feed;
   };
-  /** Returns a subject's name, or its id if others have the same name. */
-  const typedName = async ({ subject }: FeedDefinition, id: string | undefined, services: Network) => {
-    if (id === undefined || !subject?.option) return "";
-    const name = await subject.nameOf(id, services);
-    const hasName = services.directory.named(subject.option.kinds, name).length === 1;
-    return hasName && !name.includes(",") ? name : id;
-  };
 
   return [
     handlerOf({
       button: subscribeHereButton,
       audience: "person",
-      async form({ feed: name, id }, click, services: Network) {
+      async form({ feed: feedName, id }, click, services: Network) {
         managedServer(click);
-        const feed = feedOf(name);
-        return addForm(feed, click.channelId ?? "", await typedName(feed, id, services));
+        const feed = feedOf(feedName);
+        const name = id === undefined ? "" : await typedNames(feed, id, services);
+        return addForm(feed, click.channelId ?? "", name);
       },
       handle: async ({ feed }, click, services: Network) =>
         overview(managedServer(click), services, feeds, await add(click, feedOf(feed), services)),

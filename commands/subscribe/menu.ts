@@ -17,6 +17,7 @@ import { endSubscription, resumeSubscription, testSubscription } from "./actions
 import { chosenSettings } from "./choice.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
+import { namesSubjects, subjectField, subjectsIn, typedNames } from "./subjects.js";
 import {
   described,
   headline,
@@ -154,7 +155,9 @@ export function createSubscriptionButtons(
         of.id === network && subscription.feed === feed && subscription.subject === id,
     );
     if (!found)
-      throw new PersonError("That subscription no longer exists. `/subscribe list` shows the current ones.");
+      throw new PersonError(
+        "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.",
+      );
     return { found, guildId };
   };
 
@@ -173,7 +176,10 @@ export function createSubscriptionButtons(
         const { subject } = subscription;
         const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
         const title = ["Edit", feed.name, name].filter(Boolean).join(" · ");
-        return { title, fields: settingFields(subscription, feed), isEdit: true };
+        const fields = settingFields(subscription, feed);
+        if (subject !== null && feed.subject?.group)
+          fields.unshift(...subjectField(feed, await typedNames(feed, subject, network ?? services)));
+        return { title, fields, isEdit: true };
       },
       async handle(wanted, click, services: Network) {
         const { found, guildId } = await find(wanted, click, services);
@@ -181,8 +187,10 @@ export function createSubscriptionButtons(
         const { subscription, feed } = found;
         const channel = await readPlace(services.rest, guildId, subscription.channelId);
         const settings = chosenSettings(settingsInForm(click, feed, subscription), feed, subscription);
-        const subject = feed.subject?.of?.(settings) ?? null;
-        return save(click, servedOf(found), channel, feed, { settings, subject }, subscription);
+        const served = servedOf(found);
+        const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
+        const subject = feed.subject?.of?.(settings) ?? named;
+        return save(click, served, channel, feed, { settings, subject }, subscription);
       },
     }),
     handlerOf({

@@ -69,8 +69,12 @@ export interface SubjectChoice {
    * @throws {PersonError} if it does not exist
    */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
-  /** Returns one subject about several, for one subscription to all of them. Missing if each needs its own. */
-  combine?(subjects: readonly string[]): string;
+  /** Makes one subject of several, for one subscription to all of them. Missing if each needs its own. */
+  readonly group?: {
+    of(subjects: readonly string[]): string;
+    /** Returns the subjects of which a subject was made. A single one is its own only member. */
+    members(subject: string): readonly string[];
+  };
   /** Returns the subject's name. It may be untrusted text. */
   nameOf(subject: string, named: NameSources): string | Promise<string>;
 }

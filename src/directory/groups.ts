@@ -3,6 +3,9 @@ import { type Directory, SUPER_VALIDATORS } from "./directory.js";
 /** Returns the id of the group of these validators. */
 export const groupOf = (parties: readonly string[]): string => [...new Set(parties)].toSorted().join(" ");
 
+/** Returns the ids of which an id was made. "All super validators" is one id, because its members change. */
+export const idsIn = (id: string): readonly string[] => id.split(" ");
+
 /** True if an id is one of a group. */
 export const isGroup = (id: string): boolean => id === SUPER_VALIDATORS || id.includes(" ");
 
@@ -19,7 +22,7 @@ export const isSuperValidator = (directory: Directory, party: string, name: stri
 /** True if a subject is a validator, or a group to which it belongs now. */
 export function covers(subject: string, party: string, directory: Directory): boolean {
   if (subject === SUPER_VALIDATORS) return isSuperValidator(directory, party, directory.nameOf(party));
-  return subject === party || (isGroup(subject) && subject.split(" ").includes(party));
+  return subject === party || (isGroup(subject) && idsIn(subject).includes(party));
 }
 
 /** Returns the validators that subscriptions are about, including the known members of groups. */
@@ -33,7 +36,7 @@ export const partiesIn = (
 
 /** Returns the parties of a validator, or of the current members of a group. `undefined` if they are not known yet. */
 export function membersOf(id: string, directory: Directory): readonly string[] | undefined {
-  if (id !== SUPER_VALIDATORS) return id.split(" ");
+  if (id !== SUPER_VALIDATORS) return idsIn(id);
   if (directory.readAt("voter") === undefined || directory.readAt("validator") === undefined)
     return undefined;
   return directory

@@ -161,7 +161,7 @@ describe("a channel with several subscriptions", () => {
     const gone = await driver.choose(owner(), await ask("/subscribe list"), "newcomers");
     await ask("/subscribe remove", { channel: channel.id });
     expect(textOf(await driver.click(owner(), gone, "Pause"))).toContain(
-      "That subscription no longer exists.",
+      "That subscription no longer exists",
     );
   });
 

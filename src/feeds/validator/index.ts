@@ -2,7 +2,7 @@ import { subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
-import { covers, groupOf, isGroup, membersOf } from "../../directory/groups.js";
+import { covers, groupOf, idsIn, isGroup, membersOf } from "../../directory/groups.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
@@ -42,7 +42,7 @@ const subject: SubjectChoice = {
     description: "Name or party id, or: all super validators",
     kinds: ["validator", "group"],
   },
-  combine: groupOf,
+  group: { of: groupOf, members: idsIn },
   async check(id, { explorer, directory }) {
     const parties = id === SUPER_VALIDATORS ? [] : (membersOf(id, directory) ?? []);
     // Each request counts against the person's limit.
@@ -65,7 +65,7 @@ const subject: SubjectChoice = {
   nameOf(id, { names, directory }) {
     const named = directory.entry("group", id)?.name;
     if (named) return named;
-    const parties = id.split(" ");
+    const parties = idsIn(id);
     const moreCount = parties.length - MAX_GROUP_NAMES;
     const shown = parties.slice(0, MAX_GROUP_NAMES).map(names.called).join(", ");
     return moreCount > 0 ? `${shown} and ${moreCount} more` : shown;
@@ -88,7 +88,7 @@ async function groupNow(state: State, subject: string, channelId: string): Promi
     state.open(validatorWatches).list(),
     state.open(activities).list(),
   ]);
-  const isMember = (party: string) => subject === SUPER_VALIDATORS || subject.split(" ").includes(party);
+  const isMember = (party: string) => subject === SUPER_VALIDATORS || idsIn(subject).includes(party);
   const own = [...known.keys()].filter(
     (party) => isMember(party) && watches.has(subscriptionId(channelId, VALIDATOR_FEED, party)),
   );

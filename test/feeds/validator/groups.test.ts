@@ -65,7 +65,9 @@ describe("one subscription to several validators", () => {
   const pass = (ms: number) => {
     const { ledger } = harness.explorer;
     harness.pass(ms);
-    for (const each of [...ledger.validators]) if (!quiet.has(each)) ledger.setValidatorActive(each, true);
+    for (const each of [...ledger.validators])
+      if (quiet.has(each)) each.active = false;
+      else ledger.setValidatorActive(each, true);
   };
   const polled = async (count = 2) => {
     const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
@@ -146,6 +148,52 @@ describe("one subscription to several validators", () => {
     await until(ops, /🟢 Back/);
   });
 
+  it("gains and loses members in its dialog, and everything else stays as it was", async () => {
+    const [, kept, dropped] = members;
+    const late = harness.explorer.ledger.validators.findLast((each) => each.isSv);
+    if (!kept || !dropped || !late) throw new Error("Too few validators");
+    for (const each of [kept, dropped]) quiet.add(each);
+    pass(50 * MINUTE);
+    const alertOf = ({ party }: Validator) => until(ops, new RegExp(`> 🔴 ${party.name}: no report for`));
+    const [keptAlert, droppedAlert] = [await alertOf(kept), await alertOf(dropped)];
+    const openDialog = async () => {
+      const list = await driver().ask(olga(), "/subscribe list");
+      const [choice] = driver().components(list)[0]?.options ?? [];
+      return driver().open(olga(), await driver().choose(olga(), list, choice?.label ?? ""), "Edit");
+    };
+    const mine = await openDialog();
+    const theirs = await openDialog();
+    expect(JSON.stringify(mine.dialog)).toContain(`${kept.party.name}, `);
+    const wanted = [kept.party.id, late.party.name].join(", ");
+    const answer = await driver().submit(olga(), mine, { subjects: wanted, after: "3h" });
+    expect(textOf(answer)).toContain("Subscription changed");
+    expect(textOf(answer)).toContain(`silence of more than 3h`);
+    // The other moderator's dialog is about a group that is gone.
+    const refusal = await driver().submit(olga(), theirs, { subjects: dropped.party.id });
+    expect(refusal.content).toContain("is about something else now");
+    const contentOf = ({ id }: Message) =>
+      world()
+        .read(ops)
+        .find((each) => each.id === id)?.content;
+    await world().until(
+      () => contentOf(droppedAlert)?.includes("no longer watched"),
+      "the closed alert",
+      20_000,
+    );
+    await polled();
+    expect(contentOf(keptAlert)).toContain("🔴");
+    const list = textOf(await driver().ask(olga(), "/subscribe list"));
+    expect(list).toContain(`${late.party.name}`);
+    expect(list).not.toContain(`${dropped.party.name}`);
+    for (const each of [kept, dropped]) quiet.delete(each);
+    pass(MINUTE);
+    await world().until(
+      () => contentOf(keptAlert)?.includes("🟢 Back"),
+      "the alert of the member that stayed",
+      20_000,
+    );
+  });
+
   it("can be to all super validators, also by typing their name", async () => {
     const offered = await driver().complete(olga(), "/subscribe validator", "validator", {
       validator: "all sup",
@@ -163,7 +211,7 @@ describe("one subscription to several validators", () => {
     const sv = harness.explorer.ledger.validators.find(({ isSv }) => isSv);
     if (!sv) throw new Error("No super validator");
     quiet.add(sv);
-    pass(50 * MINUTE);
+    pass(110 * MINUTE);
     expect((await until(svs, /no report for/)).content).toContain(sv.party.name);
     expect(
       world()

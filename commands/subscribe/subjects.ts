@@ -1,0 +1,77 @@
+import type { ModalSubmitInteraction } from "discord.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { answersOf, type FormField } from "../../src/discord/forms.js";
+import { readThing } from "../../src/discord/named-things.js";
+import type { Network } from "../../src/networks/network.js";
+import { capitalized } from "../../src/text/plain.js";
+import { PersonError } from "../../src/util/person-error.js";
+
+const SUBJECTS = "subjects";
+/** Between names. */
+const SEPARATOR = /[,;\n]/;
+/** Things that one dialog can name. */
+const MAX_SUBJECTS = 25;
+/** Maximum length of the names in one dialog (Discord: 4,000 characters). It is enough for ids, too. */
+const MAX_TEXT = 4_000;
+
+/** Returns the field for the names of subjects, if the feed has subjects that people name. */
+export function subjectField(feed: FeedDefinition, value: string): FormField[] {
+  const option = feed.subject?.option;
+  // A name that was cut would be another one.
+  if (!option || value.length > MAX_TEXT) return [];
+  const label = `${capitalized(option.name)}s`;
+  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})${option.kinds.includes("group") ? ", or: all super validators" : ""}`;
+  return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
+}
+
+/** Returns a subject as a person would type it: the names of its members, or their ids if others have the same names. */
+export async function typedNames(
+  { subject }: FeedDefinition,
+  id: string,
+  services: Network,
+): Promise<string> {
+  if (!subject?.option) return "";
+  const { option } = subject;
+  const names = (subject.group?.members(id) ?? [id]).map(async (each) => {
+    const name = await subject.nameOf(each, services);
+    const isUnique = services.directory.named(option.kinds, name).length === 1;
+    return isUnique && !SEPARATOR.test(name) ? name : each;
+  });
+  return (await Promise.all(names)).join(", ");
+}
+
+/** True if a submitted dialog names subjects. An edit that leaves them as they were does not. */
+export const namesSubjects = (click: ModalSubmitInteraction): boolean => answersOf(click).has(SUBJECTS);
+
+/**
+ * Returns the subjects that a dialog names: one, if the feed combines them.
+ * @throws {PersonError} if a name is not known
+ */
+export async function subjectsIn(
+  click: ModalSubmitInteraction,
+  { subject }: FeedDefinition,
+  services: Network,
+): Promise<readonly string[]> {
+  const kinds = subject?.option?.kinds ?? [];
+  const names = (answersOf(click).get(SUBJECTS)?.[0] ?? "")
+    .split(SEPARATOR)
+    .map((each) => each.trim())
+    .filter(Boolean);
+  if (names.length === 0) throw new PersonError("Type at least one name or id, and try again.");
+  if (names.length > MAX_SUBJECTS)
+    throw new PersonError(`That's ${names.length} names. The maximum is ${MAX_SUBJECTS}.`);
+  const ids: string[] = [];
+  for (const typedName of names) {
+    const id = await readThing(typedName, kinds, services).catch((error: unknown) => {
+      if (error instanceof PersonError) throw new PersonError(`“${typedName}”: ${error.message}`);
+      throw error;
+    });
+    if (!ids.includes(id)) ids.push(id);
+  }
+  const isGroup = ids.length > 1 && ids.some((id) => services.directory.entry("group", id));
+  if (isGroup)
+    throw new PersonError(
+      "A group such as “All super validators” is a subscription of its own. Type it alone.",
+    );
+  return ids.length > 1 && subject?.group ? [subject.group.of(ids)] : ids;
+}
