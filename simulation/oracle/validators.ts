@@ -36,8 +36,13 @@ export interface Silence {
   readonly within: readonly Told[];
 }
 
+/** True if a message reports a silence that was over before Discord took the message. */
+const isLateCardOf = ({ content, description }: Told, name: string): boolean =>
+  content.startsWith(`🟢 Back: ${name},`) && description.startsWith("Was silent from ");
+
 /** True if a message reports that a validator went silent. */
-const isCardOf = ({ content }: Told, name: string): boolean => content.includes(`🔴 ${name}: no report for`);
+const isCardOf = (told: Told, name: string): boolean =>
+  told.content.includes(`🔴 ${name}: no report for`) || isLateCardOf(told, name);
 
 /** Returns the last report before a silence according to its message, in seconds. */
 const sinceOf = ({ description }: Told): number => Number(/<t:(\d+):f>/.exec(description)?.[1]);
@@ -48,8 +53,9 @@ const sinceOf = ({ description }: Told): number => Number(/<t:(\d+):f>/.exec(des
  */
 function backsOf(own: readonly Told[], name: string, since: number): readonly Told[] {
   const called = own.flatMap((each) => (isCardOf(each, name) ? sinceOf(each) : []));
-  return own.filter(({ content, description }) => {
-    if (!content.startsWith(`🟢 Back: ${name},`)) return false;
+  return own.filter((told) => {
+    const { content, description } = told;
+    if (!content.startsWith(`🟢 Back: ${name},`) || isLateCardOf(told, name)) return false;
     const seenAgain = Number(/Seen again <t:(\d+):/.exec(description)?.[1]);
     return (
       seenAgain > secondOf(since) && !called.some((other) => other > secondOf(since) && other < seenAgain)
@@ -126,16 +132,19 @@ export const judgeSilences: Judge = function* (of, evidence) {
       yield `Told before it was confirmed: ${where}`;
     if (told === 0 && evidence.isClean(since + mostMs, next, undefined, evidence.held))
       yield `Not told: ${where}`;
-    const isPinged = ({ content }: Told) => roleId !== null && content.includes(`<@&${roleId}>`);
-    if (roleId !== null && within.length === 0 && cards.some((card) => !isPinged(card)))
-      yield `Without a ping: ${where}`;
     const backs = backsOf(own, name, since);
+    const isPinged = ({ content }: Told) => roleId !== null && content.includes(`<@&${roleId}>`);
+    const isLate = cards.some((card) => isLateCardOf(card, name));
+    if (roleId !== null && within.length === 0 && cards.some((card) => isPinged(card) === isLate))
+      yield `${isLate ? "Over, with" : "Without"} a ping: ${where}`;
+    if (isLate && backs.length > 0) yield `Told twice that it is over: ${where}`;
     if (backs.length > 1) yield `Told ${backs.length} times that it is back: ${where}`;
     if (backs.some(isPinged)) yield `Back, with a ping: ${where}`;
     if (backs.length > 0 && cards.length === 0 && within.length === 0)
       yield `Back, and never silent: ${where}`;
     if (
       backs.length === 0 &&
+      !isLate &&
       cards.length === 1 &&
       within.length === 0 &&
       evidence.isClean(next + LATE_MS, next + 8 * HOUR, undefined, evidence.held)
@@ -150,14 +159,14 @@ export const judgeSilences: Judge = function* (of, evidence) {
     if (again > levelsIn(seenAgainAt - since + slack, leastMs)) yield `Worse ${again} times: ${where}`;
     const [card] = cards;
     // A late alert may have been sent at this level.
-    const isLate = card === undefined || card.at > since + 6 * HOUR - JUMP_MS;
+    const isAtLevel = card === undefined || card.at > since + 6 * HOUR - JUMP_MS;
     const mustBe = WORSE_MS.filter(
       (limit) =>
         limit > mostMs &&
         evidence.isClean(since + limit + JUMP_MS, next, undefined, evidence.held) &&
         next - since > limit + HOUR,
     ).length;
-    if (!isLate && again < Math.min(mustBe, 1)) yield `Not told that it is worse: ${where}`;
+    if (!isAtLevel && again < Math.min(mustBe, 1)) yield `Not told that it is worse: ${where}`;
   }
 };
 

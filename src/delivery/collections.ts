@@ -103,7 +103,7 @@ const announcedSchema = z.object({
   /** True if a person deleted it. Later messages are then sent without a reference to it. */
   gone: z.boolean().exactOptional(),
   editedAt: timestampSchema.exactOptional(),
-  /** True once the message shows that its subject has ended. */
+  /** True once the message shows that its subject has ended. Without `editedAt`, it was sent like that. */
   isOver: z.boolean().exactOptional(),
   notBefore: timestampSchema.exactOptional(),
   /** Steps that remain after sending. */

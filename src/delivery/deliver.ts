@@ -51,6 +51,10 @@ function followUps(
   return [...(beginsOne && thread ? (["thread"] as const) : []), ...(publish ? (["publish"] as const) : [])];
 }
 
+/** True if a subject's first message was sent after its end, and after this news about it was queued. It says the same. */
+const saysAlready = ({ isOver, editedAt, at }: Announced, news: Pick<Delivery, "at">): boolean =>
+  isOver === true && editedAt === undefined && at >= news.at;
+
 /** Creates the function that sends a delivery: it claims, sends and records it, and handles failures. */
 export function createDeliver(context: DeliverContext) {
   const {
@@ -99,6 +103,7 @@ export function createDeliver(context: DeliverContext) {
       ...commonFields,
       ...(sent.threadId ? { threadId: sent.threadId } : {}),
       ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
+      ...(beginsOne && sent.isOver ? { isOver: true } : {}),
       ...(sent.gone ? { gone: true } : {}),
     };
     const withTodo = todo.length > 0 ? { todo } : {};
@@ -280,6 +285,10 @@ export function createDeliver(context: DeliverContext) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;
       }
+      if (knownAnnouncement && saysAlready(knownAnnouncement, delivery)) {
+        await commit(id, undefined);
+        return;
+      }
       await pacer.turn(lineOf(subscription));
       // Render as late as possible, so that the content is current.
       const rendered = await feed.render(
@@ -295,10 +304,13 @@ export function createDeliver(context: DeliverContext) {
       currentDelivery = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
       await commit(id, currentDelivery);
       sending = true;
-      const loudness = feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
+      const usualLoudness =
+        feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
+      const loudness = rendered.isOver ? "normal" : usualLoudness;
       const message = { rendered, known: knownAnnouncement, loudness, roleIds };
       const sentMessage = await sender.send(id, currentDelivery, subscription, message, deadline);
-      await record(id, feed, currentDelivery, subscription, sentMessage);
+      const isOver = rendered.isOver === true;
+      await record(id, feed, currentDelivery, subscription, { ...sentMessage, isOver });
     } catch (error) {
       // A failed commit is not a failed delivery.
       if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
@@ -307,4 +319,4 @@ export function createDeliver(context: DeliverContext) {
   };
 }
 
-type Arrived = Sent & { readonly gone?: boolean };
+type Arrived = Sent & { readonly gone?: boolean; readonly isOver?: boolean };

@@ -175,6 +175,8 @@ export interface Rendered {
   /** Title of the thread or the forum's post. */
   readonly title: string;
   readonly revision: number;
+  /** True if the message begins a subject and says that it has already ended. It then pings no one, and news queued before it is dropped. */
+  readonly isOver?: boolean;
 }
 
 /** Current state of a subject. */

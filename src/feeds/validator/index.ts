@@ -223,9 +223,10 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       const { channelId } = event;
       const subject = subjectOf(event);
       if (subject !== undefined && begins(event)) {
-        const { revision = 0 } = (await stateOf(subject, channelId)) ?? {};
+        const { revision = 0, endedAt = null } = (await stateOf(subject, channelId)) ?? {};
         const title = await titleOf(subject, channelId);
-        return { payload: await currentMessage(subject, mark, channelId), title, revision };
+        const payload = await currentMessage(subject, mark, channelId);
+        return { payload, title, revision, isOver: endedAt !== null };
       }
       if (event.kind === "moving") {
         const view = movingView(event, mark);
