@@ -1,9 +1,10 @@
 import { SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { SimulatedExplorer } from "./explorer.js";
+import type { Front } from "./front.js";
 import type { History } from "./history/index.js";
 import { type Window, windowAt } from "./history/windows.js";
-import { type Front, LeaseKeeper, startProcess } from "./process.js";
+import { LeaseKeeper, startProcess } from "./process.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 

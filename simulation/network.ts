@@ -9,10 +9,10 @@ import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
 import type { SimulatedExplorer } from "./explorer.js";
+import type { Front } from "./front.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
 import type { Answer, Ballot, CalendarPage, Case, Cast, Visit } from "./oracle/evidence.js";
-import type { Front } from "./process.js";
 import type { MemoryStore } from "./store.js";
 
 /** Time after which the person watches a new vote request, in ms. */

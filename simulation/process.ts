@@ -1,10 +1,11 @@
 import { createBackground, createHousekeeping } from "../src/background.js";
 import { codeOf } from "../src/config-shapes.js";
+import { createJanitor } from "../src/delivery/janitor.js";
+import { collectionsOf } from "../src/delivery/module.js";
 import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createDirectoryLoader } from "../src/directory/fill.js";
 import { createNames } from "../src/directory/names.js";
-import type { Click } from "../src/discord/clicks.js";
 import { createDiscordTime } from "../src/discord/clock.js";
 import { createLinks } from "../src/discord/links.js";
 import { createRenderer } from "../src/discord/message.js";
@@ -14,9 +15,7 @@ import { feeds } from "../src/feeds/index.js";
 import { createRhythms } from "../src/ledger/network-rhythm.js";
 import { createPriceHistory } from "../src/ledger/price-history.js";
 import type { Log } from "../src/log.js";
-import type { ScreenAddress } from "../src/screens/addresses.js";
-import { openScreen } from "../src/screens/index.js";
-import type { ScreenServices } from "../src/screens/view.js";
+import type { Network, Networks } from "../src/networks/network.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys, forgetOldIds } from "../src/storage/id-keys.js";
 import { compete, together } from "../src/storage/lease.js";
@@ -26,6 +25,7 @@ import { createState } from "../src/storage/state.js";
 import type { Store, Write } from "../src/storage/store.js";
 import type { VirtualClock } from "./clock.js";
 import type { SimulatedExplorer } from "./explorer.js";
+import { createFront, type Front } from "./front.js";
 import type { Moment } from "./history/index.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
@@ -70,6 +70,9 @@ const NEWS: ReadonlySet<string> = new Set([
   "standstills",
 ]);
 
+/** Maximum number of subscriptions of a server. */
+const MAX_SUBSCRIPTIONS = 200;
+
 interface ProcessDeps {
   readonly clock: VirtualClock;
   readonly surroundings: Surroundings;
@@ -79,18 +82,6 @@ interface ProcessDeps {
   readonly lease: LeaseKeeper;
   readonly onFault: (line: string) => void;
 }
-
-/** The parts of one network that people use. */
-export interface Front {
-  /** Presses a button by its name in custom ids. */
-  press(wire: string, parameters: object, click: Click): Promise<unknown>;
-  /** Opens a screen, and returns its embeds as JSON text. */
-  open(to: ScreenAddress): Promise<string>;
-}
-
-const handlers = new Map(
-  feeds.flatMap(({ buttons = [] }) => buttons.map((each) => [each.button.wire, each] as const)),
-);
 
 /** Starts a bot process on the virtual clock, with all background work and the front of each network. */
 export function startProcess(
@@ -139,7 +130,8 @@ export function startProcess(
       const charts = { price: async () => undefined, bars: async () => undefined };
       const names = createNames({ directory, explorer: explorer.for("background"), state, log });
       const code = () => (id === undefined || known.oldest() === id ? undefined : codeOf(id));
-      const renderer = createRenderer(createLinks(keys, code), { label, salt: code });
+      const links = createLinks(keys, code);
+      const renderer = createRenderer(links, { label, salt: code });
       const background = createBackground({
         feeds,
         explorer,
@@ -160,33 +152,40 @@ export function startProcess(
         onPoll() {},
       });
       const subscriptions = createSubscriptions(state);
-      const services: ScreenServices = {
+      const network: Network = {
+        id,
+        name: label ?? "",
+        label,
+        state,
+        subscriptions,
+        janitor: createJanitor(state, subscriptions, collectionsOf(feeds)),
+        explorer,
         directory,
         names,
-        prices: createPriceHistory(state, log),
-        rhythms: createRhythms(state, log),
-        charts,
-        networkName: "",
-        watchLinks: () => [],
-        subscribeLinks: () => [],
-        others: [],
-      };
-      const front: Front = {
-        async press(wire, parameters, click) {
-          const handler = handlers.get(wire);
-          if (!handler) throw new RangeError(`There is no button ${wire}`);
-          const links = createLinks(keys, code);
-          const parts = { state, subscriptions, renderer, names, directory, links, rest };
-          return handler.handle(parameters, click, parts);
+        links,
+        renderer,
+        screens: {
+          directory,
+          names,
+          prices: createPriceHistory(state, log),
+          rhythms: createRhythms(state, log),
+          charts,
+          networkName: "",
+          watchLinks: () => [],
+          subscribeLinks: () => [],
+          others: [],
         },
-        async open(to) {
-          const visitor = explorer.for({ person: "visitor" });
-          const { view } = await openScreen(to, { ...services, explorer: visitor, commands: () => [] });
-          return JSON.stringify(renderer.message(view).embeds);
+        rest,
+        maxSubscriptions: MAX_SUBSCRIPTIONS,
+        get networks() {
+          return networks;
         },
       };
-      return { background, front };
+      return { background, network };
     });
+    const [first, ...others] = built.map(({ network }) => network);
+    if (!first) throw new RangeError("A bot needs a network");
+    const networks: Networks = { served: [first, ...others], resting: async () => [], known };
     const client = {
       isReady: true,
       eval: (script: string, { arguments: given = [] }: { arguments?: readonly string[] }) =>
@@ -197,6 +196,6 @@ export function startProcess(
       ...built.map(({ background }) => background),
     ]);
     compete(client as unknown as RedisClient, root, work, log);
-    return built.map(({ front }) => front);
+    return built.map(({ network }) => createFront(network));
   });
 }

@@ -12,7 +12,6 @@ import type { Network } from "../../src/networks/network.js";
 import { countedWords, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { testSubscription } from "../subscribe/actions.js";
-import { chosenSettings } from "../subscribe/choice.js";
 import { settingsInForm } from "../subscribe/form.js";
 import { saved } from "../subscribe/save.js";
 import { subjectsIn, typedNames } from "../subscribe/subjects.js";
@@ -38,16 +37,11 @@ async function add(click: Click, feed: FeedDefinition, services: Network): Promi
   if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
   const place = await readPlace(services.rest, managedServer(click), channelIn(click));
   const given = settingsInForm(click, feed, draftOf(feed));
-  const subjects = feed.subject?.option
-    ? await subjectsIn(click, feed, services)
-    : [feed.subject?.of?.(chosenSettings(given, feed, undefined)) ?? null];
+  const subjects = feed.subject?.option ? await subjectsIn(click, feed, services) : [null];
   const lines: Markdown[] = [];
-  for (const subject of subjects) {
-    const key = { channelId: place.channel.id, feed: feed.name, subject };
-    const before = await services.subscriptions.get(key);
-    const settings = chosenSettings(given, feed, before);
+  for (const named of subjects) {
     try {
-      const answer = await saved(click, services, place, feed, { settings, subject }, before);
+      const answer = await saved(click, services, place, feed, { given, named });
       lines.push(md`✅ ${answer.title}: ${answer.headline}`);
       // The answers about many would not fit.
       if (subjects.length === 1) lines.push(...answer.standing);

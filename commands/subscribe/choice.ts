@@ -8,15 +8,13 @@ import { PersonError } from "../../src/util/person-error.js";
 export const FEED_OPTION = "feed";
 export const SUBJECT_OPTION = "subject";
 
-/** Returns the subject of a new subscription, or null if its feed has no subjects. @throws {PersonError} */
-export async function chosenSubject(
+/** Returns the subject that a command names, or null if it names none. @throws {PersonError} */
+export async function namedSubject(
   { options }: ChatInputCommandInteraction,
   choice: SubjectChoice | undefined,
-  settings: Readonly<Record<string, unknown>>,
   services: NameServices,
 ): Promise<string | null> {
-  if (!choice) return null;
-  if (!choice.option) return choice.of?.(settings) ?? null;
+  if (!choice?.option) return null;
   const typedSubject = options.getString(choice.option.name);
   return typedSubject === null ? null : readThing(typedSubject, choice.option.kinds, services);
 }

@@ -1,5 +1,4 @@
 import type { ChatInputCommandInteraction } from "discord.js";
-import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -12,14 +11,7 @@ import { readId } from "../../src/text/ids.js";
 import { channelMention, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import {
-  checkOptions,
-  chosenSettings,
-  chosenSubject,
-  FEED_OPTION,
-  SUBJECT_OPTION,
-  settingsIn,
-} from "./choice.js";
+import { checkOptions, FEED_OPTION, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
 import {
   byAge,
@@ -44,10 +36,8 @@ export async function subscribe(
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const given = settingsIn(interaction);
-  const settingsFor = (before: Subscription | undefined) => chosenSettings(given, feed, before);
-  const subject = await chosenSubject(interaction, feed.subject, settingsFor(undefined), services);
-  const before = await services.subscriptions.get({ channelId: place.channel.id, feed: feed.name, subject });
-  return save(interaction, services, place, feed, { settings: settingsFor(before), subject }, before);
+  const named = await namedSubject(interaction, feed.subject, services);
+  return save(interaction, services, place, feed, { given, named });
 }
 
 /** Thrown if a command's options match several subscriptions. The person chooses one from a menu. */
@@ -107,9 +97,8 @@ export async function edit(
   const { feed, subscription } = chosenOne;
   checkOptions(interaction, feed, services.feeds);
   const network = servedOf(chosenOne);
-  const settings = chosenSettings(settingsIn(interaction), feed, subscription);
-  const subject = await chosenSubject(interaction, feed.subject, settings, network);
-  return save(interaction, network, place, feed, { settings, subject }, subscription);
+  const named = await namedSubject(interaction, feed.subject, network);
+  return save(interaction, network, place, feed, { given: settingsIn(interaction), named }, subscription);
 }
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */

@@ -14,7 +14,6 @@ import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import { chosenSettings } from "./choice.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
 import { namesSubjects, subjectField, subjectsIn, typedNames } from "./subjects.js";
@@ -22,6 +21,7 @@ import {
   described,
   headline,
   managedServer,
+  NO_LONGER_THERE,
   OPERATORS_OWN,
   servedOf,
   setupButton,
@@ -154,10 +154,7 @@ export function createSubscriptionButtons(
       ({ subscription, of }) =>
         of.id === network && subscription.feed === feed && subscription.subject === id,
     );
-    if (!found)
-      throw new PersonError(
-        "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.",
-      );
+    if (!found) throw new PersonError(NO_LONGER_THERE);
     return { found, guildId };
   };
 
@@ -186,11 +183,10 @@ export function createSubscriptionButtons(
         if (!click.isModalSubmit()) return card(found, services);
         const { subscription, feed } = found;
         const channel = await readPlace(services.rest, guildId, subscription.channelId);
-        const settings = chosenSettings(settingsInForm(click, feed, subscription), feed, subscription);
+        const given = settingsInForm(click, feed, subscription);
         const served = servedOf(found);
         const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
-        const subject = feed.subject?.of?.(settings) ?? named;
-        return save(click, served, channel, feed, { settings, subject }, subscription);
+        return save(click, served, channel, feed, { given, named }, subscription);
       },
     }),
     handlerOf({

@@ -2,15 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import { ChannelType } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import type { SubscriptionKey } from "../../src/delivery/subscriptions.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { say } from "../../src/discord/say.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
-import { answerDeps, saveSubscription } from "../../src/subscribe/editor.js";
+import { answerDeps, SubscriptionChanged, saveSubscription } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import type { chosenSettings } from "./choice.js";
-import { type Actor, check, described, headline, tagFor } from "./subscription.js";
+import { chosenSettings, type GivenSettings } from "./choice.js";
+import { type Actor, check, described, headline, NO_LONGER_THERE, tagFor } from "./subscription.js";
 
 /** Maximum number of subscriptions to one feed per channel. */
 const MAX_PER_CHANNEL = 25;
@@ -37,11 +38,11 @@ async function checkRoom(
     );
 }
 
-/** Settings of a subscription with its subject, as a person wants them. */
+/** A subscription as a person wants it. */
 interface Wanted {
-  readonly settings: ReturnType<typeof chosenSettings>;
-  /** `null` keeps the subject. */
-  readonly subject: string | null;
+  readonly given: GivenSettings;
+  /** The subject that the person named. `null` if it is the earlier one, or follows from the settings. */
+  readonly named: string | null;
 }
 
 /** A saved subscription in words. */
@@ -55,25 +56,38 @@ interface Saved {
 
 /**
  * Saves a channel's subscription, after checking that the person may have it like that, that the bot can post, and that no limit
- * is exceeded.
- * @param before the subscription that is changed
+ * is exceeded. If somebody else changes it meanwhile, both changes are kept.
+ * @param edited the subscription that is changed; missing for one that may be new
  * @throws {PersonError}
  */
-export async function saved(
+export async function saved(...of: Parameters<typeof attempt>): Promise<Saved> {
+  for (;;)
+    try {
+      return await attempt(...of);
+    } catch (error) {
+      if (!(error instanceof SubscriptionChanged)) throw error;
+    }
+}
+
+/** Changes the current version of a subscription, or makes one. @throws {SubscriptionChanged} */
+async function attempt(
   person: Actor,
   services: Network,
   place: ChannelPlace,
   feed: FeedDefinition,
-  { settings, subject: wantedSubject }: Wanted,
-  before: Subscription | undefined,
+  { given, named }: Wanted,
+  edited?: SubscriptionKey,
 ): Promise<Saved> {
   const { subscriptions } = services;
   const { channel } = place;
   const deps = answerDeps(person, services);
-  const checked =
-    wantedSubject === null ? null : ((await feed.subject?.check?.(wantedSubject, deps)) ?? wantedSubject);
-  const subject = checked ?? before?.subject ?? null;
-  const existing = before ?? (await subscriptions.get({ channelId: channel.id, feed: feed.name, subject }));
+  const checked = named === null ? null : ((await feed.subject?.check?.(named, deps)) ?? named);
+  const implied = () => checked ?? feed.subject?.of?.(chosenSettings(given, feed, undefined)) ?? null;
+  const key = edited ?? { channelId: channel.id, feed: feed.name, subject: implied() };
+  const existing = await subscriptions.get(key);
+  if (edited && !existing) throw new PersonError(NO_LONGER_THERE);
+  const settings = chosenSettings(given, feed, existing);
+  const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
     throw new PersonError(
       `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
@@ -95,14 +109,14 @@ export async function saved(
   const health = { ...(await subscriptions.health(channel.id)), paused: false };
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
-    replaced: before,
+    replaced: existing,
+    madeFrom: { key, version: existing },
     more: [subscriptions.healthWrite(channel.id, health)],
     async checkRoom() {
-      const other = before && subject !== before.subject && (await subscriptions.get(subscription));
+      const other = existing && subject !== existing.subject && (await subscriptions.get(subscription));
       if (other)
         throw new PersonError(`<#${channel.id}> already has that subscription. Edit or remove it instead.`);
-      if (!existing && !(await subscriptions.get(subscription)))
-        await checkRoom(services, place.guild.id, channel.id, feed);
+      if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
   const isSame = isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 });

@@ -13,7 +13,7 @@ import { readId } from "../../src/text/ids.js";
 import { countedWords, md } from "../../src/text/markdown.js";
 import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { chosenSettings, chosenSubject, settingsIn } from "../subscribe/choice.js";
+import { chosenSettings, namedSubject, settingsIn } from "../subscribe/choice.js";
 import { suggestionsOf } from "../subscribe/index.js";
 import { addRequired, addSettings } from "../subscribe/options.js";
 import { watchList } from "./list.js";
@@ -85,7 +85,8 @@ export function createWatch(
     const typedSettings = watch.settings
       ? settingsFor(watchable)
       : chosenSettings(settingsIn(interaction), feed, settingsFor(watchable));
-    const subject = (await chosenSubject(interaction, watch.subject, typedSettings, services)) ?? "";
+    const named = await namedSubject(interaction, watch.subject, services);
+    const subject = named ?? watch.subject.of?.(typedSettings) ?? "";
     const ownWatches = await watchesOf(interaction.user.id, services.networks, allWatchables);
     const existingWatch = ownWatches.find(
       (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,

@@ -39,9 +39,10 @@ export interface Subscriptions {
     change: (subscription: Subscription) => Subscription,
   ): Promise<Subscription | undefined>;
   health(channelId: string): Promise<Health>;
+  /** Returns an expectation that fails a commit if the stored subscription, or its absence, has changed. */
+  expectation(key: SubscriptionKey): Promise<Write>;
   /**
-   * Returns an expectation that fails a commit if the subscription has been changed, or `undefined` if it was
-   * removed. It prevents recording a delivery for a subscription that the janitor has just removed.
+   * Returns that expectation, or `undefined` if the subscription was removed. It prevents recording a delivery for a subscription that the janitor has just removed.
    */
   unchanged(key: SubscriptionKey): Promise<Write | undefined>;
   /** Returns the health of channels, by channel id. */
@@ -193,6 +194,7 @@ export function createSubscriptions(
       }
     },
     health: async (channelId) => (await healths.get(channelId)) ?? {},
+    expectation: async (key) => stored.expect(idOf(key), await stored.get(idOf(key))),
     async unchanged(key) {
       const storedSubscription = await stored.get(idOf(key));
       return storedSubscription || fixed().has(idOf(key))

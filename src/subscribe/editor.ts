@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../delivery/collections.js";
 import { requestDrill } from "../delivery/drill.js";
 import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
 import { commitWithin, ownerOf } from "../delivery/limits.js";
+import type { SubscriptionKey } from "../delivery/subscriptions.js";
 import type { OfferedChoice } from "../discord/autocomplete.js";
 import { LIMITS } from "../discord/limits.js";
 import { allNetworks, type Network, type NetworkState, type Networks } from "../networks/network.js";
@@ -35,9 +37,14 @@ export async function findSubscriptions(
   return (await Promise.all(lists)).flat();
 }
 
+/** Thrown if somebody else has changed, made or removed a subscription meanwhile. */
+export class SubscriptionChanged extends Error {}
+
 interface Save {
   /** The subscription that it replaces. */
   readonly replaced?: Subscription | undefined;
+  /** The stored version from which it was made, `undefined` for a new one. Missing if any version may be overwritten. */
+  readonly madeFrom?: { readonly key: SubscriptionKey; readonly version: Subscription | undefined };
   /** Other writes for the same commit. */
   readonly more?: readonly Write[];
   /**
@@ -47,15 +54,26 @@ interface Save {
   readonly checkRoom: () => Promise<void>;
 }
 
-/** Saves a subscription. Checking its owner's limits and writing it are one commit. @throws {PersonError} */
+/**
+ * Saves a subscription. Checking its owner's limits and writing it are one commit.
+ * @throws {PersonError}
+ * @throws {SubscriptionChanged} if it was made from a version that is not stored any more
+ */
 export const saveSubscription = (
   { state, subscriptions }: NetworkState,
   subscription: Subscription,
-  { replaced, more = [], checkRoom }: Save,
+  { replaced, madeFrom, more = [], checkRoom }: Save,
 ): Promise<void> =>
   commitWithin(state, ownerOf(subscription), async () => {
+    const writes = [...subscriptions.writes(subscription, replaced), ...more];
+    if (madeFrom) {
+      writes.unshift(await subscriptions.expectation(madeFrom.key));
+      // Read after the expectation, so that a commit that keeps it has changed this version.
+      if (!isDeepStrictEqual(await subscriptions.get(madeFrom.key), madeFrom.version))
+        throw new SubscriptionChanged();
+    }
     await checkRoom();
-    return [...subscriptions.writes(subscription, replaced), ...more];
+    return writes;
   });
 
 /** Creates the dependencies with which a feed answers a person. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Place } from "../../sandbox/discord/driver.js";
 import { PERMISSION } from "../../sandbox/discord/permissions.js";
 import type { Channel, Message } from "../../sandbox/discord/world.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
@@ -112,6 +113,17 @@ describe("a channel with several subscriptions", () => {
     expect(world.refusals).toEqual([]);
   });
 
+  /** Opens the dialog of the channel's subscription to votes. */
+  const open = async (who: Place) => {
+    const { driver } = harness.discord;
+    const list = await driver.ask(who, "/subscribe list");
+    const menu = driver.components(list).find(({ type }) => type === 3);
+    const own = menu?.options?.find(
+      ({ label, description }) => label === "governance" && description?.includes("both"),
+    );
+    return driver.open(who, await driver.choose(who, list, own?.value ?? ""), "Edit");
+  };
+
   it("keeps what two moderators change at the same time, each in a dialog of their own", async () => {
     const { driver, world, guild, people, channels } = harness.discord;
     const role = world.addRole(guild, "Voters of two", 0n, { mentionable: true });
@@ -119,14 +131,6 @@ describe("a channel with several subscriptions", () => {
     guild.members.set(people.ben.id, [manager.id]);
     const ben = { user: people.ben, channel: channels.general };
     await ask("/subscribe governance", { channel: channel.id });
-    const open = async (who: typeof ben) => {
-      const list = await driver.ask(who, "/subscribe list");
-      const menu = driver.components(list).find(({ type }) => type === 3);
-      const own = menu?.options?.find(
-        ({ label, description }) => label === "governance" && description?.includes("both"),
-      );
-      return driver.open(who, await driver.choose(who, list, own?.value ?? ""), "Edit");
-    };
     const [first, second, third] = [await open(owner()), await open(ben), await open(ben)];
     await driver.submit(owner(), first, { role: [role.id], topics: ["new", "votes", "outcome"] });
     const saved = await driver.submit(ben, second, { before: "12h" });
@@ -147,6 +151,38 @@ describe("a channel with several subscriptions", () => {
     const gone = await open(owner());
     await ask("/subscribe remove", { channel: channel.id, feed: "governance" });
     expect((await driver.submit(owner(), gone, { before: "6h" })).content).toContain("no longer exists");
+    expect(world.refusals).toEqual([]);
+  });
+
+  it("keeps both changes of two dialogs that are submitted at the same moment", async () => {
+    const { driver, world, guild, people, channels } = harness.discord;
+    guild.members.set(people.ben.id, [world.addRole(guild, "Managers", PERMISSION.manageGuild).id]);
+    const ben = { user: people.ben, channel: channels.general };
+    await ask("/subscribe governance", { channel: channel.id });
+    const rows = async () =>
+      textOf(await ask("/subscribe list"))
+        .split("\\n\\n")
+        .filter((each) => each.includes(`<#${channel.id}> · governance`));
+    for (let hours = 13; hours < 19; hours += 1) {
+      const topics = ["new", "reminders", hours % 2 === 0 ? "votes" : "outcome"];
+      const [mine, theirs] = [await open(owner()), await open(ben)];
+      await Promise.all([
+        driver.submit(owner(), mine, { topics }),
+        driver.submit(ben, theirs, { before: `${hours}h` }),
+      ]);
+      const [row, ...others] = await rows();
+      expect(others).toEqual([]);
+      expect(row).toContain(hours % 2 === 0 ? "votes" : "outcomes");
+      expect(row).toContain(`reminders (${hours} h before each deadline)`);
+    }
+    const open5 = await open(owner());
+    const [removal, edit] = await Promise.all([
+      ask("/subscribe remove", { channel: channel.id, feed: "governance" }),
+      driver.submit(owner(), open5, { before: "5h" }),
+    ]);
+    expect(textOf(removal)).toContain("Subscription removed");
+    expect(`${edit.content} ${textOf(edit)}`).toMatch(/no longer exists|Subscription changed/);
+    expect(await rows()).toEqual([]);
     expect(world.refusals).toEqual([]);
   });
 

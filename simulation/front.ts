@@ -1,0 +1,101 @@
+import { type APIModalInteractionResponseCallbackComponent, ComponentType } from "discord.js";
+import { createButtons } from "../commands/index.js";
+import { overview } from "../commands/setup/overview.js";
+import { listSubscriptions } from "../commands/subscribe/list.js";
+import { watchList } from "../commands/watch/list.js";
+import { watchables } from "../commands/watch/watches.js";
+import { type DialogLabel, initialValues } from "../sandbox/discord/interactions.js";
+import type { Kind } from "../src/directory/directory.js";
+import { toChoices } from "../src/discord/autocomplete.js";
+import type { Click } from "../src/discord/clicks.js";
+import { modalOf } from "../src/discord/forms.js";
+import type { MessagePayload } from "../src/discord/message.js";
+import { feeds } from "../src/feeds/index.js";
+import type { Network } from "../src/networks/network.js";
+import type { ScreenAddress } from "../src/screens/addresses.js";
+import { openScreen } from "../src/screens/index.js";
+
+/** Values that a person gives in a dialog, by field. Other fields stay as they are. */
+export type Typed = Readonly<Record<string, string | readonly string[]>>;
+
+/** The parts of one network that people use. */
+export interface Front {
+  /** Presses a button by its name in custom ids. */
+  press(wire: string, parameters: object, click: Click): Promise<MessagePayload>;
+  /** Opens the dialog of a button, and returns the function that submits it. */
+  dialog(wire: string, parameters: object, click: Click): Promise<(typed: Typed) => Promise<MessagePayload>>;
+  /** Opens a screen, and returns its embeds as JSON text. */
+  open(to: ScreenAddress): Promise<string>;
+  /** Returns `/subscribe list` and `/setup` of a server, and `/watch list` of a person, as JSON text. */
+  lists(
+    guildId: string,
+    userId: string,
+  ): Promise<Readonly<Record<"subscriptions" | "setup" | "watches", string>>>;
+  /** Returns the labels that are suggested for a typed text. */
+  complete(kind: Kind, typed: string): Promise<readonly string[]>;
+}
+
+/** Fills in a field of a dialog, as discord.js parses it. */
+function filled({ component }: DialogLabel, typed: Typed) {
+  const { custom_id: customId, type } = component;
+  const given = typed[customId.split("~")[0] ?? ""] ?? initialValues(component);
+  const values = typeof given === "string" ? [given] : [...given];
+  const isSingle = type === ComponentType.TextInput || type === ComponentType.RadioGroup;
+  return {
+    type: ComponentType.Label,
+    component: isSingle ? { type, customId, value: values[0] ?? "" } : { type, customId, values },
+  };
+}
+
+/** The feeds without those of the operator, as in a server. */
+const definitions = feeds.map(({ definition }) => definition);
+
+/** Creates the front of a network: the real buttons, dialogs, lists and screens, without Discord's gateway. */
+export function createFront(network: Network): Front {
+  const handlers = new Map(createButtons(feeds).map((each) => [each.button.wire, each]));
+  const handlerOf = (wire: string) => {
+    const handler = handlers.get(wire);
+    if (!handler) throw new RangeError(`There is no button ${wire}`);
+    return handler;
+  };
+  const textOf = ({ embeds, content }: MessagePayload) => `${content ?? ""} ${JSON.stringify(embeds)}`;
+
+  return {
+    press: (wire, parameters, click) => handlerOf(wire).handle(parameters, click, network),
+
+    async dialog(wire, parameters, click) {
+      const { form, handle } = handlerOf(wire);
+      if (!form) throw new RangeError(`The button ${wire} opens no dialog`);
+      const dialog = modalOf(wire, await form(parameters, click, network));
+      const labels =
+        dialog.components as readonly APIModalInteractionResponseCallbackComponent[] as readonly DialogLabel[];
+      return (typed) => {
+        const components = labels.map((label) => filled(label, typed));
+        const submitted = { ...click, isModalSubmit: () => true, components } as unknown as Click;
+        return handle(parameters, submitted, network);
+      };
+    },
+
+    async open(to) {
+      const { explorer, renderer, screens } = network;
+      const visitor = explorer.for({ person: "visitor" });
+      const { view } = await openScreen(to, { ...screens, explorer: visitor, commands: () => [] });
+      return JSON.stringify(renderer.message(view).embeds);
+    },
+
+    async lists(guildId, userId) {
+      const list = { guildId, options: { getString: () => null, getInteger: () => 1 } };
+      const services = { ...network, feeds: definitions };
+      const subscriptions = await listSubscriptions(list as never, services);
+      const setup = await overview(guildId, network, definitions);
+      const watches = await watchList(userId, network, watchables(definitions), {});
+      return { subscriptions: textOf(subscriptions), setup: textOf(setup), watches: textOf(watches) };
+    },
+
+    async complete(kind, typed) {
+      const { directory, links, renderer, screens } = network;
+      const intervals = await screens.rhythms.intervals();
+      return toChoices([kind], typed, { directory, links, renderer, intervals }).map(({ name }) => name);
+    },
+  };
+}
