@@ -22,6 +22,12 @@ export interface ValidatorWatch {
   readonly traffic: boolean;
 }
 
+/** A watch of a group's member, from the time when it was added to the group until it was removed. */
+export interface MemberWatch extends ValidatorWatch {
+  readonly from: number;
+  to?: number;
+}
+
 /** A price alert. */
 export interface PriceWatch {
   readonly channelId: string;
@@ -58,6 +64,10 @@ export interface Community {
   /** The person's direct message channel. */
   readonly directId: string;
   readonly validators: readonly ValidatorWatch[];
+  /** The channel whose subscription is changed in dialogs, its role, and the members so far. */
+  readonly group: { readonly channelId: string; readonly roleId: string; readonly watches: MemberWatch[] };
+  /** Number of validators that are watched by somebody. */
+  readonly watchedCount: number;
   readonly prices: readonly PriceWatch[];
   readonly governance: GovernanceWatch[];
   readonly digests: readonly DigestWatch[];
@@ -86,7 +96,7 @@ const PRICES = [
   { when: "above", value: 0.16, isOnce: true },
 ] as const;
 
-/** Sets up a server with five channels, and a person with private watches. */
+/** Sets up a server with six channels, and a person with private watches. */
 export function createCommunity(
   discord: World,
   ledger: Ledger,
@@ -98,12 +108,14 @@ export function createCommunity(
   const own = discord.addRole(guild, "Crier", PERMISSION.createEvents);
   guild.members.set(discord.bot.id, [own.id]);
   const role = discord.addRole(guild, "Operators", 0n, { mentionable: true });
-  const channels = Array.from({ length: 5 }, (_, index) =>
+  const channels = Array.from({ length: 6 }, (_, index) =>
     discord.addChannel({ type: 0, guild_id: guild.id, name: `channel-${index}` }),
   );
   const person = discord.addUser("Ana");
   const direct = discord.directChannel(person).id;
-  const [first = "", second = "", third = "", fourth = "", fifth = ""] = channels.map(({ id }) => id);
+  const [first = "", second = "", third = "", fourth = "", fifth = "", sixth = ""] = channels.map(
+    ({ id }) => id,
+  );
 
   const subscription = (channelId: string, feedName: string, subject: string | null, more: object = {}) => {
     const definition = feeds.find((feed) => feed.definition.name === feedName)?.definition;
@@ -168,18 +180,23 @@ export function createCommunity(
     if (name === null) continue;
     const { id } = discord.addUser(`Voter for ${name}`);
     mapped.set(name, id);
-    const voter = {
+    const representative = {
       guildId: guild.id,
       name,
       aliases: [party, name],
       who: { kind: "member", id },
       setAt: startAt,
     };
-    writes.push({ op: "put", collection: "voters", id: `${guild.id}/${name}`, text: JSON.stringify(voter) });
+    writes.push({
+      op: "put",
+      collection: "voters",
+      id: `${guild.id}/${name}`,
+      text: JSON.stringify(representative),
+    });
   }
-  const [sixth] = ledger.superValidators.slice(5);
+  const [voter] = ledger.superValidators.slice(5);
   writes.push(
-    subscription(direct, "governance", voterSubject(sixth?.id ?? ""), {
+    subscription(direct, "governance", voterSubject(voter?.id ?? ""), {
       topics: { new: false, outcome: false, reminders: true, decided: false, changes: false, votes: false },
       before: VOTER_REMINDERS,
     }),
@@ -200,10 +217,12 @@ export function createCommunity(
     personId: person.id,
     directId: direct,
     validators,
+    group: { channelId: sixth, roleId: role.id, watches: [] },
+    watchedCount,
     prices,
     governance,
     digests,
-    voterName: sixth?.name ?? "",
+    voterName: voter?.name ?? "",
     mapped,
     guildId: guild.id,
     newcomers: [fourth],

@@ -12,6 +12,7 @@ import type { SimulatedExplorer } from "./explorer.js";
 import type { Front } from "./front.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
+import { createModerators } from "./moderators.js";
 import type { Answer, Ballot, CalendarPage, Case, Cast, Visit } from "./oracle/evidence.js";
 import type { MemoryStore } from "./store.js";
 
@@ -142,6 +143,18 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     );
   };
   for (const each of history.looks) at(each.at, () => look(each));
+  const wrong: string[] = [];
+  const moderate = createModerators({
+    clock,
+    ledger,
+    community,
+    store,
+    prefix,
+    botId: discord.bot.id,
+    front: deps.front,
+    onWrong: (line) => wrong.push(line),
+  });
+  for (const each of history.dialogs) at(each.at, () => void moderate(each));
   const calendar: CalendarPage[] = [];
   for (let moment = startAt + DAY; moment < endAt; moment += CALENDAR_MS)
     at(moment, () => {
@@ -176,5 +189,5 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   };
   for (let moment = startAt + HOUR; moment < endAt; moment += random.int(20 * MINUTE, 3 * HOUR))
     at(moment, () => void visit());
-  return { history, community, answers, ballots, casts, calendar, visits, label };
+  return { history, community, answers, ballots, casts, calendar, visits, wrong, label };
 }

@@ -1,5 +1,6 @@
 import { createRandom } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+import { type DialogMoment, drawDialogs } from "./dialogs.js";
 import { drawMotions, type Motion, withUpgrades } from "./motions.js";
 import { drawPrices, type PriceStep } from "./prices.js";
 import { RHYTHMS, type Rhythm } from "./reports.js";
@@ -49,6 +50,7 @@ export interface History extends ValidatorHistory {
   readonly motions: readonly Motion[];
   readonly joinings: readonly Joining[];
   readonly looks: readonly Look[];
+  readonly dialogs: readonly DialogMoment[];
   /** Sorted by time. */
   readonly prices: readonly PriceStep[];
   readonly priceFaults: readonly FaultWindow<(typeof PRICE_FAULTS)[number]>[];
@@ -110,6 +112,7 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
       at: from,
       says: random.pick(["acknowledge", "8h", "back"] as const),
     })),
+    dialogs: drawDialogs(createRandom(seed + 79), span),
     prices: drawPrices(random, span),
     priceFaults: drawFaults(random, windows(0.5, 10 * MINUTE, 2 * HOUR), PRICE_FAULTS),
     lags: windows(0.25, 10 * MINUTE, 3 * HOUR),

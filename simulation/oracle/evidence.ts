@@ -61,6 +61,8 @@ export interface Case {
   readonly casts: readonly Cast[];
   readonly calendar: readonly CalendarPage[];
   readonly visits: readonly Visit[];
+  /** What people were told of their changes although it was not so. */
+  readonly wrong: readonly string[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;

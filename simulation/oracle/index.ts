@@ -21,13 +21,18 @@ const judgeLabels: Judge = function* ({ community, label }, evidence) {
     ...community.governance.map(({ channelId }) => channelId),
     ...community.digests.map(({ channelId }) => channelId),
     ...community.newcomers,
+    community.group.channelId,
   ]);
   for (const channelId of channels)
     for (const { notified } of evidence.in(channelId))
       if (!notified.endsWith(` · ${label}`)) yield `Without the network's name: ${notified} in ${channelId}`;
 };
 
+/** Checks that what moderators changed in dialogs is stored once. */
+const judgeDialogs: Judge = ({ wrong }) => wrong;
+
 const JUDGES: readonly Judge[] = [
+  judgeDialogs,
   judgeLabels,
   judgeSilences,
   judgeFalseAlarms,

@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
-import type { ValidatorWatch } from "../community.js";
+import type { MemberWatch, ValidatorWatch } from "../community.js";
 import { windowAt } from "../history/windows.js";
 import {
   type Case,
@@ -66,11 +66,16 @@ function backsOf(own: readonly Told[], name: string, since: number): readonly To
 /** Yields every silence of every watch, with the messages about its start. */
 export function* silencesOf({ history, community }: Case, evidence: Evidence): Iterable<Silence> {
   const { startAt, endAt, lags } = history;
-  for (const watch of community.validators) {
-    const { channelId, validator, afterMs } = watch;
+  const watches: readonly (ValidatorWatch & Partial<MemberWatch>)[] = [
+    ...community.validators,
+    ...community.group.watches,
+  ];
+  for (const watch of watches) {
+    const { channelId, validator, afterMs, from = 0, to = Number.POSITIVE_INFINITY } = watch;
     const own = evidence.in(channelId);
     const name = `Node ${validator}`;
-    for (let since = history.lastReport(validator, startAt + DAY / 4); since < endAt; ) {
+    // The alert of a silence that had begun before its validator was watched, or was over after that, may have been closed.
+    for (let since = history.lastReport(validator, Math.max(from, startAt + DAY / 4)); since < endAt; ) {
       const next = history.nextReport(validator, since);
       const silentMs = next - since;
       const { least, most } = history.bounds(validator, since);
@@ -79,7 +84,8 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
       // Around the change of the network's rhythm, the new one is not known yet.
       const isChanging =
         history.changeAt !== null && since < history.changeAt + 8 * HOUR && next > history.changeAt - HOUR;
-      if (silentMs > most + MINUTE && !isChanging) {
+      const isWatched = since >= from && next + DAY < to;
+      if (silentMs > most + MINUTE && !isChanging && isWatched) {
         const cards = own.filter((each) => isCardOf(each, name) && sinceOf(each) === secondOf(since));
         // Validators that were reported a little later are in the message, but not in its notification.
         const many = own.filter(

@@ -98,11 +98,13 @@ interface Message {
  */
 export function nextStep({ document, isLasting, subject, mayEdit }: Message, now: number): MessageStep {
   const isEditable = document.revision !== undefined;
+  // A message that shows its subject's end keeps what it says.
+  const looksOpen = isEditable && document.isOver !== true;
   const endedAt = subject?.endedAt ?? null;
   if (endedAt !== null && endedAt < now - KEPT_MS) return { kind: "forget" };
   // The subject of an old message has expired normally, so the message stays unchanged.
   if (isLasting && !subject && !document.todo)
-    return { kind: isEditable && ageOf(document.at, now) < KEPT_MS ? "retire" : "forget" };
+    return { kind: looksOpen && ageOf(document.at, now) < KEPT_MS ? "retire" : "forget" };
   const isBehind = isEditable && subject !== undefined && subject.revision > (document.revision ?? 0);
   if (!document.todo && !isBehind) return { kind: "none" };
   const notBefore = believed(document.notBefore ?? 0, now, MAX_WAIT_MS);

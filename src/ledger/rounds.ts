@@ -53,9 +53,12 @@ export function roundInterval(gaps: readonly number[]): number {
   return gaps.length < MIN_GAPS ? USUAL_MS : (sortedGaps[Math.floor(gaps.length / 2)] ?? USUAL_MS);
 }
 
-/** True if no round has begun for so long that the network may stand still. */
+/**
+ * True if no round has begun for so long that the network may stand still. A beginning in the future comes from a clock that was
+ * wrong, and proves nothing.
+ */
 export const isOverdue = ({ since, gaps }: Pick<Rounds, "since" | "gaps">, now: number): boolean =>
-  ageOf(since, now) > STILL_INTERVALS * roundInterval(gaps);
+  now - since > STILL_INTERVALS * roundInterval(gaps);
 
 /**
  * Returns the rounds after a reading.
@@ -72,6 +75,7 @@ export function afterReading(
   if (number <= known.number)
     return {
       ...known,
+      since: Math.min(known.since, now),
       seenAt: now,
       isStandingStill: known.isStandingStill || (isCurrent && isOverdue(known, now)),
     };

@@ -146,5 +146,7 @@ describe("the network", () => {
   it("is not overdue while a round is younger than three intervals", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 30 * MINUTE)).toBe(false);
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
+    // The clock was corrected by nine minutes.
+    expect(isOverdue({ since: NOON, gaps: [] }, NOON - 9 * MINUTE)).toBe(false);
   });
 });

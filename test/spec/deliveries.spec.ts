@@ -136,6 +136,11 @@ describe("a delivered message", () => {
     ],
     ["is shown as ended once if its subject is unknown", { subject: undefined }, kind("retire")],
     [
+      "keeps saying how its subject ended if that is unknown now",
+      { document: document({ isOver: true }), subject: undefined },
+      kind("forget"),
+    ],
+    [
       "is forgotten if its subject is unknown and it is old",
       { document: document({ at: NOW - 30 * DAY }), subject: undefined },
       kind("forget"),

@@ -122,7 +122,7 @@ export function createRecorder(explorer: Explorer, state: State, now: () => numb
     if (ageOf(prunedAt, now()) < DAY) return [];
     const allEvents = [...(await events.list())];
     prunedAt = now();
-    return allEvents.flatMap(([id, { at }]) => (ageOf(at, now()) > KEPT_MS ? [events.delete(id)] : []));
+    return allEvents.flatMap(([id, { at }]) => (at < now() - KEPT_MS ? [events.delete(id)] : []));
   };
 
   return {

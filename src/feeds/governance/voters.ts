@@ -5,7 +5,6 @@ import type { Subscriptions } from "../../delivery/subscriptions.js";
 import { isPingable } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
-import { ageOf } from "../../util/clock.js";
 import { DAY } from "../../util/units.js";
 import { representatives } from "./collections.js";
 import type { Reminder } from "./events.js";
@@ -30,7 +29,7 @@ export async function forgetVoters(
       return unusedSince === undefined ? [] : [state.open(representatives).put(id, used)];
     if (unusedSince === undefined)
       return [state.open(representatives).put(id, { ...voter, unusedSince: now })];
-    return ageOf(unusedSince, now) > KEPT_MS ? [state.open(representatives).delete(id)] : [];
+    return unusedSince < now - KEPT_MS ? [state.open(representatives).delete(id)] : [];
   });
   if (writes.length > 0) await state.commit(writes);
 }

@@ -95,7 +95,8 @@ const SEEN_MS = MINUTE;
 function continued(trouble: Trouble, lines: readonly string[] | undefined, now: number): Trouble | undefined {
   const { kind, details, revision, seenAt } = trouble;
   if (lines === undefined) {
-    const isOver = ageOf(seenAt, now) >= LINGERS_MS[kind];
+    // A time in the future comes from a clock that was wrong, and does not show that it is over.
+    const isOver = Math.max(0, now - seenAt) >= LINGERS_MS[kind];
     return isOver ? { ...trouble, endedAt: now, revision: revision + 1 } : undefined;
   }
   // Unexpected answers are collected until the problem is over.
@@ -125,7 +126,7 @@ export function compareTroubles(
     const { kind, endedAt } = trouble;
     const isElsewhere = trouble.channelId !== channelId;
     if (endedAt !== undefined || isElsewhere) {
-      if (isElsewhere || ageOf(endedAt ?? now, now) > KEPT_MS) forgotten.push(id);
+      if (isElsewhere || (endedAt ?? now) < now - KEPT_MS) forgotten.push(id);
       continue;
     }
     openKinds.add(kind);

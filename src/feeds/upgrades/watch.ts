@@ -28,7 +28,7 @@ const openOf = <Document extends Endable>(documents: ReadonlyMap<string, Documen
 
 const oldOf = (documents: ReadonlyMap<string, Endable>, now: number): string[] =>
   [...documents].flatMap(([subject, { endedAt }]) =>
-    endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS ? [subject] : [],
+    endedAt !== undefined && endedAt < now - KEPT_MS ? [subject] : [],
   );
 
 /** A vote request that is open or accepted. */

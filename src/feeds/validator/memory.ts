@@ -206,7 +206,7 @@ export async function load(
 export function finishedAlerts(name: string, { watched, alerts, responses }: Loaded, now: number): string[] {
   const ids = new Set(watched.map(({ id }) => id));
   const channels = new Set(watched.map(({ subscription }) => subscription.channelId));
-  const isOld = ({ endedAt }: Alert) => endedAt !== undefined && ageOf(endedAt, now) > KEPT_MS;
+  const isOld = ({ endedAt }: Alert) => endedAt !== undefined && endedAt < now - KEPT_MS;
   const isOrphan = (each: Alert) =>
     each.kind === "silent"
       ? !ids.has(subscriptionId(each.channelId, name, each.validator))

@@ -100,6 +100,12 @@ describe("problems of the bot", () => {
       compare([open], [], NOW + 9 * MINUTE),
       { changed: [{ ...open, endedAt: NOW + 9 * MINUTE, revision: 1 }] },
     ],
+    ["does not end because the clock was corrected by an hour", compare([open], [], NOW - HOUR), {}],
+    [
+      "is not forgotten because the clock was corrected by an hour",
+      compare([{ ...open, endedAt: NOW }], [], NOW - HOUR),
+      {},
+    ],
     ["does not end while its state is unknown", compare([open], [["key", undefined]]), {}],
     [
       "updates the time at which it was last seen, without an edit",

@@ -1,0 +1,181 @@
+import type { Ledger } from "../sandbox/explorer/ledger.js";
+import type { Click } from "../src/discord/clicks.js";
+import { MINUTE } from "../src/util/units.js";
+import type { VirtualClock } from "./clock.js";
+import type { Community } from "./community.js";
+import type { Front, Typed } from "./front.js";
+import type { DialogMoment } from "./history/dialogs.js";
+import type { MemoryStore } from "./store.js";
+
+/** Maximum time for an answer, in ms. Without one, the process was killed. */
+const ANSWER_MS = 2 * MINUTE;
+const GONE = /no longer exists/;
+
+interface ModeratorsDeps {
+  readonly clock: VirtualClock;
+  readonly ledger: Ledger;
+  readonly community: Community;
+  readonly store: MemoryStore;
+  readonly prefix: string;
+  readonly botId: string;
+  readonly front: () => Front | undefined;
+  readonly onWrong: (line: string) => void;
+}
+
+type Outcome = "kept" | "gone" | "unsure";
+
+/** A stored group, with its members' numbers. */
+interface Group {
+  readonly id: string;
+  readonly members: readonly number[];
+  readonly afterMs: number;
+  readonly roleId: string | null;
+}
+
+/**
+ * Creates two moderators who change a channel's group of validators in dialogs, often at the same time. What they were told must
+ * be stored, once.
+ */
+export function createModerators(deps: ModeratorsDeps) {
+  const { clock, ledger, community, store, prefix, botId, onWrong } = deps;
+  const { channelId, roleId, watches } = community.group;
+  const numberOf = new Map(
+    ledger.validators.map(({ party }) => [party.id, Number(/\d+$/.exec(party.name ?? "")?.[0])]),
+  );
+  const clickOf = (userId: string) =>
+    ({
+      channelId,
+      guildId: community.guildId,
+      user: { id: userId },
+      client: { user: { id: botId } },
+      member: null,
+      memberPermissions: { has: () => true },
+      isModalSubmit: () => false,
+      isStringSelectMenu: () => false,
+    }) as unknown as Click;
+  const [olga, ana] = [clickOf(community.ownerId), clickOf(community.personId)];
+
+  const stored = (): Group[] =>
+    store
+      .read(`${prefix}subscriptions`)
+      .filter((each) => each.channelId === channelId)
+      .map((each) => ({
+        id: String(each.subject),
+        members: String(each.subject)
+          .split(" ")
+          .map((party) => numberOf.get(party) ?? Number.NaN),
+        afterMs: typeof each.after === "number" ? each.after : 0,
+        roleId: typeof each.roleId === "string" ? each.roleId : null,
+      }));
+
+  /** Waits for an answer. It is unsure if the change is kept after an unexpected error, or if the process was killed. */
+  const outcomeOf = (answer: Promise<unknown>): Promise<Outcome> =>
+    Promise.race([
+      answer.then(
+        () => "kept" as const,
+        (error: unknown) => (GONE.test(String(error)) ? ("gone" as const) : ("unsure" as const)),
+      ),
+      clock.delay(ANSWER_MS).then(() => "unsure" as const),
+    ]);
+
+  /** Ends the watches of former members and begins those of new ones. Whatever happens in between is not judged. */
+  const noteMembers = (startedAt: number) => {
+    const groups = stored();
+    for (const watch of watches) {
+      const isOver = !groups.some(
+        ({ members, afterMs }) => members.includes(watch.validator) && afterMs === watch.afterMs,
+      );
+      if (watch.to === undefined && isOver) watch.to = startedAt;
+    }
+    for (const { members, ...settings } of groups)
+      for (const validator of members)
+        if (!watches.some((each) => each.validator === validator && each.to === undefined))
+          watches.push({ channelId, validator, traffic: false, from: clock.now, ...settings });
+  };
+
+  const typedNames = (members: readonly number[]) => members.map((number) => `Node ${number}`).join(", ");
+  const typedAfter = (afterMs: number) => (afterMs === 0 ? "automatic" : `${afterMs / MINUTE}m`);
+  const isAbout = (group: Group | undefined, members: readonly number[]): boolean =>
+    group !== undefined &&
+    group.members.length === members.length &&
+    members.every((each) => group.members.includes(each));
+
+  /** One of them adds a group, and presses "Submit" twice. */
+  const add = async (front: Front, { members, afterMs }: Wanted): Promise<string | undefined> => {
+    const typed: Typed = {
+      channel: [channelId],
+      subjects: typedNames(members),
+      role: [roleId],
+      after: typedAfter(afterMs),
+    };
+    const submit = await front.dialog("setup-add", { feed: "validator" }, olga);
+    const outcomes = await Promise.all([submit(typed), submit(typed)].map(outcomeOf));
+    const [group] = stored();
+    if (outcomes.some((each) => each !== "kept")) return undefined;
+    if (!isAbout(group, members) || group?.afterMs !== afterMs || group.roleId !== roleId)
+      return `kept ${JSON.stringify(group)}`;
+    return undefined;
+  };
+
+  /** One of them changes the members and the other one the time, each in a dialog opened before. */
+  const change = async (front: Front, before: Group, { members, afterMs, order }: Wanted) => {
+    const place = { c: channelId, feed: "validator", id: before.id };
+    const [submitMembers, submitTime] = [
+      await front.dialog("sub-edit", place, olga),
+      await front.dialog("sub-edit", place, ana),
+    ];
+    const isSame = isAbout(before, members);
+    const mine = () => outcomeOf(submitMembers({ subjects: typedNames(members) }));
+    const theirs = () => outcomeOf(submitTime({ after: typedAfter(afterMs) }));
+    const outcomes: readonly Outcome[] =
+      order === "together"
+        ? await Promise.all([mine(), theirs()])
+        : order === "members"
+          ? [await mine(), await theirs()]
+          : [await theirs(), await mine()].toReversed();
+    const [byMembers, byTime] = outcomes;
+    const [group] = stored();
+    if (outcomes.includes("unsure")) return undefined;
+    const isTimeKept = byTime === "kept";
+    const mayBeGone = order !== "settings" && !isSame;
+    if (byMembers !== "kept" || (!isTimeKept && !mayBeGone)) return `told them ${outcomes.join(" and ")}`;
+    const expectedMs = isTimeKept ? afterMs : before.afterMs;
+    return isAbout(group, members) && group?.afterMs === expectedMs
+      ? undefined
+      : `kept ${JSON.stringify(group)}`;
+  };
+
+  /** Both of them remove the group. */
+  const remove = async (front: Front, { id }: Group) => {
+    const to = { c: channelId, feed: "validator", id, to: "remove" };
+    const outcomes = await Promise.all(
+      [olga, ana].map((each) => outcomeOf(front.press("sub-set", to, each))),
+    );
+    const isDone = outcomes.every((each) => each !== "unsure");
+    return isDone && stored().length > 0 ? "kept it" : undefined;
+  };
+
+  return async (moment: DialogMoment): Promise<void> => {
+    const front = deps.front();
+    if (!front) return;
+    const startedAt = clock.now;
+    const members = [...new Set(moment.members.map((each) => each % community.watchedCount))];
+    const wanted = { ...moment, members };
+    const [group] = stored();
+    const work = !group
+      ? add(front, wanted)
+      : moment.isRemoval
+        ? remove(front, group)
+        : change(front, group, wanted);
+    // A dialog that does not open changes nothing.
+    const dead = clock.delay(3 * ANSWER_MS).then(() => undefined);
+    const wrong = await Promise.race([work.catch(() => undefined), dead]);
+    const doing = `${group ? (moment.isRemoval ? "removed" : `changed (${moment.order})`) : "added"} at ${new Date(startedAt).toISOString()}`;
+    const about = `A group ${doing}, wanted ${typedNames(members)} after ${typedAfter(moment.afterMs)}`;
+    if (wrong !== undefined) onWrong(`${about}: ${wrong}, before ${JSON.stringify(group)}`);
+    if (stored().length > 1) onWrong(`${about}: doubled`);
+    noteMembers(startedAt);
+  };
+}
+
+type Wanted = Pick<DialogMoment, "members" | "afterMs" | "order">;
