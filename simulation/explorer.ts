@@ -3,7 +3,7 @@ import { Ledger } from "../sandbox/explorer/ledger.js";
 import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
 import type { Body } from "../src/explorer/http.js";
-import { HOUR, MINUTE, SECOND } from "../src/util/units.js";
+import { HOUR, SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { History } from "./history/index.js";
 import { SUPER_VALIDATORS } from "./history/motions.js";
@@ -99,7 +99,7 @@ export class SimulatedExplorer {
   #datedNow(json: unknown): unknown {
     const told = windowAt(this.#history.lags, this.#clock.now)?.from ?? this.#clock.now;
     if (typeof json !== "object" || json === null) return json;
-    if ("latestRound" in json) return { ...json, latestRound: roundAt(this.#history, told) };
+    if ("latestRound" in json) return { ...json, latestRound: this.#history.roundAt(told) };
     const { content } = json as { content?: object[] };
     return {
       ...json,
@@ -172,12 +172,6 @@ function toJson(value: unknown): unknown {
   for (const [key, each] of Object.entries(value)) if (each !== undefined) copy[key] = toJson(each);
   return copy;
 }
-
-/** Returns the newest round at a time. */
-const roundAt = ({ standstills }: History, at: number): number => {
-  const lostMs = standstills.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(at, to) - from), 0);
-  return Math.floor((at - lostMs) / (10 * MINUTE));
-};
 
 /** Returns a validator that runs the newest version. */
 const newestOf = ({ spreads }: History, at: number): number =>

@@ -26,10 +26,11 @@ export interface Front {
   dialog(wire: string, parameters: object, click: Click): Promise<(typed: Typed) => Promise<MessagePayload>>;
   /** Opens a screen, and returns its embeds as JSON text. */
   open(to: ScreenAddress): Promise<string>;
-  /** Returns `/subscribe list` and `/setup` of a server, and `/watch list` of a person, as JSON text. */
+  /** Returns a page of `/subscribe list`, `/setup` of a server, and `/watch list` of a person, as JSON text. */
   lists(
     guildId: string,
     userId: string,
+    page: number,
   ): Promise<Readonly<Record<"subscriptions" | "setup" | "watches", string>>>;
   /** Returns the labels that are suggested for a typed text. */
   complete(kind: Kind, typed: string): Promise<readonly string[]>;
@@ -83,8 +84,8 @@ export function createFront(network: Network): Front {
       return JSON.stringify(renderer.message(view).embeds);
     },
 
-    async lists(guildId, userId) {
-      const list = { guildId, options: { getString: () => null, getInteger: () => 1 } };
+    async lists(guildId, userId, page) {
+      const list = { guildId, options: { getString: () => null, getInteger: () => page } };
       const services = { ...network, feeds: definitions };
       const subscriptions = await listSubscriptions(list as never, services);
       const setup = await overview(guildId, network, definitions);

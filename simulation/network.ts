@@ -4,7 +4,6 @@ import { upgradeMotion, upgradeSetting } from "../sandbox/explorer/actions.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import type { Click } from "../src/discord/clicks.js";
-import { address } from "../src/screens/addresses.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
@@ -13,8 +12,9 @@ import type { Front } from "./front.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
 import { createModerators } from "./moderators.js";
-import type { Answer, Ballot, CalendarPage, Case, Cast, Visit } from "./oracle/evidence.js";
+import type { Answer, Ballot, CalendarPage, Case, Cast } from "./oracle/evidence.js";
 import type { MemoryStore } from "./store.js";
+import { createVisits } from "./visits.js";
 
 /** Time after which the person watches a new vote request, in ms. */
 const WATCHED_AFTER = 10 * MINUTE;
@@ -163,31 +163,19 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       calendar.push({ at: clock.now, names: events.map(({ name }) => name) });
     });
 
-  const visits: Visit[] = [];
-  /** Opens screens one after another as a member, if a process is running. */
-  const visit = async () => {
-    const front = deps.front();
-    if (!front) return;
-    const openRequests = ledger.voteRequests.filter(({ title }) => title?.startsWith("Motion "));
-    const request = random.pick(openRequests.length > 0 ? openRequests : ledger.voteRequests);
-    const screens = [
-      {
-        screen: "voteRequest",
-        title: request.title ?? "",
-        to: address("voteRequest", { id: request.firstContractId }),
-      },
-      { screen: "proposals", title: "", to: address("proposals", {}) },
-      { screen: "price", title: "", to: address("price", {}) },
-      { screen: "network", title: "", to: address("network", {}) },
-    ] as const;
-    for (const { screen, title, to } of screens) {
-      const from = clock.now;
-      // Skip if there is no answer, because the explorer sometimes fails.
-      const text = await front.open(to).catch(() => undefined);
-      if (text !== undefined) visits.push({ from, to: clock.now, screen, title, text });
-    }
-  };
+  const { visit, visits } = createVisits({ clock, ledger, community, random, front: deps.front });
   for (let moment = startAt + HOUR; moment < endAt; moment += random.int(20 * MINUTE, 3 * HOUR))
     at(moment, () => void visit());
-  return { history, community, answers, ballots, casts, calendar, visits, wrong, label };
+  return {
+    history,
+    community,
+    answers,
+    ballots,
+    casts,
+    calendar,
+    visits,
+    wrong,
+    label,
+    superValidators: ledger.superValidators.map(({ name }) => name ?? ""),
+  };
 }

@@ -81,7 +81,7 @@ const NOT_SHOWN: readonly string[] = [
   "That doesn't look like an id. Copy all of it, and try again.",
   "That role no longer exists. Pick another.",
   "That subscription isn't in this server: <#…>.",
-  "That subscription no longer exists, or is about something else now. `/subscribe ",
+  "That subscription no longer exists, or is about something el",
   "That's … names. The maximum is ….",
   "This alert is no longer active: it's over, it was a test, or",
   "This alert is over.",

@@ -12,7 +12,6 @@ import { buttonAddress, defineButton, subjectParameter } from "../../src/screens
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
-import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
@@ -21,7 +20,7 @@ import {
   described,
   headline,
   managedServer,
-  NO_LONGER_THERE,
+  noLongerThere,
   OPERATORS_OWN,
   servedOf,
   setupButton,
@@ -154,7 +153,7 @@ export function createSubscriptionButtons(
       ({ subscription, of }) =>
         of.id === network && subscription.feed === feed && subscription.subject === id,
     );
-    if (!found) throw new PersonError(NO_LONGER_THERE);
+    if (!found) throw noLongerThere();
     return { found, guildId };
   };
 

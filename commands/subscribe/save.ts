@@ -11,7 +11,7 @@ import { answerDeps, SubscriptionChanged, saveSubscription } from "../../src/sub
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
-import { type Actor, check, described, headline, NO_LONGER_THERE, tagFor } from "./subscription.js";
+import { type Actor, check, described, headline, noLongerThere, tagFor } from "./subscription.js";
 
 /** Maximum number of subscriptions to one feed per channel. */
 const MAX_PER_CHANNEL = 25;
@@ -85,7 +85,7 @@ async function attempt(
   const implied = () => checked ?? feed.subject?.of?.(chosenSettings(given, feed, undefined)) ?? null;
   const key = edited ?? { channelId: channel.id, feed: feed.name, subject: implied() };
   const existing = await subscriptions.get(key);
-  if (edited && !existing) throw new PersonError(NO_LONGER_THERE);
+  if (edited && !existing) throw noLongerThere();
   const settings = chosenSettings(given, feed, existing);
   const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {

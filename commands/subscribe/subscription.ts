@@ -35,9 +35,11 @@ export function managedServer(click: Click): string {
 /** Said of a subscription that the environment makes. */
 export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove it.";
 
-/** Answer to a change of a subscription that was removed, or changed its subject, meanwhile. */
-export const NO_LONGER_THERE =
-  "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.";
+/** Returns the error for a change of a subscription that was removed, or changed its subject, meanwhile. */
+export const noLongerThere = (): PersonError =>
+  new PersonError(
+    "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.",
+  );
 
 const REQUIRE_TAG = 1 << 4;
 

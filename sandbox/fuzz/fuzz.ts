@@ -9,6 +9,7 @@ import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
+import { createDiscordFaults, importHostileState } from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
@@ -36,7 +37,14 @@ const STALL_MS = 300;
 
 /** Matches log lines of unexpected errors. */
 const FAULTS =
-  /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn|cannot be read; it was set aside/;
+  /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn/;
+const SET_ASIDE = /cannot be read; it was set aside/;
+/** Answer if the explorer refuses the key. It never does here, even if it withholds an endpoint or two. */
+const KEY_REFUSED = /does not accept this bot's key|doesn't accept this bot's key/;
+/** Maximum number of watches per person, and of subscriptions per channel and feed. */
+const MAX_WATCHES = 20;
+const MAX_PER_CHANNEL = 25;
+const ENDPOINTS = [/\/updates/, /\/dashboard/, /\/transfers/, /\/parties\/top/, /\/rewards/, /\/market/];
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -66,6 +74,27 @@ function isListOfNames(document: string): boolean {
   return entries.length <= MAX_ENTRIES && entries.every((each) => JSON.stringify(each).length <= MAX_ENTRY);
 }
 
+/** Returns the limits that the subscriptions of a stopped bot exceed. */
+function exceededLimits(dataDir: string): readonly string[] {
+  if (!existsSync(join(dataDir, "crier.db"))) return [];
+  const db = new Database(join(dataDir, "crier.db"));
+  const rows = db.prepare("SELECT document FROM documents WHERE collection = 'subscriptions'").all() as {
+    document: string;
+  }[];
+  db.close();
+  const counts = new Map<string, number>();
+  for (const { document } of rows) {
+    const { userId, channelId, feed } = JSON.parse(document) as Record<string, unknown>;
+    const owner = typeof userId === "string" ? `person ${userId}` : `channel ${channelId} and ${feed}`;
+    counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([owner, count]) =>
+    count > (owner.startsWith("person") ? MAX_WATCHES : MAX_PER_CHANNEL)
+      ? [`${count} subscriptions of the ${owner}`]
+      : [],
+  );
+}
+
 /** Returns problems for documents that are too large in the state of a stopped bot. */
 function largeDocuments(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, "crier.db"))) return [];
@@ -83,14 +112,18 @@ function largeDocuments(dataDir: string): readonly string[] {
 
 function refusedBy({ world }: SandboxDiscord): readonly string[] {
   const refusals = world.refusals.filter(({ status }) => status < 500);
-  return refusals.map((each) => `Discord refused ${JSON.stringify(each).slice(0, 400)}`);
+  const lines = refusals.map((each) => `Discord refused ${JSON.stringify(each).slice(0, 400)}`);
+  const blamed = [...world.messages.values()].flat().find(({ content }) => KEY_REFUSED.test(content));
+  return blamed ? [...lines, `It blamed the key: ${blamed.content}`] : lines;
 }
 
-function faultsIn(bot: BotProcess): readonly string[] {
+/** @param isHostile true if the imported state had corrupted documents */
+function faultsIn(bot: BotProcess, isHostile: boolean): readonly string[] {
   const lines = bot.output().split("\n");
+  const isFault = (line: string) => FAULTS.test(line) || (!isHostile && SET_ASIDE.test(line));
   // AbortError means that the sandbox did not accept an answer within 15 s.
   return lines
-    .filter((line) => FAULTS.test(line) && !line.includes('"type":"AbortError"'))
+    .filter((line) => isFault(line) && !line.includes('"type":"AbortError"'))
     .map((line) => `It logged ${line.slice(0, 700)}`);
 }
 
@@ -130,6 +163,10 @@ export async function fuzz({
     FUZZ_HURRY: String(hurry),
     ...(explains ? { FUZZ_EXPLAIN: "1" } : {}),
   });
+  const isHostile = seed % 2 === 1;
+  const findings = new Set<string>();
+  const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
+  if (failedImport) findings.add(failedImport);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const bot = startBotProcess(env, 0, main, [
     `--max-old-space-size=${HEAP_MB}`,
@@ -137,7 +174,6 @@ export async function fuzz({
     WATCH,
     ...profiling,
   ]);
-  const findings = new Set<string>();
   let watching = false;
   bot.child.on("message", (message) => {
     if (watching && typeof message === "object" && message !== null && "blockedMs" in message)
@@ -162,6 +198,10 @@ export async function fuzz({
     return only.test(path) ? spoil(answer, spoiling, 0.9) : answer;
   };
   const play = createPlay(discord, explorer, random);
+  const spoilDiscord = createDiscordFaults(discord, createRandom(seed + 3));
+  // A key may not be allowed to use every endpoint.
+  for (const path of seed % 4 < 2 ? [] : [random.pick(ENDPOINTS), random.pick(ENDPOINTS)])
+    explorer.injectFault({ kind: "status", status: 403 }, { path });
   let waiting: {
     readonly interaction: Interaction;
     readonly sentAt: number;
@@ -205,6 +245,7 @@ export async function fuzz({
     );
     if (turn % 20 === 0) {
       play.ledgerMoves();
+      if (turn > 0) spoilDiscord();
       // Interactions that are still in transit would be too late for Discord.
       const isOver = () =>
         waiting.every(({ interaction }) => interaction.answered !== undefined && !interaction.thinking);
@@ -213,7 +254,7 @@ export async function fuzz({
       passed += random.int(0, MOST_PASSED_MS);
       bot.setClock(passed);
       lookAtAnswers();
-      for (const finding of [...refusedBy(discord), ...faultsIn(bot)]) findings.add(finding);
+      for (const finding of [...refusedBy(discord), ...faultsIn(bot, isHostile)]) findings.add(finding);
       // Delete finished interactions, because a sandbox with a full heap stalls for seconds.
       const { world } = discord;
       discord.driver.forget(now() - TOKEN_MS);
@@ -228,7 +269,12 @@ export async function fuzz({
   if (end !== null) findings.add(`The bot ended (${end}):\n${bot.output().slice(-3_000)}`);
   explorer.mood = undefined;
   await bot.stop();
-  for (const finding of [...refusedBy(discord), ...faultsIn(bot), ...largeDocuments(env.DATA_DIR)])
+  for (const finding of [
+    ...refusedBy(discord),
+    ...faultsIn(bot, isHostile),
+    ...largeDocuments(env.DATA_DIR),
+    ...exceededLimits(env.DATA_DIR),
+  ])
     findings.add(finding);
   await Promise.all([explorer.close(), discord.close()]);
   rmSync(env.DATA_DIR, { recursive: true, force: true });

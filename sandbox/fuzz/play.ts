@@ -1,13 +1,10 @@
 import type { Place } from "../discord/driver.js";
-import type { Interaction } from "../discord/interactions.js";
 import type { SandboxDiscord } from "../discord/server.js";
 import type { Random } from "../explorer/random.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import { readingCommands } from "../reading-commands.js";
+import { createCommunity, type Move } from "./community.js";
 import { typedBy } from "./hostile-answers.js";
-
-/** A user's action. Returns the interactions that the bot must answer. */
-type Move = () => readonly Interaction[];
 
 /** Creates random valid and forged interactions by many people. */
 export function createPlay(
@@ -99,11 +96,20 @@ export function createPlay(
     forge,
     complete,
     subscribe,
+    ...createCommunity(discord, ledger, random, somebody),
   ];
   return {
     move: () => random.pick(moves)(),
     ledgerMoves() {
       const [request] = ledger.voteRequests;
+      if (random.chance(0.1)) ledger.openVoteRequest({ motion: random.pick(["upgrade", "cancelUpgrade"]) });
+      if (random.chance(0.05)) ledger.rounds = !ledger.rounds;
+      if (random.chance(0.2)) {
+        // Many validators go silent or come back at once.
+        const isActive = random.chance(0.5);
+        for (const each of [...ledger.validators])
+          if (random.chance(0.6)) ledger.setValidatorActive(each, isActive);
+      }
       if (random.chance(0.3)) ledger.openVoteRequest();
       else if (request && request.status === "In Progress") {
         if (random.chance(0.7)) ledger.castVote(request, random.chance(0.5));

@@ -58,6 +58,8 @@ export interface History extends ValidatorHistory {
   readonly lags: readonly Window[];
   /** Times during which no round begins. */
   readonly standstills: readonly Window[];
+  /** Returns the newest round at a time. */
+  roundAt(at: number): number;
   readonly explorerFaults: readonly FaultWindow<(typeof EXPLORER_FAULTS)[number]>[];
   readonly discordFaults: readonly FaultWindow<(typeof DISCORD_FAULTS)[number]>[];
   /** Kills of processes. */
@@ -92,6 +94,10 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
   for (let at = startAt + DAY; at < endAt - DAY; at += random.int(8 * HOUR, 3 * DAY))
     joinings.push({ at, name: `Joined ${joinings.length + 1} of ${seed}` });
 
+  const standstills = choice.isCalm
+    ? []
+    : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR);
+
   return {
     startAt,
     endAt,
@@ -106,7 +112,11 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     evidence: EVIDENCE[Math.floor(seed / RHYTHMS.length) % EVIDENCE.length] ?? "updates",
     // They have a random source of their own, so that the rest of a seed's history stays the same.
     motions: withUpgrades(createRandom(seed + 77), drawMotions(random, span, seed)),
-    standstills: choice.isCalm ? [] : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR),
+    standstills,
+    roundAt(at) {
+      const lostMs = standstills.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(at, to) - from), 0);
+      return Math.floor((at - lostMs) / (10 * MINUTE));
+    },
     joinings,
     looks: windows(3, 1, 2).map(({ from }) => ({
       at: from,

@@ -1,4 +1,5 @@
 import type { Message } from "../../sandbox/discord/world.js";
+import type { ScreenName } from "../../src/screens/addresses.js";
 import { MINUTE, SECOND } from "../../src/util/units.js";
 import type { Community } from "../community.js";
 import type { History } from "../history/index.js";
@@ -40,16 +41,24 @@ export interface CalendarPage {
   readonly names: readonly string[];
 }
 
-/** A screen that was shown to a member. */
+/** A screen, a list or suggestions that were shown to a member. */
 export interface Visit {
   /** Times of the request and of the answer, epoch ms. */
   readonly from: number;
   readonly to: number;
-  readonly screen: "voteRequest" | "proposals" | "price" | "network";
-  /** Title of the opened vote request. Empty for other screens. */
-  readonly title: string;
-  /** Its embeds as JSON text. */
+  readonly screen:
+    | ScreenName
+    | "subscriptions"
+    | "setup"
+    | "watches"
+    | "validator choices"
+    | "proposal choices";
+  /** Title of the opened vote request, or name of the validator. Empty for others. */
+  readonly about: string;
+  /** Its embeds as JSON text, or the labels of the suggestions, one a line. */
   readonly text: string;
+  /** Number of open vote requests on the ledger. */
+  readonly open: number;
 }
 
 /** Input of the oracle: the history, the subscriptions and the messages. */
@@ -64,6 +73,8 @@ export interface Case {
   /** What people were told of their changes although it was not so. */
   readonly wrong: readonly string[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
+  /** Names of the super validators. */
+  readonly superValidators: readonly string[];
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
   /** Times without a running process. */

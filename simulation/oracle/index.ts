@@ -2,6 +2,7 @@ import { judgeAnswers } from "./answers.js";
 import { judgeCalendar } from "./calendar.js";
 import { judgeDigestFacts, judgeDigests } from "./digests.js";
 import { type Case, createEvidence, type Judge } from "./evidence.js";
+import { EYES } from "./eyes/index.js";
 import { judgeGovernance } from "./governance.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgePrices } from "./prices.js";
@@ -54,6 +55,7 @@ const JUDGES: readonly Judge[] = [
   judgeDigests,
   judgeDigestFacts,
   judgeScreens,
+  ...EYES,
 ];
 
 /**

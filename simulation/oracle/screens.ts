@@ -94,13 +94,13 @@ const isClean = ({ from, to }: Visit, evidence: Evidence): boolean =>
 export const judgeScreens: Judge = function* (of, evidence) {
   for (const visit of of.visits) {
     if (!isClean(visit, evidence)) continue;
-    const { screen, title, text, from } = visit;
+    const { screen, about, text, from } = visit;
     const where = `on the screen ${screen} at ${iso(from)}`;
-    const motion = of.history.motions.find((each) => each.title === title);
-    if (screen === "voteRequest" && motion) {
-      yield* judgeTally(of, motion, text, visit, `${title} ${where}`);
-      yield* judgeStanding(motion, text, visit, `${title} ${where}`);
-      yield* judgeDates(motion, text, `${title} ${where}`);
+    const motion = of.history.motions.find((each) => each.title === about);
+    if ((screen === "voteRequest" || screen === "votes") && motion) {
+      yield* judgeTally(of, motion, text, visit, `${about} ${where}`);
+      yield* judgeStanding(motion, text, visit, `${about} ${where}`);
+      yield* judgeDates(motion, text, `${about} ${where}`);
     } else if (screen === "proposals") yield* judgeList(of, visit, where);
     else if (screen === "price") yield* judgePrice(of, visit, where);
   }

@@ -239,7 +239,8 @@ export const judgeHolds: Judge = function* ({ history, community, down }, eviden
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
     const holds = evidence
       .in(channelId)
-      .filter(({ content }) => content.includes("silence alerts are on hold"));
+      // A change of the network's rhythm also holds alerts (judgeChanges).
+      .filter(({ content }) => /(?<!No validator has reported.*)silence alerts are on hold/.test(content));
     for (const lag of lags) {
       const own = holds.filter(({ at }) => at >= lag.from && at <= lag.to + 30 * MINUTE).length;
       const where = `the lag from ${iso(lag.from)} in ${channelId}`;

@@ -1,4 +1,4 @@
-import { DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
+import { DiscordAPIError, HTTPError, RESTJSONErrorCodes } from "discord.js";
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import type { Log } from "../log.js";
 import { StateError } from "../storage/store.js";
@@ -33,6 +33,10 @@ export function explain(error: unknown, log: Pick<Log, "error" | "warn">, intera
     log.warn({ interaction, code }, "The connection to Discord broke while an answer was sent");
     return "The connection to Discord broke while I was answering. Please try again.";
   }
+  if (isOutage(error)) {
+    log.warn({ interaction, err: error }, "Discord did not answer a request");
+    return "Discord isn't answering all of my requests at the moment. Please try again in a minute.";
+  }
   log.error({ err: error, interaction }, "Unexpected error");
   return `Something went wrong, and it's been logged. If it happens again, send this id to the bot's operator: \`${interaction}\``;
 }
@@ -46,6 +50,17 @@ function connectionCode(error: unknown): string | undefined {
   const code = "code" in error ? String(error.code) : "";
   return CONNECTION_CODES.has(code) ? code : connectionCode(error.cause);
 }
+
+/** True if Discord answered with an error of its own (5xx), asked to wait, or did not answer in time. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof HTTPError || error instanceof DiscordAPIError)
+    return error.status >= 500 || error.status === 429;
+  // The queue of @discordjs/rest has an error of its own for a request whose time was over before its turn.
+  return (
+    error instanceof Error && (/^(AbortError|RateLimitError)/.test(error.name) || error.message === ABORTED)
+  );
+}
+const ABORTED = "Request aborted manually";
 
 /** Returns the kind of an error, for the metrics. */
 export function kindOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { DiscordError } from "../../sandbox/discord/errors.js";
 import { type Harness, startHarness } from "../harness.js";
 
 let harness: Harness;
@@ -15,4 +16,20 @@ it("asks the person to try again if Discord's connection breaks twice while it a
   expect(answer.content).toContain("The connection to Discord broke");
   expect(harness.bot().output()).toContain("The connection to Discord broke while an answer was sent");
   expect(harness.bot().output()).not.toContain("Unexpected error");
+});
+
+it("says so if Discord answers a command's own requests with an error", async () => {
+  const { discord } = harness;
+  const here = { user: discord.people.ben, channel: discord.channels.general };
+  const error = new DiscordError(503, 0, "upstream connect error");
+  const outage = { method: "POST", path: /^\/users\/@me\/channels$/, error, times: 100 };
+  discord.trap(outage);
+  const validator = harness.explorer.ledger.validators[0]?.party.id ?? "";
+  const answer = await discord.driver.ask(here, "/watch validator", { validator });
+  expect(answer.content).toMatch(/Discord isn't answering all of my requests.*try again/);
+  expect(harness.bot().output()).toContain("Discord did not answer a request");
+  expect(harness.bot().output()).not.toContain("Unexpected error");
+  outage.times = 0;
+  const again = await discord.driver.ask(here, "/watch validator", { validator });
+  expect(JSON.stringify(again.embeds)).toContain("Watching");
 });

@@ -81,7 +81,8 @@ const definition: FeedDefinition = {
 
   async nowOf(state, subscription) {
     const lastDigestAt = (await state.open(digests).get(subscription.channelId))?.at;
-    return lastDigestAt === undefined
+    // The time before the subscription counts as covered, so that its first digest does not speak of it.
+    return lastDigestAt === undefined || lastDigestAt <= subscription.since
       ? md`no digest yet`
       : md`last digest covered up to ${timestamp(lastDigestAt, "f")}`;
   },

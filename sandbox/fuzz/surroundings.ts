@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DiscordError } from "../discord/errors.js";
+import type { SandboxDiscord } from "../discord/server.js";
+import type { Random } from "../explorer/random.js";
+import { spoil } from "./hostile-answers.js";
+
+const STATE = fileURLToPath(new URL("../../test/states/0.2.0.json", import.meta.url));
+const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
+/** Share of the documents of an imported state that are corrupted. */
+const SPOILT_SHARE = 0.3;
+
+interface ExportedState {
+  readonly collections: Readonly<Record<string, Record<string, unknown>>>;
+}
+
+/** Returns a corrupted value, but of a size that the state may have. */
+function spoilt(document: unknown, random: Random): unknown {
+  for (;;) {
+    const value = spoil(structuredClone(document), random, 1);
+    if (JSON.stringify(value ?? null).length < 20_000) return value;
+  }
+}
+
+/**
+ * Imports a state of an earlier version into an empty folder, with corrupted documents.
+ * @returns the output if the import failed for another reason than a document that cannot be parsed
+ */
+export function importHostileState(env: Record<string, string>, random: Random): string | undefined {
+  const state = JSON.parse(readFileSync(STATE, "utf8")) as ExportedState;
+  for (const documents of Object.values(state.collections))
+    for (const [id, document] of Object.entries(documents))
+      if (random.chance(SPOILT_SHARE)) documents[id] = spoilt(document, random);
+  const file = join(env.DATA_DIR ?? "", "hostile.json");
+  const text = JSON.stringify(state);
+  // A half file must leave everything as it was.
+  writeFileSync(file, text.slice(0, random.int(1, text.length - 1)));
+  const run = () =>
+    spawnSync(process.execPath, [TOOL, "import", file, "--replace"], { env: { ...env }, encoding: "utf8" });
+  const half = run();
+  writeFileSync(file, text);
+  const whole = run();
+  const isClear = ({ status, stderr }: typeof whole) => status === 0 || !/\n\s+at /.test(stderr);
+  const failed = [half, whole].find((each) => !isClear(each));
+  return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
+}
+
+/** Paths of Discord that fail. Answers to interactions work, because every one of them is expected. */
+const PATHS = /^\/(channels|users|guilds)\//;
+const ERRORS = [
+  new DiscordError(500, 0, "Internal Server Error"),
+  new DiscordError(503, 0, "upstream connect error"),
+  new DiscordError(429, 0, "You are being rate limited."),
+  "lost",
+  "reset",
+] as const;
+
+/** Creates the function that makes some of Discord's next answers fail, and sometimes drops the connection to the gateway. */
+export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: Random): () => void {
+  return () => {
+    if (random.chance(0.1)) gateway.drop();
+    if (random.chance(0.7)) return;
+    const method = random.pick(["POST", "PATCH", "GET"]);
+    trap({ method, path: PATHS, times: random.int(1, 8), error: random.pick(ERRORS) });
+  };
+}

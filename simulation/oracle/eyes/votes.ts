@@ -1,0 +1,69 @@
+import { isAccepted, type Motion } from "../../history/motions.js";
+import { iso, type Judge } from "../evidence.js";
+import { AGES, visitsOf, whereOf } from "./visits.js";
+
+/** True if a text says that a motion was accepted or not, and it is not so. */
+export const isWrongOutcome = (motion: Motion, text: string): boolean =>
+  isAccepted(motion) ? /Rejected|Expired/.test(text) : /Accepted|Implemented/.test(text);
+
+const dayOf = (at: number): string => iso(at).slice(0, 10);
+
+/** Checks the sign, the words and the date of each suggested vote request. */
+export const judgeProposalChoices: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    if (visit.screen !== "proposal choices") continue;
+    for (const motion of of.history.motions) {
+      const line = visit.text.split("\n").find((each) => each.includes(`${motion.title} · `));
+      if (line === undefined) continue;
+      const where = `"${line}" ${whereOf(visit)}`;
+      const isSaidOpen = line.startsWith("🗳️");
+      if (isSaidOpen && motion.closesAt < visit.from - AGES.choices)
+        yield `Suggested as open after its end: ${where}`;
+      if (/Accepted|Implemented|Rejected|Expired/.test(line) && visit.to < motion.closesAt)
+        yield `Suggested as ended before its end: ${where}`;
+      if (isWrongOutcome(motion, line)) yield `Suggested with another outcome: ${where}`;
+      const [, name, day] = /(quorum by|decided on) (\d{4}-\d\d-\d\d)/.exec(line) ?? [];
+      const real = name === "quorum by" ? motion.voteBefore : (motion.effectiveAt ?? motion.voteBefore);
+      if (day !== undefined && day !== dayOf(real)) yield `${name} is ${dayOf(real)}: ${where}`;
+    }
+  }
+};
+
+/** Checks the tallies, and who has not voted. */
+export const judgeBallots: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    const motion = of.history.motions.find(({ title }) => title === visit.about);
+    if (visit.screen !== "votes" || !motion) continue;
+    const where = `${motion.title} ${whereOf(visit)}`;
+    const missing = /Not voted yet:\*\* ([^"\\]*)/.exec(visit.text)?.[1] ?? "";
+    const voted = of.ballots.filter(
+      (each) => each.title === motion.title && each.at < visit.from - AGES.screen,
+    );
+    for (const { voter } of voted)
+      if (new RegExp(`\\b${voter}(?!\\d)`).test(missing))
+        yield `${voter} has voted, and is listed as missing: ${where}`;
+    const [yes, no, rest] = [
+      /\*\*(\d+)\*\* yes/,
+      /\*\*(\d+)\*\* no/,
+      /\*\*(\d+)\*\* (?:not voted|did not vote)/,
+    ].map((each) => Number(each.exec(visit.text)?.[1]));
+    const sum = (yes ?? 0) + (no ?? 0) + (rest ?? 0);
+    if (!Number.isNaN(sum) && sum !== of.superValidators.length)
+      yield `${yes} + ${no} + ${rest} votes of ${of.superValidators.length}: ${where}`;
+  }
+};
+
+/** Checks that a voting record adds up. */
+export const judgeRecords: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    if (visit.screen !== "voters") continue;
+    const records = visit.text.matchAll(
+      /voted on \*\*(\d+)\*\* of \*\*(\d+)\*\* · (\d+) yes · (\d+) no · (\d+) missed/gu,
+    );
+    for (const record of records) {
+      const [voted = 0, all = 0, yes = 0, no = 0, missed = 0] = record.slice(1).map(Number);
+      if (voted !== yes + no || voted + missed > all)
+        yield `A record that doesn't add up: ${record[0]} ${whereOf(visit)}`;
+    }
+  }
+};

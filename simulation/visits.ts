@@ -1,0 +1,64 @@
+import type { Ledger } from "../sandbox/explorer/ledger.js";
+import type { Random } from "../sandbox/explorer/random.js";
+import { address, type ScreenAddress } from "../src/screens/addresses.js";
+import type { VirtualClock } from "./clock.js";
+import type { Community } from "./community.js";
+import type { Front } from "./front.js";
+import type { Visit } from "./oracle/evidence.js";
+
+interface VisitsDeps {
+  readonly clock: VirtualClock;
+  readonly ledger: Ledger;
+  readonly community: Community;
+  readonly random: Random;
+  readonly front: () => Front | undefined;
+}
+
+/** A screen to open, and what it is about. */
+type Target = readonly [about: string, to: ScreenAddress];
+
+/** Creates a member who opens screens, lists and suggestions, and the list of everything that the member was shown. */
+export function createVisits({ clock, ledger, community, random, front: anyFront }: VisitsDeps) {
+  const visits: Visit[] = [];
+
+  /** Notes what is shown. Without an answer there is nothing to note, because the explorer sometimes fails. */
+  const look = async (screen: Visit["screen"], about: string, show: () => Promise<string>): Promise<void> => {
+    const from = clock.now;
+    const open = ledger.voteRequests.filter(({ status }) => status === "In Progress").length;
+    const text = await show().catch(() => undefined);
+    if (text !== undefined) visits.push({ from, to: clock.now, screen, about, text, open });
+  };
+
+  /** Returns the screens of one visit: those about what changes most, and one of each other kind. */
+  const targets = (): readonly Target[] => {
+    const openRequests = ledger.voteRequests.filter(({ title }) => title?.startsWith("Motion "));
+    const request = random.pick(openRequests.length > 0 ? openRequests : ledger.voteRequests);
+    const { party } = random.pick(ledger.validators);
+    const title = request.title ?? "";
+    const id = request.firstContractId;
+    return [
+      [title, address("voteRequest", { id })],
+      [title, address("votes", { id })],
+      ["", address("proposals", {})],
+      ["", address("price", {})],
+      ["", address("network", {})],
+      [party.name ?? "", address("validator", { id: party.id })],
+      ["", random.pick([address("validators", {}), address("overview", {}), address("newcomers", {})])],
+      ["", random.pick([address("versions", {}), address("voters", {})])],
+    ];
+  };
+
+  const visit = async (): Promise<void> => {
+    const front = anyFront();
+    if (!front) return;
+    for (const [about, to] of targets()) await look(to.screen, about, () => front.open(to));
+    const lists = await front
+      .lists(community.guildId, community.personId, random.int(1, 6))
+      .catch(() => undefined);
+    for (const list of lists ? (["subscriptions", "setup", "watches"] as const) : [])
+      await look(list, "", async () => lists?.[list] ?? "");
+    for (const kind of ["validator", "proposal"] as const)
+      await look(`${kind} choices`, "", async () => (await front.complete(kind, "")).join("\n"));
+  };
+  return { visit, visits };
+}
