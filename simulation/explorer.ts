@@ -1,5 +1,6 @@
 import findMyWay from "find-my-way";
 import { Ledger } from "../sandbox/explorer/ledger.js";
+import type { Validator } from "../sandbox/explorer/model.js";
 import { type Handler, Refused, routes } from "../sandbox/explorer/server.js";
 import { ExplorerError } from "../src/explorer/errors.js";
 import type { Body } from "../src/explorer/http.js";
@@ -17,6 +18,7 @@ export class SimulatedExplorer {
   readonly #clock: VirtualClock;
   readonly #history: History;
   readonly #surroundings: Surroundings;
+  #unlisted: Validator[] = [];
   // Ids of contracts are longer than the 100 characters that are allowed by default.
   readonly #routes = findMyWay({ maxParamLength: 1_000 });
 
@@ -78,6 +80,14 @@ export class SimulatedExplorer {
     const { now } = this.#clock;
     const history = this.#history;
     const told = windowAt(history.lags, now)?.from ?? now;
+    const all = [...this.ledger.validators, ...this.#unlisted];
+    const isUnlisted = ({ party }: Validator) => history.oddityOf(party.name ?? "", told) === "unlisted";
+    this.#unlisted = all.filter(isUnlisted);
+    this.ledger.validators.splice(
+      0,
+      this.ledger.validators.length,
+      ...all.filter((each) => !isUnlisted(each)),
+    );
     for (const validator of this.ledger.validators) {
       const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? Number.NaN);
       const isJoined = Number.isNaN(number);
@@ -93,6 +103,22 @@ export class SimulatedExplorer {
       validator.trafficUsed = validator.trafficBought * (1 - percent / 100);
       validator.trafficOrdered = validator.trafficBought * (isBuying ? 2 : 1);
     }
+  }
+
+  /** Replaces what the explorer says wrongly in rows of validators and of vote requests. */
+  #spoiltNow(json: unknown): unknown {
+    if (Array.isArray(json)) return json.map((row) => this.#spoiltNow(row));
+    if (typeof json !== "object" || json === null) return json;
+    const { content } = json as { content?: object[] };
+    if (content) return { ...json, content: content.map((row) => this.#spoiltNow(row)) };
+    if ("validatorName" in json) {
+      const oddity = this.#history.oddityOf(String(json.validatorName), this.#clock.now);
+      if (oddity === "unknown") return { ...json, lastActiveAt: null };
+      return oddity === "future" ? { ...json, lastActiveAt: this.#clock.now + 3 * HOUR } : json;
+    }
+    const isUncounted =
+      "title" in json && "abstainCount" in json && this.#history.isUncounted(String(json.title));
+    return isUncounted ? { ...json, abstainCount: null } : json;
   }
 
   /** Updates the newest update and the round in an answer to the explorer's time. */
@@ -149,7 +175,9 @@ export class SimulatedExplorer {
         const json = toJson(answer);
         if (path === "market/get-price" && typeof json === "object" && json !== null)
           return bodyOf(this.#priceNow(json));
-        return bodyOf(path === "updates" || path === "dashboard" ? this.#datedNow(json) : json);
+        return bodyOf(
+          path === "updates" || path === "dashboard" ? this.#datedNow(json) : this.#spoiltNow(json),
+        );
       } catch (error) {
         if (error instanceof Refused)
           throw new ExplorerError(error.status === 404 ? "missing" : "rejected", "Simulated");

@@ -2,6 +2,7 @@ import { createRandom } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { type DialogMoment, drawDialogs } from "./dialogs.js";
 import { drawMotions, type Motion, withUpgrades } from "./motions.js";
+import { drawOddities, type OddityOf, oddityIn } from "./oddities.js";
 import { drawPrices, type PriceStep } from "./prices.js";
 import { RHYTHMS, type Rhythm } from "./reports.js";
 import { drawValidators, VALIDATORS, type ValidatorHistory } from "./validators.js";
@@ -49,6 +50,11 @@ export interface History extends ValidatorHistory {
   readonly evidence: (typeof EVIDENCE)[number];
   readonly motions: readonly Motion[];
   readonly joinings: readonly Joining[];
+  /** Times at which the explorer says something wrong of a validator, by its name. */
+  readonly oddities: ReturnType<typeof drawOddities>;
+  readonly oddityOf: OddityOf;
+  /** True if the explorer does not count the abstentions of a motion. */
+  isUncounted(title: string): boolean;
   readonly looks: readonly Look[];
   readonly dialogs: readonly DialogMoment[];
   /** Sorted by time. */
@@ -69,6 +75,9 @@ export interface History extends ValidatorHistory {
   /** Times during which the bot's clock is wrong, with its offset. */
   readonly jumps: readonly (Window & { readonly offset: number })[];
 }
+
+/** Number of validators that join together. */
+const BURST = 120;
 
 /** Start dates at most two weeks before clocks change (Europe: 29 March and 25 October 2026). */
 const STARTS = [Date.UTC(2026, 9, 15), Date.UTC(2026, 2, 20)] as const;
@@ -93,6 +102,27 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
   const joinings: Joining[] = [];
   for (let at = startAt + DAY; at < endAt - DAY; at += random.int(8 * HOUR, 3 * DAY))
     joinings.push({ at, name: `Joined ${joinings.length + 1} of ${seed}` });
+  // Sometimes, more join at once than the explorer lists on a page.
+  const burstAt = startAt + 0.4 * days * DAY;
+  if (seed % 3 === 0 && !choice.isCalm)
+    for (let count = 1; count <= BURST; count += 1)
+      joinings.push({ at: burstAt, name: `Joined ${count} together of ${seed}` });
+  joinings.sort((a, b) => a.at - b.at);
+  const validators = drawValidators(
+    random,
+    span,
+    choice.rhythm ?? RHYTHMS[seed % RHYTHMS.length] ?? "hour",
+    choice.validatorCount ?? VALIDATORS,
+    choice.isCalm ?? false,
+  );
+  const nodes = Array.from({ length: validators.validatorCount }, (_, number) => `Node ${number}`);
+  const oddities = drawOddities(
+    createRandom(seed + 80),
+    span,
+    nodes.slice(0, validators.watchedCount),
+    nodes.slice(validators.watchedCount),
+    joinings.map(({ name }) => name),
+  );
 
   const standstills = choice.isCalm
     ? []
@@ -101,13 +131,10 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
   return {
     startAt,
     endAt,
-    ...drawValidators(
-      random,
-      span,
-      choice.rhythm ?? RHYTHMS[seed % RHYTHMS.length] ?? "hour",
-      choice.validatorCount ?? VALIDATORS,
-      choice.isCalm ?? false,
-    ),
+    ...validators,
+    oddities: choice.isCalm ? new Map() : oddities,
+    oddityOf: choice.isCalm ? () => undefined : oddityIn(oddities),
+    isUncounted: (title) => !choice.isCalm && Number(/\d+/.exec(title)?.[0]) % 3 === 0,
     isCalm: choice.isCalm ?? false,
     evidence: EVIDENCE[Math.floor(seed / RHYTHMS.length) % EVIDENCE.length] ?? "updates",
     // They have a random source of their own, so that the rest of a seed's history stays the same.

@@ -33,8 +33,10 @@ export interface Motion {
 }
 
 /** True if a motion ends accepted. A null status follows the ledger's rules. */
-export const isAccepted = ({ status, decidedAt, effectiveAt, closesAt }: Motion): boolean =>
+export const isAccepted = ({ status, decidedAt, effectiveAt, closesAt, voteBefore }: Motion): boolean =>
   status === "Accepted" ||
+  // It takes effect with the last vote that was needed.
+  (status === null && effectiveAt === null && closesAt < voteBefore) ||
   (status === null && decidedAt.yes !== undefined && (effectiveAt === null || closesAt >= effectiveAt));
 
 /** Makes some of the motions votes on the network's upgrade: half of those that will be accepted. */

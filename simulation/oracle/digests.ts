@@ -1,5 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { DigestWatch } from "../community.js";
+import { isOddWithin } from "../history/oddities.js";
 import { type Case, type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", {
@@ -179,6 +180,7 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
       const missed = outages.find(
         ({ validator, since, next, isLong }) =>
           isLong &&
+          !isOddWithin(history.oddities, `Node ${validator}`, since - HOUR, next + HOUR) &&
           since > digest.since + HOUR &&
           next < digest.until - HOUR &&
           evidence.isClean(since + 3 * HOUR, next) &&

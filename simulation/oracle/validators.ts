@@ -1,5 +1,6 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import type { MemberWatch, ValidatorWatch } from "../community.js";
+import { isOddWithin } from "../history/oddities.js";
 import { windowAt } from "../history/windows.js";
 import {
   type Case,
@@ -85,7 +86,8 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
       const isChanging =
         history.changeAt !== null && since < history.changeAt + 8 * HOUR && next > history.changeAt - HOUR;
       const isWatched = since >= from && next + DAY < to;
-      if (silentMs > most + MINUTE && !isChanging && isWatched) {
+      const isOdd = isOddWithin(history.oddities, name, since - HOUR, next + HOUR);
+      if (silentMs > most + MINUTE && !isChanging && isWatched && !isOdd) {
         const cards = own.filter((each) => isCardOf(each, name) && sinceOf(each) === secondOf(since));
         // Validators that were reported a little later are in the message, but not in its notification.
         const many = own.filter(
@@ -224,7 +226,7 @@ export const judgeChanges: Judge = function* ({ history, community }, evidence) 
       .in(channelId)
       .filter(
         ({ content, at }) =>
-          /validators went silent/.test(content) && at > changeAt && at < changeAt + 3 * HOUR,
+          /validators went silent at about/.test(content) && at > changeAt && at < changeAt + 3 * HOUR,
       );
     if (flood.length > 0 && evidence.isClean(changeAt - 3 * HOUR, changeAt + 3 * HOUR, 6 * HOUR))
       yield `Told that many went silent at the change of rhythm: ${channelId}`;

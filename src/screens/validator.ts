@@ -18,7 +18,7 @@ import {
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
-import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
+import { namedLine, pastTime, rhythmWords, STANDINGS, version } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
@@ -142,7 +142,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     tone: TONES[standing],
     thumbnail: detail.validatorImg,
     body: [
-      md`${STANDINGS[standing]} · last report ${timestampWithAge(detail.lastActiveAt)}; ${rhythmWords(interval)}`,
+      md`${STANDINGS[standing]} · last report ${timestampWithAge(pastTime(detail.lastActiveAt, reading.fetchedAt))}; ${rhythmWords(interval)}`,
       ...disagreement(standing, detail.active),
       ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],

@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
+import { isOddWithin } from "../../history/oddities.js";
 import { type Case, iso, type Judge, secondOf, type Visit } from "../evidence.js";
 import { AGES, ageOf, visitsOf, whereOf } from "./visits.js";
 
@@ -48,6 +49,9 @@ function* judgeShown({ history }: Case, visit: Visit, shown: Shown): Iterable<st
     if (!real.includes(version)) yield `Shows version ${version}, not ${real.join(" or ")}: ${where}`;
   }
   if (reportedAt === undefined) return;
+  if (reportedAt * SECOND > visit.to + 2 * MINUTE)
+    yield `A report in the future, ${iso(reportedAt * SECOND)}: ${where}`;
+  if (isOddWithin(history.oddities, `Node ${number}`, oldest - HOUR, visit.to)) return;
   const isReport = secondOf(history.lastReport(number, (reportedAt + 1) * SECOND - 1)) === reportedAt;
   const least = secondOf(history.lastSeen(number, oldest));
   const most = secondOf(history.lastSeen(number, visit.to));
@@ -80,6 +84,7 @@ function* judgeSign(
   { number, sign, silent }: { number: number; sign: string | undefined; silent: readonly number[] },
 ): Iterable<string> {
   if (isAroundChange(of, visit.from)) return;
+  if (isOddWithin(of.history.oddities, `Node ${number}`, visit.from - ageOf(visit) - HOUR, visit.to)) return;
   const [shortest = 0, longest = 0] = silent;
   const { most } = extremesOf(of, visit.from);
   const { least } = of.history.bounds(number, visit.from);
@@ -121,13 +126,20 @@ export const judgeValidators: Judge = function* (of, evidence) {
 /** Returns the number of listed validators at a time, and of active ones by version. Later ones are always active. */
 function countAt({ history }: Case, at: number) {
   const counts = new Map<string, number>();
+  let unlisted = 0;
   for (let number = 0; number < history.validatorCount; number += 1) {
+    if (history.oddityOf(`Node ${number}`, at) === "unlisted") {
+      unlisted += 1;
+      continue;
+    }
     if (at - history.lastSeen(number, at) >= INACTIVE_MS) continue;
     const version = history.versionOf(number, at);
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
-  const joined = history.joinings.filter((each) => each.at <= at).length;
-  return { counts, joined, total: history.validatorCount + joined };
+  const joined = history.joinings.filter(
+    (each) => each.at <= at && history.oddityOf(each.name, at) !== "unlisted",
+  ).length;
+  return { counts, joined, total: history.validatorCount - unlisted + joined };
 }
 
 /** Checks the number of active validators on each version, and its share. */
@@ -167,16 +179,21 @@ export const judgeTotals: Judge = function* (of, evidence) {
       if (active === undefined || total === undefined || inactive === undefined) yield `No totals ${where}`;
       else {
         if (active + inactive !== total) yield `${active} and ${inactive} are not ${total}: ${where}`;
-        const real = [oldest, visit.to].map((at) => countAt(of, at).total);
+        const steps = Array.from({ length: 8 }, (_, step) => oldest + (step * (visit.to - oldest)) / 7);
+        const real = steps.map((at) => countAt(of, at).total);
         if (total < Math.min(...real) || total > Math.max(...real))
-          yield `${total} validators, of ${real.join(" to ")}: ${where}`;
+          yield `${total} validators, of ${Math.min(...real)} to ${Math.max(...real)}: ${where}`;
+        const isOdd = (number: number) =>
+          isOddWithin(history.oddities, `Node ${number}`, oldest - HOUR, visit.to);
         const numbers = Array.from({ length: history.validatorCount }, (_, number) => number);
         const { least, most } = extremesOf(of, visit.from);
         const silentFor = (number: number) => visit.to - history.lastSeen(number, visit.to);
         const mayBe = numbers.filter(
-          (number) => visit.to - history.lastSeen(number, oldest) > 2 * least,
+          (number) => isOdd(number) || visit.to - history.lastSeen(number, oldest) > 2 * least,
         ).length;
-        const mustBe = numbers.filter((number) => silentFor(number) - AGES.screen > 2.5 * most).length;
+        const mustBe = numbers.filter(
+          (number) => !isOdd(number) && silentFor(number) - AGES.screen > 2.5 * most,
+        ).length;
         if (!isAroundChange(of, visit.from) && (inactive < mustBe || inactive > mayBe))
           yield `${inactive} inactive, of ${mustBe} to ${mayBe}: ${where}`;
       }

@@ -1,16 +1,17 @@
 import { progress } from "../../delivery/collections.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
+import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
 import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
 import { knownValidators } from "./collections.js";
 
 /** Id of the time of the last reading, in the collection "progress". */
 export const PROGRESS = "newcomers";
-
-/** Number of validators that are read if all of the newest ones are unknown. */
-const MANY_NEWCOMERS = 1_000;
+/** The same for the time when all listed validators were known. Later ones are then new, however many join at once. */
+const WHOLE = "newcomers-all";
 
 /**
  * Returns the validators that joined: unknown ones that are newer than a known one. An unknown validator
@@ -22,6 +23,9 @@ export function joinedAmong<Row>(rows: readonly Row[], isKnown: (row: Row) => bo
   const newest = lastKnown < 0 ? rows : rows.slice(0, lastKnown);
   return newest.filter((row) => !isKnown(row));
 }
+
+/** Number of documents that are written together, so that thousands do not block the event loop. */
+const WRITES_AT_ONCE = 200;
 
 interface NewcomersWatchDeps {
   /** Returns fresh readings only. */
@@ -41,46 +45,65 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
   const readTimes = state.open(progress);
   const knownParties = state.open(knownValidators);
 
-  /** Returns the parties that are already known. */
-  const knownAmong = async (rows: readonly ValidatorSummary[]): Promise<ReadonlySet<string>> => {
-    const parties = rows.flatMap(({ validator }) => validator ?? []);
-    const documents = await Promise.all(parties.map((party) => knownParties.get(party)));
-    return new Set(parties.filter((_, index) => documents[index] !== undefined));
+  /** Returns the rows whose parties are not known yet. */
+  const unknownAmong = async (rows: readonly ValidatorSummary[]): Promise<readonly ValidatorSummary[]> => {
+    const isUnknown = async ({ validator }: ValidatorSummary) =>
+      validator !== null && (await knownParties.get(validator)) === undefined;
+    const checked = await Promise.all(rows.map(isUnknown));
+    return rows.filter((_, index) => checked[index]);
   };
 
-  /**
-   * Reads the newest validators. Reads more if all of them are unknown, because many may have joined at once.
-   */
-  const readNewest = async (isBaseline: boolean) => {
-    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
-    const known = await knownAmong(rows);
-    if (isBaseline || known.size > 0 || rows.length < NEWCOMERS) return { rows, known };
-    const { data: moreRows } = await explorer.newValidators({ size: MANY_NEWCOMERS });
-    return moreRows.length > rows.length
-      ? { rows: moreRows, known: await knownAmong(moreRows) }
-      : { rows, known };
+  /** Returns all listed validators that are not known yet, and if the whole list could be read. */
+  const readAllUnknown = async () => {
+    const { data, problem } = await readPages(
+      "validators",
+      (page) => explorer.validators(page),
+      () => false,
+    );
+    return { unknown: await unknownAmong(data), complete: problem === undefined };
   };
+
+  const noteWrites = (rows: readonly ValidatorSummary[]): Write[] =>
+    rows.flatMap(({ validator }) =>
+      validator === null ? [] : [knownParties.add(validator, { seenAt: now() })],
+    );
 
   return async function* (subscribers: Subscribers): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
+    const isWhole = (await readTimes.get(WHOLE)) !== undefined;
     if ((await subscribers.subscriptions()).length === 0) {
-      if (lastRead) yield { writes: [readTimes.delete(PROGRESS)] };
+      if (lastRead || isWhole) yield { writes: [readTimes.delete(PROGRESS), readTimes.delete(WHOLE)] };
       return "done";
     }
-    const { rows, known } = await readNewest(lastRead === undefined);
+    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
     // An empty answer is neither news nor a baseline.
     if (rows.length === 0) return "partial";
-    const isKnown = ({ validator }: ValidatorSummary) => validator === null || known.has(validator);
-    const unknown = rows.flatMap((row) => (isKnown(row) ? [] : (row.validator ?? [])));
-    const joined = lastRead ? joinedAmong(rows, isKnown) : [];
+    const unknown = new Set(await unknownAmong(rows));
+    let joined = lastRead ? joinedAmong(rows, (row) => !unknown.has(row)) : [];
+    // If all are unknown, more may have joined at once than this endpoint lists (docs/explorer-api.md: no page, no bounds).
+    const mayBeMore = joined.length === rows.length && rows.length >= NEWCOMERS;
+    if (mayBeMore && isWhole) {
+      const { unknown: others, complete } = await readAllUnknown();
+      if (!complete) return "partial";
+      joined = [
+        ...joined,
+        ...others.filter(({ validator }) => rows.every((row) => row.validator !== validator)),
+      ];
+    }
     yield {
       events: joined.length > 0 ? [{ validators: joined }] : [],
       writes: [
-        ...unknown.map((party) => knownParties.add(party, { seenAt: now() })),
+        ...noteWrites([...new Set([...unknown, ...joined])]),
         readTimes.put(PROGRESS, { completeAt: now() }),
       ],
     };
     onJoined(joined);
+    if (!isWhole) {
+      const { unknown: older, complete } = await readAllUnknown();
+      for (let from = 0; from < older.length; from += WRITES_AT_ONCE)
+        yield { events: [], writes: noteWrites(older.slice(from, from + WRITES_AT_ONCE)) };
+      if (complete) yield { events: [], writes: [readTimes.put(WHOLE, { completeAt: now() })] };
+    }
     return "done";
   };
 }

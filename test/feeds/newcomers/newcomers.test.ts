@@ -127,4 +127,14 @@ describe("new validators", () => {
       "Subscription changed",
     );
   });
+
+  it("are all announced if more join at once than the explorer lists", async () => {
+    const before = told(later).length;
+    joined(...Array.from({ length: 120 }, (_, at) => `Wave ${at + 1}`));
+    const wave = await untilTold(later, /Wave/);
+    expect(wave.content).toMatch(/120 validators joined: .+ and 117 more$/);
+    joined("After The Wave");
+    await untilTold(later, /Validator joined: After The Wave/);
+    expect(told(later)).toHaveLength(before + 2);
+  });
 });

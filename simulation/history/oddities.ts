@@ -1,0 +1,44 @@
+import type { Random } from "../../sandbox/explorer/random.js";
+import { HOUR } from "../../src/util/units.js";
+import { drawFaults, drawWindows, type FaultWindow, type Span, windowAt } from "./windows.js";
+
+/**
+ * What an explorer may say of a validator that is not so: it is missing from the list, or its last report is missing or in the
+ * future.
+ */
+const ODDITIES = ["unlisted", "unknown", "future"] as const;
+export type Oddity = (typeof ODDITIES)[number];
+
+/** Returns what the explorer says wrongly of a validator at a time, by its name. */
+export type OddityOf = (name: string, at: number) => Oddity | undefined;
+
+/** Draws the times at which the explorer says something wrong of a validator. Those that joined later are missing most often. */
+export function drawOddities(
+  random: Random,
+  span: Span,
+  watched: readonly string[],
+  others: readonly string[],
+  joined: readonly string[],
+): ReadonlyMap<string, readonly FaultWindow<Oddity>[]> {
+  const windowsOf = (perDay: number, kinds: readonly Oddity[]) =>
+    drawFaults(random, drawWindows(random, span, perDay, HOUR, 20 * HOUR), kinds);
+  return new Map([
+    ...watched.map((name) => [name, windowsOf(0.06, ["unlisted", "unknown"])] as const),
+    ...others.map((name) => [name, windowsOf(0.12, ODDITIES)] as const),
+    ...joined.map((name) => [name, windowsOf(0.2, ["unlisted"])] as const),
+  ]);
+}
+
+/** True if the explorer says something wrong of a validator during a time. */
+export const isOddWithin = (
+  oddities: ReadonlyMap<string, readonly FaultWindow<Oddity>[]>,
+  name: string,
+  from: number,
+  to: number,
+): boolean => (oddities.get(name) ?? []).some((each) => each.from < to && each.to > from);
+
+/** Creates the function that looks up what the explorer says wrongly. */
+export const oddityIn =
+  (oddities: ReadonlyMap<string, readonly FaultWindow<Oddity>[]>): OddityOf =>
+  (name, at) =>
+    windowAt(oddities.get(name) ?? [], at)?.kind;
