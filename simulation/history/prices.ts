@@ -11,6 +11,10 @@ export interface PriceStep {
   readonly usd: number;
 }
 
+/** Limits of price alerts, in USD. */
+const LIMITS = [0.156, 0.144, 0.16] as const;
+const EXACT_EVERY = 47;
+
 /** Draws a price that varies around a value, with occasional jumps. */
 export function drawPrices(random: Random, { startAt, days }: Span): PriceStep[] {
   const steps: PriceStep[] = [];
@@ -18,7 +22,9 @@ export function drawPrices(random: Random, { startAt, days }: Span): PriceStep[]
   for (let at = startAt - 2 * DAY; at < startAt + days * DAY; at += PRICE_STEP) {
     const jump = random.chance(0.012) ? random.pick([-0.08, -0.05, 0.05, 0.08]) : 0;
     usd *= 1 + (random.next() - 0.5) * 0.008 + jump + (0.15 - usd) * 0.05;
-    steps.push({ at, usd: Number(usd.toFixed(6)) });
+    // Now and then it is exactly at a limit that people watch.
+    const isExact = steps.length % EXACT_EVERY === 0;
+    steps.push({ at, usd: isExact ? (LIMITS[steps.length % LIMITS.length] ?? usd) : Number(usd.toFixed(6)) });
   }
   return steps;
 }

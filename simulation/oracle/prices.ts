@@ -85,7 +85,11 @@ export const judgePrices: Judge = function* ({ history, community }, evidence) {
     const holdsFor = (step: PriceStep, more: number) =>
       when === "moves" ? moves(step).least >= value + more : isPast(watch, step.usd, more);
     const mayHold = (step: PriceStep) =>
-      when === "moves" ? moves(step).most >= value - 0.05 : isPast(watch, step.usd, -0.1);
+      when === "moves"
+        ? moves(step).most >= value - 0.05
+        : when === "above"
+          ? step.usd > value
+          : step.usd < value;
     const mayBeBack = (step: PriceStep) =>
       when === "moves"
         ? moves(step).least <= Math.max(value - BACK, value / 2) + 0.05
