@@ -17,6 +17,9 @@ interface VisitsDeps {
 /** A screen to open, and what it is about. */
 type Target = readonly [about: string, to: ScreenAddress];
 
+/** Kinds of vote requests that a list can be limited to. */
+const KINDS = ["apps", "configuration", "other"] as const;
+
 /** Creates a member who opens screens, lists and suggestions, and the list of everything that the member was shown. */
 export function createVisits({ clock, ledger, community, random, front: anyFront }: VisitsDeps) {
   const visits: Visit[] = [];
@@ -34,12 +37,14 @@ export function createVisits({ clock, ledger, community, random, front: anyFront
     const openRequests = ledger.voteRequests.filter(({ title }) => title?.startsWith("Motion "));
     const request = random.pick(openRequests.length > 0 ? openRequests : ledger.voteRequests);
     const { party } = random.pick(ledger.validators);
+    const kind = random.pick(KINDS);
     const title = request.title ?? "";
     const id = request.firstContractId;
     return [
       [title, address("voteRequest", { id })],
       [title, address("votes", { id })],
       ["", address("proposals", {})],
+      [kind, address("proposals", { kind })],
       ["", address("price", {})],
       ["", address("network", {})],
       [party.name ?? "", address("validator", { id: party.id })],

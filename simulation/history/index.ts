@@ -122,6 +122,7 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     nodes.slice(0, validators.watchedCount),
     nodes.slice(validators.watchedCount),
     joinings.map(({ name }) => name),
+    validators.outages,
   );
 
   const standstills = choice.isCalm

@@ -1,6 +1,6 @@
 import type { Random } from "../../sandbox/explorer/random.js";
 import { HOUR } from "../../src/util/units.js";
-import { drawFaults, drawWindows, type FaultWindow, type Span, windowAt } from "./windows.js";
+import { drawFaults, drawWindows, type FaultWindow, type Span, type Window, windowAt } from "./windows.js";
 
 /**
  * What an explorer may say of a validator that is not so: it is missing from the list, or its last report is missing or in the
@@ -19,11 +19,19 @@ export function drawOddities(
   watched: readonly string[],
   others: readonly string[],
   joined: readonly string[],
+  outages: readonly Window[],
 ): ReadonlyMap<string, readonly FaultWindow<Oddity>[]> {
   const windowsOf = (perDay: number, kinds: readonly Oddity[]) =>
     drawFaults(random, drawWindows(random, span, perDay, HOUR, 20 * HOUR), kinds);
+  // During an outage of many, some of them leave the list.
+  const watchedWindows = (): readonly FaultWindow<Oddity>[] => {
+    const left = outages.filter(() => random.chance(0.2));
+    return left.length > 0
+      ? left.map(({ from, to }) => ({ from: from + 2 * HOUR, to: to + 6 * HOUR, kind: "unlisted" }))
+      : windowsOf(0.06, ["unlisted", "unknown"]);
+  };
   return new Map([
-    ...watched.map((name) => [name, windowsOf(0.06, ["unlisted", "unknown"])] as const),
+    ...watched.map((name) => [name, watchedWindows()] as const),
     ...others.map((name) => [name, windowsOf(0.12, ODDITIES)] as const),
     ...joined.map((name) => [name, windowsOf(0.2, ["unlisted"])] as const),
   ]);

@@ -1,7 +1,7 @@
 import type { Random } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { boundsOf, drawReports, type GapBounds, lastIndex, type Reports, type Rhythm } from "./reports.js";
-import { drawWindows, merged, type Span, stepAt } from "./windows.js";
+import { drawWindows, merged, type Span, stepAt, type Window } from "./windows.js";
 
 /** Usual number of validators, of watched ones among them, and of report sequences for later ones. */
 export const VALIDATORS = 60;
@@ -34,6 +34,8 @@ export interface ValidatorHistory {
   readonly changeAt: number | null;
   readonly validatorCount: number;
   readonly watchedCount: number;
+  /** Times at which many validators are silent together. */
+  readonly outages: readonly Window[];
   /** Returns the bounds of a healthy validator's gaps at a time. */
   bounds(validator: number, at: number): GapBounds;
   /** Last report up to a time, and first one after it, epoch ms. */
@@ -99,8 +101,8 @@ export function drawValidators(
         : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
   );
   // Occasionally, many go silent at once.
-  for (const window of isCalm ? [] : drawWindows(random, span, 0.15, 80 * MINUTE, 8 * HOUR))
-    for (const own of silences) if (random.chance(0.3)) own.push(window);
+  const outages = isCalm ? [] : drawWindows(random, span, 0.15, 80 * MINUTE, 8 * HOUR);
+  for (const window of outages) for (const own of silences) if (random.chance(0.3)) own.push(window);
   const spreads = drawSpreads(random, span, validatorCount);
   const traffic = new Map(
     Array.from({ length: watchedCount }, (_, validator) => [validator, drawTraffic(random, span)] as const),
@@ -121,6 +123,7 @@ export function drawValidators(
     changeAt: rhythm === "change" ? changeAt : null,
     validatorCount,
     watchedCount,
+    outages,
     bounds,
     spreads,
     traffic,

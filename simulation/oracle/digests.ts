@@ -154,6 +154,35 @@ const outagesOf = function* ({ history }: Case, from: number, to: number) {
     }
 };
 
+/** Checks the numbers of validators in a digest's notification. */
+function* judgeCounts(
+  { history }: Case,
+  { text, since, until }: Digest,
+  outages: readonly { readonly validator: number; readonly next: number; readonly isSilence: boolean }[],
+): Iterable<string> {
+  const where = `in the digest up to ${iso(until)}`;
+  const countOf = (words: string) =>
+    Number(new RegExp(`(\\d+) (?:validators? )?${words}`).exec(text.split("\n")[0] ?? "")?.[1] ?? 0);
+  const real = outages.filter(({ next, isSilence }) => isSilence && next > since - 3 * HOUR).length;
+  for (const words of ["went silent", "came back"])
+    if (countOf(words) > real) yield `${countOf(words)} ${words}, of ${real} silences ${where}`;
+  const joined = history.joinings.filter(({ at }) => at > since - 2 * HOUR && at <= until).length;
+  if (countOf("joined") > joined) yield `${countOf("joined")} joined, of ${joined} ${where}`;
+}
+
+/** Checks the share of votes that were cast. All of them is said only if it is so. */
+function* judgeParticipation(of: Case, { text, since, until }: Digest, evidence: Evidence): Iterable<string> {
+  const percent = Number(/(\d+)% of the possible votes/.exec(text)?.[1] ?? Number.NaN);
+  if (Number.isNaN(percent)) return;
+  const ended = of.history.motions.filter(({ closesAt }) => closesAt > since && closesAt <= until);
+  const isSure = ended.every(({ closesAt }) => closesAt < until - HOUR && closesAt > since + HOUR);
+  if (!isSure || ended.length === 0 || !evidence.isClean(since, until, until - since)) return;
+  const cast = of.casts.filter((each) => ended.some(({ title }) => title === each.title)).length;
+  const all = ended.length * of.superValidators.length;
+  if (Math.abs(percent - (100 * cast) / all) > 2 || (percent === 100 && cast < all))
+    yield `${percent}% of the votes were cast, of ${cast} of ${all} in the digest up to ${iso(until)}`;
+}
+
 /** Checks that the events in digests have happened and are reported once, and that "nothing" is true. */
 export const judgeDigestFacts: Judge = function* (of, evidence) {
   const { history, community } = of;
@@ -173,6 +202,8 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
       if (/Node \d/.test(lineOf(digest, "Joined"))) problems.push(`An old validator "joined" ${where}`);
       const outages = [...outagesOf(of, digest.since - DAY, digest.until)];
       const isChanging = history.changeAt !== null && Math.abs(history.changeAt - digest.until) < 9 * DAY;
+      if (!isChanging) problems.push(...judgeCounts(of, digest, outages));
+      problems.push(...judgeParticipation(of, digest, evidence));
       const silentLine = lineOf(digest, "Went silent");
       for (const [, number] of silentLine.matchAll(/Node (\d+)/g))
         if (!isChanging && !outages.some((each) => each.validator === Number(number) && each.isSilence))

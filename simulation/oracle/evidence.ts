@@ -53,7 +53,7 @@ export interface Visit {
     | "watches"
     | "validator choices"
     | "proposal choices";
-  /** Title of the opened vote request, or name of the validator. Empty for others. */
+  /** Title of the opened vote request, name of the validator, or kind of the listed requests. Empty for others. */
   readonly about: string;
   /** Its embeds as JSON text, or the labels of the suggestions, one a line. */
   readonly text: string;

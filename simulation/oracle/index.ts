@@ -9,7 +9,14 @@ import { judgePrices } from "./prices.js";
 import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
 import { judgeStandstills, judgeUpgrades } from "./upgrades.js";
-import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeHolds, judgeSilences } from "./validators.js";
+import {
+  judgeCalm,
+  judgeChanges,
+  judgeFalseAlarms,
+  judgeGroups,
+  judgeHolds,
+  judgeSilences,
+} from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 
@@ -37,6 +44,7 @@ const JUDGES: readonly Judge[] = [
   judgeLabels,
   judgeSilences,
   judgeFalseAlarms,
+  judgeGroups,
   judgeCalm,
   judgeChanges,
   judgeHolds,

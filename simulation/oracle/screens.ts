@@ -101,7 +101,7 @@ export const judgeScreens: Judge = function* (of, evidence) {
       yield* judgeTally(of, motion, text, visit, `${about} ${where}`);
       yield* judgeStanding(motion, text, visit, `${about} ${where}`);
       yield* judgeDates(motion, text, `${about} ${where}`);
-    } else if (screen === "proposals") yield* judgeList(of, visit, where);
+    } else if (screen === "proposals" && about === "") yield* judgeList(of, visit, where);
     else if (screen === "price") yield* judgePrice(of, visit, where);
   }
 };

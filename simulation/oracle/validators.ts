@@ -197,6 +197,17 @@ export const judgeFalseAlarms: Judge = function* ({ history, community }, eviden
     }
 };
 
+/** Checks that a member of a group's alert is called back only after a report. */
+export const judgeGroups: Judge = function* ({ history, community }, evidence) {
+  for (const channelId of new Set(community.validators.map((each) => each.channelId)))
+    for (const { text, at } of evidence.in(channelId))
+      for (const [, number, seconds] of text.matchAll(/🟢 Node (\d+), back <t:(\d+):R>/gu)) {
+        const reportedAt = history.lastReport(Number(number), (Number(seconds) + 1) * 1_000 - 1);
+        if (secondOf(reportedAt) !== Number(seconds))
+          yield `Called back without a report: Node ${number} in the message of ${iso(at)} in ${channelId}`;
+      }
+};
+
 /** Checks that a calm history has no alerts. */
 export const judgeCalm: Judge = function* ({ history, community }, evidence) {
   if (!history.isCalm) return;

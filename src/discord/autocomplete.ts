@@ -5,6 +5,7 @@ import { judgeReports } from "../ledger/rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
+import { pastTime } from "../util/clock.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
@@ -35,7 +36,8 @@ interface Offering {
 
 /** Returns the sign on a validator's screen, as of the directory's last reading. */
 function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }: Offering): string {
-  const { standing } = judgeReports(seenAt, intervals(id).ms, directory.asOf("validator", id) ?? 0);
+  const asOf = directory.asOf("validator", id) ?? 0;
+  const { standing } = judgeReports(pastTime(seenAt, asOf), intervals(id).ms, asOf);
   return STANDING_SIGNS[standing];
 }
 

@@ -3,7 +3,7 @@ import type { Log } from "../log.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
-import { ageOf } from "../util/clock.js";
+import { ageOf, pastTime } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { HOUR } from "../util/units.js";
 import { intervalFromReading, intervalOf, type ReportGaps, USUAL_INTERVAL_MS } from "./rhythm.js";
@@ -131,7 +131,7 @@ export async function estimateRhythm(
   reportedAt: readonly number[],
   now: number,
 ): Promise<readonly Write[]> {
-  const estimate = intervalFromReading(reportedAt);
+  const estimate = intervalFromReading(reportedAt.filter((at) => pastTime(at, now) !== null));
   const networkRhythm = await readNetworkRhythm(state);
   const isBetter =
     networkRhythm?.changing !== undefined ||

@@ -5,6 +5,7 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { roughly } from "../text/durations.js";
 import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from "../text/markdown.js";
+import { pastTime } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
@@ -96,7 +97,7 @@ async function readSilent(
 ): Promise<SilentSummary> {
   const newestPage = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
   const newestAt = newestPage.data.content.reduce(
-    (latest, each) => Math.max(latest, each.lastActiveAt ?? 0),
+    (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, newestPage.fetchedAt) ?? 0),
     0,
   );
   const isBehind = newestAt > 0 && newestPage.fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;

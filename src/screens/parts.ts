@@ -19,7 +19,7 @@ import {
   timestamp,
 } from "../text/markdown.js";
 import { capitalized, cut } from "../text/plain.js";
-import { MINUTE } from "../util/units.js";
+import { pastTime } from "../util/clock.js";
 import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import type { Attachment, Choice, Field, Menu, View } from "./view.js";
@@ -85,16 +85,6 @@ export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\
 /** Formats a version as code. */
 export const version = (text: string | null): Markdown =>
   text === null ? md`version unknown` : code(text, 40);
-
-/** A time further in the future than this is from a wrong clock, in ms. */
-const CLOCK_ERROR_MS = 5 * MINUTE;
-
-/**
- * Returns the time of a past event, epoch ms. A time in the future cannot be right: it becomes null, or `now` if it is only
- * slightly ahead.
- */
-export const pastTime = (at: number | null, now: number): number | null =>
-  at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now);
 
 /** Describes when a validator last reported, as a relative time. A time in the future is unknown. */
 export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {

@@ -11,8 +11,8 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
+import { pastTime } from "../util/clock.js";
 import { address } from "./addresses.js";
-import { pastTime } from "./parts.js";
 import type { Attachment, Screen } from "./view.js";
 
 /** Returns the number of fraction digits for a price. Low prices have more. */

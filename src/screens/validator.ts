@@ -17,8 +17,9 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { pastTime } from "../util/clock.js";
 import { address } from "./addresses.js";
-import { namedLine, pastTime, rhythmWords, STANDINGS, version } from "./parts.js";
+import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
@@ -136,13 +137,14 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const interval = (await context.rhythms.intervals())(party);
   // Since Splice 0.6.9 every report sets the sponsor to the validator itself (docs/ledger.md).
   const hasSponsor = detail.sponsor !== null && detail.sponsor !== party;
-  const { standing } = judgeReports(detail.lastActiveAt, interval.ms, reading.fetchedAt);
+  const reportedAt = pastTime(detail.lastActiveAt, reading.fetchedAt);
+  const { standing } = judgeReports(reportedAt, interval.ms, reading.fetchedAt);
   return {
     title: md`${detail.validatorName ?? shortId(party)}`,
     tone: TONES[standing],
     thumbnail: detail.validatorImg,
     body: [
-      md`${STANDINGS[standing]} · last report ${timestampWithAge(pastTime(detail.lastActiveAt, reading.fetchedAt))}; ${rhythmWords(interval)}`,
+      md`${STANDINGS[standing]} · last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}`,
       ...disagreement(standing, detail.active),
       ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],

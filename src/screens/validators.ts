@@ -8,6 +8,7 @@ import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versio
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { pastTime } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { address, type ParametersOf } from "./addresses.js";
 import {
@@ -15,7 +16,6 @@ import {
   namedLine,
   orNothing,
   pageOf,
-  pastTime,
   row,
   rowMenu,
   STANDING_SIGNS,
@@ -39,7 +39,7 @@ export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt
 export const standingsAt =
   (intervals: (party: string | null) => Interval, asOf: number): Standings =>
   ({ validator, lastActiveAt }) =>
-    judgeReports(lastActiveAt, intervals(validator).ms, asOf);
+    judgeReports(pastTime(lastActiveAt, asOf), intervals(validator).ms, asOf);
 
 const nameOf = perObject((each: ListedValidator) => namedLine(each.validatorName, each.validator));
 const detailsOf = perObject(

@@ -1,4 +1,4 @@
-import { SECOND } from "./units.js";
+import { MINUTE, SECOND } from "./units.js";
 
 /** Maximum clock difference between processes, in ms. */
 const SKEW_MS = 5 * SECOND;
@@ -17,3 +17,13 @@ export const ageOf = (at: number, now: number): number =>
  * @param most longest possible wait in ms
  */
 export const believed = (at: number, now: number, most: number): number => (at > now + most ? 0 : at);
+
+/** A time further in the future than this is from a wrong clock, in ms. */
+const CLOCK_ERROR_MS = 5 * MINUTE;
+
+/**
+ * Returns the time of a past event, epoch ms. A time in the future cannot be right: it becomes null, or `now` if it is only
+ * slightly ahead.
+ */
+export const pastTime = (at: number | null, now: number): number | null =>
+  at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now);

@@ -127,19 +127,22 @@ export const judgeValidators: Judge = function* (of, evidence) {
 function countAt({ history }: Case, at: number) {
   const counts = new Map<string, number>();
   let unlisted = 0;
+  let odd = 0;
   for (let number = 0; number < history.validatorCount; number += 1) {
     if (history.oddityOf(`Node ${number}`, at) === "unlisted") {
       unlisted += 1;
       continue;
     }
     if (at - history.lastSeen(number, at) >= INACTIVE_MS) continue;
+    // Without a report, it may count as active or not.
+    if (history.oddityOf(`Node ${number}`, at) !== undefined) odd += 1;
     const version = history.versionOf(number, at);
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
   const joined = history.joinings.filter(
     (each) => each.at <= at && history.oddityOf(each.name, at) !== "unlisted",
   ).length;
-  return { counts, joined, total: history.validatorCount - unlisted + joined };
+  return { counts, joined, odd, total: history.validatorCount - unlisted + joined };
 }
 
 /** Checks the number of active validators on each version, and its share. */
@@ -149,16 +152,19 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     const readAt = Number(/Explorer data from <t:(\d+)/.exec(visit.text)?.[1]) * SECOND;
     if (Number.isNaN(readAt)) continue;
     if (readAt < visit.from - DIRECTORY_MS - AGES.screen) yield `Data from ${iso(readAt)}: ${whereOf(visit)}`;
-    // The overview shows the versions of an earlier reading than its own.
+    // The overview shows the versions of an earlier reading than its own, and what was read later of some is known too.
     const firstAt = visit.screen === "overview" ? visit.from - DIRECTORY_MS : readAt - 2 * MINUTE;
-    const steps = Math.ceil((readAt + MINUTE - firstAt) / (3 * MINUTE));
+    const steps = Math.ceil((visit.to + MINUTE - firstAt) / (3 * MINUTE));
     const real = Array.from({ length: steps + 1 }, (_, step) => countAt(of, firstAt + 3 * step * MINUTE));
     const rows = [...visit.text.matchAll(/`([\d.]+)` · \*\*(\d+)\*\* · (?:([\d.]+)|[<>][^%]*)%/gu)];
     const sum = rows.reduce((total, [, , count]) => total + Number(count), 0);
     for (const [, version = "", shown, percent] of rows) {
       const counts = real.map((each) => each.counts.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
-      if (Number(shown) < Math.min(...counts) || Number(shown) > Math.max(...counts) + joined)
+      if (
+        Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) ||
+        Number(shown) > Math.max(...counts) + joined
+      )
         yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...counts)} and ${joined}: ${whereOf(visit)}`;
       const share = (100 * Number(shown)) / sum;
       if (visit.screen === "versions" && percent !== undefined && Math.abs(Number(percent) - share) > 0.06)
@@ -210,5 +216,20 @@ export const judgeTotals: Judge = function* (of, evidence) {
       if (open !== undefined && !isChanging && Number(open) !== visit.open)
         yield `${open} open vote requests, not ${visit.open}: ${where}`;
     }
+  }
+};
+
+/** Checks that "most" means more than half. */
+export const judgeMajorities: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    const said = /`([\d.]+)`, which most run/.exec(visit.text)?.[1];
+    if (said === undefined) continue;
+    const shares = Array.from({ length: 12 }, (_, step) => {
+      const { counts, joined } = countAt(of, visit.to - step * 5 * MINUTE);
+      const all = [...counts.values()].reduce((sum, count) => sum + count, joined);
+      return ((counts.get(said) ?? 0) + joined) / all;
+    });
+    if (Math.max(...shares) <= 0.5)
+      yield `Most run ${said}, and it is ${shares[0]?.toFixed(2)}: ${whereOf(visit)}`;
   }
 };

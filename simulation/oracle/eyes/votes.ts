@@ -1,3 +1,4 @@
+import { HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isAccepted, type Motion } from "../../history/motions.js";
 import { iso, type Judge } from "../evidence.js";
 import { AGES, visitsOf, whereOf } from "./visits.js";
@@ -65,5 +66,41 @@ export const judgeRecords: Judge = function* (of, evidence) {
       if (voted !== yes + no || voted + missed > all)
         yield `A record that doesn't add up: ${record[0]} ${whereOf(visit)}`;
     }
+  }
+};
+
+/** Checks that a list of one kind shows the open requests of that kind, and no others. */
+export const judgeKinds: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    if (visit.screen !== "proposals" || visit.about === "") continue;
+    for (const motion of of.history.motions) {
+      const kind = motion.upgradeAt === undefined ? "apps" : "configuration";
+      const isListed = visit.text.includes(`**${motion.title}**`);
+      const isDue = motion.at < visit.from - 20 * MINUTE && motion.closesAt > visit.to;
+      if (isListed && kind !== visit.about)
+        yield `${motion.title} is not about ${visit.about}: ${whereOf(visit)}`;
+      if (!isListed && kind === visit.about && isDue)
+        yield `${motion.title} is missing under ${kind}: ${whereOf(visit)}`;
+    }
+  }
+};
+
+/** Checks the time at which a vote ended. */
+export const judgeEndings: Judge = function* (of, evidence) {
+  for (const visit of visitsOf(of, evidence)) {
+    const motion = of.history.motions.find(({ title }) => title === visit.about);
+    const shown = /\\nVoting ended (.*?)(?:\\n|")/.exec(visit.text)?.[1];
+    if (!motion || shown === undefined) continue;
+    const where = `"${shown}" for ${motion.title} ${whereOf(visit)}`;
+    const times = [...shown.matchAll(/<t:(\d+):/g)].map(([, seconds]) => Number(seconds) * SECOND);
+    const [from, to = from] = times;
+    const isSeen = evidence.isClean(motion.closesAt - HOUR, motion.closesAt + HOUR, 2 * HOUR);
+    if (from === undefined || to === undefined) {
+      if (isSeen) yield `Without the time of its end: ${where}`;
+    } else if (
+      shown.includes("between") &&
+      (motion.closesAt < from - SECOND || motion.closesAt > to + 10 * MINUTE)
+    )
+      yield `It ended at ${iso(motion.closesAt)}: ${where}`;
   }
 };

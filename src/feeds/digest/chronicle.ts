@@ -8,7 +8,7 @@ import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { cut } from "../../text/plain.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, pastTime } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type Chronicle, chronicles, type Happening, happenings } from "./collections.js";
@@ -91,7 +91,8 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   );
   if (!pages?.complete || pages.problem) return undefined;
   const rows = pages.data.filter(({ validator }) => validator !== null);
-  const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
+  const reports = rows.map(({ lastActiveAt }) => pastTime(lastActiveAt, pages.fetchedAt) ?? 0);
+  const newestReport = reports.reduce((latest, at) => Math.max(latest, at), 0);
   const intervalOf = await readIntervals(state);
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
   const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
@@ -102,8 +103,11 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
     // Assume at least the usual interval. A shorter one is a guess until reports confirm it, and a digest can
     // wait.
     standingOf: ({ validator, lastActiveAt }) =>
-      judgeReports(lastActiveAt, Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS), newestReport)
-        .standing,
+      judgeReports(
+        pastTime(lastActiveAt, pages.fetchedAt),
+        Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS),
+        newestReport,
+      ).standing,
   };
 }
 

@@ -105,14 +105,35 @@ describe("a digest", () => {
     expect(textOf(await until(4))).toMatch(/🟢 Came back: /);
   });
 
+  it("calls nobody silent because the last report of one validator is in the future", async () => {
+    const [ahead] = ledger().validators;
+    if (!ahead) throw new Error("Too few");
+    harness.explorer.mood = (answer, path) => {
+      const { content } = answer as { content?: { validator: string; lastActiveAt: number }[] };
+      if (path !== "/v1/validators" || !content) return answer;
+      const later = harness.now() + 3 * HOUR;
+      return {
+        ...(answer as object),
+        content: content.map((row) =>
+          row.validator === ahead.party.id ? { ...row, lastActiveAt: later } : row,
+        ),
+      };
+    };
+    await polls();
+    untilNine();
+    alive();
+    expect(textOf(await until(5))).not.toContain("Went silent");
+    harness.explorer.mood = undefined;
+  });
+
   it("says so if the validators could not be read for a day", async () => {
     for (const request of ledger().voteRequests) ledger().closeVoteRequest(request, "Rejected");
     untilNine();
     alive();
-    await until(5);
+    await until(6);
     untilNine();
     alive();
-    const message = await until(6);
+    const message = await until(7);
     expect(textOf(message)).toContain(
       "No news, but some data is missing.\\n-# I couldn't read the validators for 24 hours.",
     );
