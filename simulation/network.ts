@@ -110,8 +110,9 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
 
   const answers: Answer[] = [];
+  const wrong: string[] = [];
   /** Presses a button of an open alert, if a process is running. */
-  const look = ({ says }: Look) => {
+  const look = ({ says, isTogether }: Look) => {
     const front = deps.front();
     const open = store
       .read(`${prefix}alerts`)
@@ -131,11 +132,26 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       memberPermissions: { has: () => true },
     } as unknown as Click;
     const to = { id, since, on: "card" };
-    const pressed =
-      says === "acknowledge"
-        ? front.press("ack", to, click)
-        : front.press("snooze", { ...to, for: says }, click);
-    pressed.then(
+    const press = (answer: Look["says"], by: Click) =>
+      answer === "acknowledge"
+        ? front.press("ack", to, by)
+        : front.press("snooze", { ...to, for: answer }, by);
+    if (isTogether && channelId !== community.directId) {
+      // Another person presses the other button at the same moment. What both are told must be kept.
+      const other: Look["says"] = says === "acknowledge" ? "8h" : "acknowledge";
+      const otherClick = { ...click, user: { id: community.personId } } as unknown as Click;
+      answers.push({ ...said, says: other });
+      Promise.all([press(says, click), press(other, otherClick)]).then(
+        async () => {
+          const kept = await store.get(`${prefix}responses`, `${channelId}/${alert.subject}`);
+          if (![userId, community.personId].every((each) => kept?.includes(`"by":"${each}"`)))
+            wrong.push(`Not kept what two people were told at ${new Date(said.at).toISOString()}: ${kept}`);
+        },
+        () => {},
+      );
+      return;
+    }
+    press(says, click).then(
       () => {
         said.isSure = true;
       },
@@ -143,7 +159,6 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     );
   };
   for (const each of history.looks) at(each.at, () => look(each));
-  const wrong: string[] = [];
   const moderate = createModerators({
     clock,
     ledger,

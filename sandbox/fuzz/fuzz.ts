@@ -9,7 +9,7 @@ import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
-import { createDiscordFaults, importHostileState } from "./surroundings.js";
+import { createDiscordFaults, failRegistration, importHostileState } from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
@@ -30,6 +30,9 @@ const MAX_DOCUMENT = 200_000;
 const MAX_ENTRIES = 5_100;
 const MAX_ENTRY = 1_000;
 
+/** Maximum time until the commands are registered, in ms. */
+const REGISTERED_MS = 90_000;
+
 /** Time for which an interaction can be answered, in ms (Discord: 15 minutes). */
 const TOKEN_MS = 15 * 60_000;
 /** Duration of an event loop turn of the sandbox that counts as a stall, in ms. */
@@ -40,7 +43,7 @@ const FAULTS =
   /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn/;
 const SET_ASIDE = /cannot be read; it was set aside/;
 /** Answer if the explorer refuses the key. It never does here, even if it withholds an endpoint or two. */
-const KEY_REFUSED = /does not accept this bot's key|doesn't accept this bot's key/;
+const KEY_REFUSED = /isn't accepting this bot's key/;
 /** Maximum number of watches per person, and of subscriptions per channel and feed. */
 const MAX_WATCHES = 20;
 const MAX_PER_CHANNEL = 25;
@@ -168,6 +171,7 @@ export async function fuzz({
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+  const failingRegistration = failRegistration(discord, createRandom(seed + 4));
   const bot = startBotProcess(env, 0, main, [
     `--max-old-space-size=${HEAP_MB}`,
     "--import",
@@ -180,7 +184,11 @@ export async function fuzz({
       findings.add(`The event loop stood still: ${JSON.stringify(message)}`);
   });
   const endOf = () => bot.child.exitCode ?? bot.child.signalCode;
-  await bot.ready();
+  // The bot retries with backoff until Discord takes its commands.
+  await discord.world
+    .until(() => discord.world.commands.size > 0, "the commands", REGISTERED_MS)
+    .catch(() => findings.add(`No commands after ${failingRegistration} failures`));
+  await bot.ready().catch((error: unknown) => findings.add(String(error)));
 
   // Load lazy modules first, so that they do not count as a block.
   const place = { user: discord.people.ana, channel: discord.channels.general };

@@ -33,6 +33,13 @@ export function importHostileState(env: Record<string, string>, random: Random):
   for (const documents of Object.values(state.collections))
     for (const [id, document] of Object.entries(documents))
       if (random.chance(SPOILT_SHARE)) documents[id] = spoilt(document, random);
+  // What another version of Node may not know costs only itself.
+  for (const [id, document] of Object.entries(state.collections.subscriptions ?? {}))
+    if (id.startsWith("digest/")) {
+      const other = `digest/${id.slice("digest/".length, -1)}0`;
+      const settings = { ...(document as object), zone: "Mars/Phobos", at: random.pick(["09:00", "99:99"]) };
+      Object.assign(state.collections.subscriptions ?? {}, { [other]: settings });
+    }
   const file = join(env.DATA_DIR ?? "", "hostile.json");
   const text = JSON.stringify(state);
   // A half file must leave everything as it was.
@@ -45,6 +52,18 @@ export function importHostileState(env: Record<string, string>, random: Random):
   const isClear = ({ status, stderr }: typeof whole) => status === 0 || !/\n\s+at /.test(stderr);
   const failed = [half, whole].find((each) => !isClear(each));
   return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
+}
+
+/** Lets the registration of the commands fail for a while. Returns how often. */
+export function failRegistration({ trap }: SandboxDiscord, random: Random): number {
+  const times = random.int(0, 8);
+  trap({
+    method: "PUT",
+    path: /commands$/,
+    times,
+    error: new DiscordError(503, 0, "upstream connect error"),
+  });
+  return times;
 }
 
 /** Paths of Discord that fail. Answers to interactions work, because every one of them is expected. */

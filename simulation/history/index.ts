@@ -39,6 +39,8 @@ export interface Joining {
 export interface Look {
   readonly at: number;
   readonly says: "acknowledge" | "8h" | "back";
+  /** True if another person presses another button at the same moment. */
+  readonly isTogether: boolean;
 }
 
 /** Everything determined by a seed: events on the ledger, and faults. */
@@ -149,6 +151,7 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     looks: windows(3, 1, 2).map(({ from }) => ({
       at: from,
       says: random.pick(["acknowledge", "8h", "back"] as const),
+      isTogether: Math.floor(from) % 3 === 0,
     })),
     dialogs: drawDialogs(createRandom(seed + 79), span),
     prices: drawPrices(random, span),

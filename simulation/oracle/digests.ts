@@ -171,12 +171,15 @@ function* judgeCounts(
 }
 
 /** Checks the share of votes that were cast. All of them is said only if it is so. */
-function* judgeParticipation(of: Case, { text, since, until }: Digest, evidence: Evidence): Iterable<string> {
+function* judgeParticipation(of: Case, digest: Digest, evidence: Evidence): Iterable<string> {
+  const { text, since, until } = digest;
   const percent = Number(/(\d+)% of the possible votes/.exec(text)?.[1] ?? Number.NaN);
   if (Number.isNaN(percent)) return;
   const ended = of.history.motions.filter(({ closesAt }) => closesAt > since && closesAt <= until);
   const isSure = ended.every(({ closesAt }) => closesAt < until - HOUR && closesAt > since + HOUR);
-  if (!isSure || ended.length === 0 || !evidence.isClean(since, until, until - since)) return;
+  // Requests from before the history are not among its motions.
+  const isWhole = (fieldOf(digest, "Ended").match(/• /g)?.length ?? 0) === ended.length;
+  if (!isSure || !isWhole || ended.length === 0 || !evidence.isClean(since, until, until - since)) return;
   const cast = of.casts.filter((each) => ended.some(({ title }) => title === each.title)).length;
   const all = ended.length * of.superValidators.length;
   if (Math.abs(percent - (100 * cast) / all) > 2 || (percent === 100 && cast < all))
