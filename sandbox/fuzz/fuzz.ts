@@ -9,7 +9,7 @@ import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
-import { createDiscordFaults, failRegistration, importHostileState } from "./surroundings.js";
+import { createDiscordFaults, failRegistration, importHostileState, killImports } from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
@@ -30,6 +30,8 @@ const MAX_DOCUMENT = 200_000;
 const MAX_ENTRIES = 5_100;
 const MAX_ENTRY = 1_000;
 
+/** Length of a run from which imports are killed, too, which takes some seconds, in ms. */
+const LONG_MS = 60_000;
 /** Maximum time until the commands are registered, in ms. */
 const REGISTERED_MS = 90_000;
 
@@ -170,6 +172,8 @@ export async function fuzz({
   const findings = new Set<string>();
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
+  const killedImport = isHostile && ms >= LONG_MS ? killImports(env, createRandom(seed + 5)) : undefined;
+  if (killedImport) findings.add(killedImport);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const failingRegistration = failRegistration(discord, createRandom(seed + 4));
   const bot = startBotProcess(env, 0, main, [

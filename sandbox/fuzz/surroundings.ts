@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DiscordError } from "../discord/errors.js";
@@ -52,6 +53,52 @@ export function importHostileState(env: Record<string, string>, random: Random):
   const isClear = ({ status, stderr }: typeof whole) => status === 0 || !/\n\s+at /.test(stderr);
   const failed = [half, whole].find((each) => !isClear(each));
   return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
+}
+
+/** Number of documents of a large state, whose import takes about a second. */
+const MANY = 30_000;
+
+/**
+ * Kills imports that replace a state at random moments.
+ * @returns a description if what is left is neither the old state nor the new one
+ */
+export function killImports(env: Record<string, string>, random: Random): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "crier-import-"));
+  const run = (parameters: readonly string[], timeout?: number) =>
+    spawnSync(process.execPath, [TOOL, ...parameters], {
+      env: { ...env, DATA_DIR: folder },
+      encoding: "utf8",
+      killSignal: "SIGKILL",
+      maxBuffer: 100_000_000,
+      ...(timeout === undefined ? {} : { timeout }),
+    });
+  const sizeOf = (generation: string): number =>
+    run(["export", "-"]).stdout.split(`"generation":"${generation}"`).length - 1;
+  const write = (generation: string): string => {
+    const file = join(folder, `${generation}.json`);
+    const documents = Array.from(
+      { length: MANY },
+      (_, at) => [`${generation}-${at}`, { generation }] as const,
+    );
+    const fuzzed = Object.fromEntries(documents);
+    writeFileSync(file, JSON.stringify({ crier: 1, collections: { fuzzed, other: fuzzed } }));
+    return file;
+  };
+  const files = { old: write("old"), new: write("new") };
+  run(["import", files.old]);
+  const startedAt = performance.now();
+  run(["import", files.old, "--replace"]);
+  const wholeMs = Math.ceil(performance.now() - startedAt);
+  let problem: string | undefined;
+  for (let kill = 0; kill < 4 && problem === undefined; kill += 1) {
+    run(["import", files.new, "--replace"], random.int(Math.ceil(wholeMs / 3), wholeMs));
+    const [kept, replaced] = [sizeOf("old"), sizeOf("new")];
+    const isWhole = (kept === 2 * MANY && replaced === 0) || (kept === 0 && replaced === 2 * MANY);
+    if (!isWhole) problem = `A killed import left ${kept} old and ${replaced} new documents of ${2 * MANY}`;
+    run(["import", files.old, "--replace"]);
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return problem;
 }
 
 /** Lets the registration of the commands fail for a while. Returns how often. */
