@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConfigError, misspeltVariables, parseConfig } from "../src/config.js";
 
@@ -176,6 +177,33 @@ describe("the environment", () => {
       ["a key without its address", { EXPLORER_API_KEY_MAIN: "mk" }, "EXPLORER_API_URL_MAIN"],
     ])("does not send one network's key to another network's explorer: %s", (_, own, missing) => {
       expect(problemsOf({ ...TWO, ...own })).toEqual([expect.stringMatching(`^${missing} is missing.`)]);
+    });
+
+    it("never sends a key to another host, whichever variables are set in whatever order of networks", () => {
+      const levels = ["", "_MAIN", "_TEST", "_DEV"] as const;
+      const variables = levels.flatMap((level) => [`EXPLORER_API_URL${level}`, `EXPLORER_API_KEY${level}`]);
+      const ids = fc.shuffledSubarray(["main", "test", "dev"], { minLength: 1 });
+      fc.assert(
+        fc.property(fc.subarray(variables), ids, (set, names) => {
+          const hostOf = (name: string) =>
+            name.replace("EXPLORER_API_URL", "host").replace("EXPLORER_API_KEY", "host");
+          const env = Object.fromEntries(
+            set.map((name) => [
+              name,
+              name.includes("URL") ? `https://${hostOf(name)}.example` : hostOf(name),
+            ]),
+          );
+          try {
+            const { networks } = parseConfig({ DISCORD_TOKEN: "t", NETWORKS: names.join(","), ...env });
+            for (const { explorer } of networks)
+              expect(new URL(explorer.apiUrl).hostname).toBe(`${explorer.apiKey}.example`.toLowerCase());
+          } catch (error) {
+            if (!(error instanceof ConfigError)) throw error;
+            expect(error.problems.join()).toMatch(/EXPLORER_API_(URL|KEY)\w* is missing/);
+          }
+        }),
+        { seed: 36 },
+      );
     });
 
     it("does not mix an explorer's own variables with those for all networks", () => {
