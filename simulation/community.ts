@@ -60,6 +60,7 @@ export interface DigestWatch {
 /** A server and a person with their subscriptions. */
 export interface Community {
   readonly ownerId: string;
+  readonly moderatorId: string;
   readonly personId: string;
   /** The person's direct message channel. */
   readonly directId: string;
@@ -112,6 +113,8 @@ export function createCommunity(
     discord.addChannel({ type: 0, guild_id: guild.id, name: `channel-${index}` }),
   );
   const person = discord.addUser("Ana");
+  const moderator = discord.addUser("Mo");
+  guild.members.set(moderator.id, [discord.addRole(guild, "Moderators", PERMISSION.manageGuild).id]);
   const direct = discord.directChannel(person).id;
   const [first = "", second = "", third = "", fourth = "", fifth = "", sixth = ""] = channels.map(
     ({ id }) => id,
@@ -214,6 +217,7 @@ export function createCommunity(
 
   return {
     ownerId: owner.id,
+    moderatorId: moderator.id,
     personId: person.id,
     directId: direct,
     validators,

@@ -53,7 +53,7 @@ export function createModerators(deps: ModeratorsDeps) {
       isModalSubmit: () => false,
       isStringSelectMenu: () => false,
     }) as unknown as Click;
-  const [olga, ana] = [clickOf(community.ownerId), clickOf(community.personId)];
+  const [olga, mo] = [clickOf(community.ownerId), clickOf(community.moderatorId)];
 
   const stored = (): Group[] =>
     store
@@ -122,17 +122,18 @@ export function createModerators(deps: ModeratorsDeps) {
     const place = { c: channelId, feed: "validator", id: before.id };
     const [submitMembers, submitTime] = [
       await front.dialog("sub-edit", place, olga),
-      await front.dialog("sub-edit", place, ana),
+      await front.dialog("sub-edit", place, mo),
     ];
     const isSame = isAbout(before, members);
     const mine = () => outcomeOf(submitMembers({ subjects: typedNames(members) }));
     const theirs = () => outcomeOf(submitTime({ after: typedAfter(afterMs) }));
-    const outcomes: readonly Outcome[] =
-      order === "together"
-        ? await Promise.all([mine(), theirs()])
-        : order === "members"
-          ? [await mine(), await theirs()]
-          : [await theirs(), await mine()].toReversed();
+    const byOrder = {
+      members: async () => [await mine(), await theirs()],
+      settings: async () => [await theirs(), await mine()].toReversed(),
+      "members, settings": () => Promise.all([mine(), theirs()]),
+      "settings, members": async () => (await Promise.all([theirs(), mine()])).toReversed(),
+    };
+    const outcomes: readonly Outcome[] = await byOrder[order]();
     const [byMembers, byTime] = outcomes;
     const [group] = stored();
     if (outcomes.includes("unsure")) return undefined;
@@ -148,9 +149,7 @@ export function createModerators(deps: ModeratorsDeps) {
   /** Both of them remove the group. */
   const remove = async (front: Front, { id }: Group) => {
     const to = { c: channelId, feed: "validator", id, to: "remove" };
-    const outcomes = await Promise.all(
-      [olga, ana].map((each) => outcomeOf(front.press("sub-set", to, each))),
-    );
+    const outcomes = await Promise.all([olga, mo].map((each) => outcomeOf(front.press("sub-set", to, each))));
     const isDone = outcomes.every((each) => each !== "unsure");
     return isDone && stored().length > 0 ? "kept it" : undefined;
   };

@@ -140,8 +140,6 @@ export function createCommunity(
 
   return [
     () => [type(watches)],
-    () => [type(watches)],
-    () => [type(subscriptions)],
     () => [type(subscriptions)],
     // One person at the limit, and everyone at once.
     () => {
@@ -154,8 +152,6 @@ export function createCommunity(
       ),
     () => Array.from({ length: TOGETHER }, () => driver.type(somebody(), "/watch list")),
     openDialog,
-    openDialog,
-    submit,
     submit,
   ];
 }

@@ -30,7 +30,7 @@ const MAX_DOCUMENT = 200_000;
 const MAX_ENTRIES = 5_100;
 const MAX_ENTRY = 1_000;
 
-/** Length of a run from which imports are killed, too, which takes some seconds, in ms. */
+/** Length of a run from which imports are killed and Discord fails, too, in ms. Both cost seconds. */
 const LONG_MS = 60_000;
 /** Maximum time until the commands are registered, in ms. */
 const REGISTERED_MS = 90_000;
@@ -169,10 +169,11 @@ export async function fuzz({
     ...(explains ? { FUZZ_EXPLAIN: "1" } : {}),
   });
   const isHostile = seed % 2 === 1;
+  const isLong = ms >= LONG_MS;
   const findings = new Set<string>();
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
-  const killedImport = isHostile && ms >= LONG_MS ? killImports(env, createRandom(seed + 5)) : undefined;
+  const killedImport = isHostile && isLong ? killImports(env, createRandom(seed + 5)) : undefined;
   if (killedImport) findings.add(killedImport);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const failingRegistration = failRegistration(discord, createRandom(seed + 4));
@@ -257,7 +258,7 @@ export async function fuzz({
     );
     if (turn % 20 === 0) {
       play.ledgerMoves();
-      if (turn > 0) spoilDiscord();
+      if (isLong) spoilDiscord();
       // Interactions that are still in transit would be too late for Discord.
       const isOver = () =>
         waiting.every(({ interaction }) => interaction.answered !== undefined && !interaction.thinking);

@@ -9,16 +9,16 @@ export interface DialogMoment {
   /** Numbers of the members that one moderator wants, and the time without a report that the other one wants, in ms. */
   readonly members: readonly number[];
   readonly afterMs: number;
-  /** Who submits first. */
-  readonly order: "members" | "settings" | "together";
+  /** Whose change is submitted first, and if the other one waits for its answer. */
+  readonly order: "members" | "settings" | "members, settings" | "settings, members";
 }
 
 /** Draws the dialogs of a history. */
 export const drawDialogs = (random: Random, span: Span): DialogMoment[] =>
-  drawWindows(random, span, 2, 1, 2).map(({ from }) => ({
+  drawWindows(random, span, 5, 1, 2).map(({ from }) => ({
     at: from,
     isRemoval: random.chance(0.2),
     members: [0, 1, 2, 3].map(() => random.int(0, 99)),
     afterMs: random.pick([0, 45 * MINUTE, 3 * HOUR]),
-    order: random.pick(["members", "settings", "together"] as const),
+    order: random.pick(["members", "settings", "members, settings", "settings, members"] as const),
   }));

@@ -1,4 +1,5 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
+import { isOddWithin } from "../history/oddities.js";
 import { isSuperValidator, type TrafficStep } from "../history/validators.js";
 import { iso, type Judge } from "./evidence.js";
 
@@ -46,6 +47,7 @@ export const judgeTraffic: Judge = function* ({ history, community }, evidence) 
       if (limit === undefined || !before || before.isBuying || before.percent < LIMITS[0] + ROSE) continue;
       const endsAt = steps[index + 1]?.at ?? history.endAt;
       const isSeen =
+        !isOddWithin(history.oddities, `Node ${validator}`, before.at, endsAt) &&
         evidence.isClean(before.at, step.at, SEEN_MS) &&
         evidence.isClean(step.at, endsAt, SEEN_MS) &&
         step.at > history.startAt + 12 * HOUR;

@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
+import { isOddWithin } from "../history/oddities.js";
 import { iso, JUMP_MS, type Judge } from "./evidence.js";
 
 /** Time after which most validators run a new version and the bot has read it, in ms. */
@@ -32,6 +33,7 @@ export const judgeVersions: Judge = function* ({ history, community }, evidence)
       if (movedCount < 0.7 * validatorCount) continue;
       if (
         told.length === 0 &&
+        !isOddWithin(history.oddities, `Node ${validator}`, at, until) &&
         evidence.isClean(adoptedAt, adoptedAt + 2 * HOUR, HOUR) &&
         evidence.isClean(adoptedAt + DAY + 2 * HOUR, until, HOUR)
       )
