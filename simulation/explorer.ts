@@ -91,7 +91,8 @@ export class SimulatedExplorer {
     for (const validator of this.ledger.validators) {
       const number = Number(/^Node (\d+)$/.exec(validator.party.name ?? "")?.[1] ?? Number.NaN);
       const isJoined = Number.isNaN(number);
-      const joinedAs = history.validatorCount + (Number(/\d+/.exec(validator.party.name ?? "")?.[0] ?? 0) % 5);
+      const joinedAs =
+        history.validatorCount + (Number(/\d+/.exec(validator.party.name ?? "")?.[0] ?? 0) % 5);
       validator.lastActiveAt = Math.max(
         isJoined ? validator.createdAt : 0,
         history.lastSeen(isJoined ? joinedAs : number, told),
