@@ -65,7 +65,10 @@ export async function overview(
   const rows = await Promise.all(all.slice(0, MAX_ROWS).map((each) => rowOf(each, services)));
   const moreCount = all.length - rows.length;
   const serverLines = await Promise.all(
-    feeds.map(async (feed) => (await feed.serverLines?.(services.state, guildId)) ?? []),
+    feeds.map(async (feed) => {
+      const own = all.flatMap((each) => (each.feed === feed ? [each.subscription] : []));
+      return (await feed.serverLines?.(services.state, guildId, own)) ?? [];
+    }),
   );
   const { served } = services.networks;
   return services.renderer.message({

@@ -146,8 +146,11 @@ export interface FeedDefinition {
   readonly subject?: SubjectChoice;
   /** Private watches that the feed offers. */
   readonly watches?: readonly WatchChoice[];
-  /** Returns lines about what a server has set up besides its subscriptions, for /setup. */
-  serverLines?(state: State, guildId: string): Promise<readonly Markdown[]>;
+  /**
+   * Returns lines about what a server has set up besides the rows of its subscriptions, for /setup.
+   * @param own the server's subscriptions to the feed
+   */
+  serverLines?(state: State, guildId: string, own: readonly Subscription[]): Promise<readonly Markdown[]>;
   /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
   /**
@@ -175,7 +178,10 @@ export interface Rendered {
   /** Title of the thread or the forum's post. */
   readonly title: string;
   readonly revision: number;
-  /** True if the message begins a subject and says that it has already ended. It then pings no one, and news queued before it is dropped. */
+  /**
+   * True if the message begins a subject and says that it has already ended. It then pings no one, and news that was queued
+   * before it is dropped.
+   */
   readonly isOver?: boolean;
 }
 

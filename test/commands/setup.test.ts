@@ -59,6 +59,19 @@ describe("/setup", () => {
     expect(world().refusals).toEqual([]);
   });
 
+  it("shows the calendar, if votes appear in it", async () => {
+    const { governance } = harness.discord.channels;
+    const { guild } = harness.discord;
+    const scheduling = world().addRole(guild, "Scheduling", PERMISSION.createEvents).id;
+    guild.members.get(world().bot.id)?.push(scheduling);
+    expect(textOf(await setUp())).not.toContain("Calendar");
+    await driver().ask(olga(), "/subscribe governance", { channel: governance.id, calendar: true });
+    expect(textOf(await setUp())).toContain(
+      `🗓️ Calendar: open vote requests appear as server events (set in <#${governance.id}>).`,
+    );
+    await driver().ask(olga(), "/subscribe governance", { channel: governance.id, calendar: false });
+  });
+
   it("sends a test to all, and says which could not be tested", async () => {
     const spare = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "spare" });
     await add(await setUp(), "Newcomers", { channel: spare.id });

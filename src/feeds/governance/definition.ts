@@ -1,5 +1,5 @@
 import { progress } from "../../delivery/collections.js";
-import type { FeedDefinition, WatchChoice } from "../../delivery/feed.js";
+import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { OUTCOME_UNKNOWN, PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
@@ -15,7 +15,7 @@ import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../led
 import { voterIn, voterSubject } from "../../ledger/votes.js";
 import { statusText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
-import { countedWords, md, timestamp } from "../../text/markdown.js";
+import { channelMention, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
@@ -202,14 +202,23 @@ export const definition: FeedDefinition = {
     return phaseWords === undefined && next ? md`open, ${dateWords(next)}` : md`${phaseWords ?? "open"}`;
   },
 
-  async serverLines(state, guildId) {
+  async serverLines(state, guildId, own) {
     const all = [...(await state.open(representatives).list()).values()];
     const count = all.filter((each) => each.guildId === guildId).length;
-    return count === 0
-      ? []
-      : [
-          md`Representatives of ${countedWords(count, "super validator")} get reminders: \`/voters list\` shows them.`,
-        ];
+    const lines: Markdown[] = [];
+    const channels = own.filter((each) => hasTopic(each, definition, "calendar"));
+    if (channels.length > 0) {
+      const mentions = join(
+        channels.map(({ channelId }) => channelMention(channelId)),
+        ", ",
+      );
+      lines.push(md`🗓️ Calendar: open vote requests appear as server events (set in ${mentions}).`);
+    }
+    if (count > 0)
+      lines.push(
+        md`Representatives of ${countedWords(count, "super validator")} get reminders: \`/voters list\` shows them.`,
+      );
+    return lines;
   },
 
   async lastRead(state) {
