@@ -57,7 +57,7 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
-  "A group such as “All super validators” is a subscription of ",
+  "“All super validators” can't be combined with other validato",
   "<#…> already has that subscription. Edit or remove it instea",
   "<#…> already has … subscriptions to …, which is the maximum ",
   "<#…> requires a tag on each post but has no tags. Add one in",

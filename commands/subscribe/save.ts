@@ -109,8 +109,7 @@ async function attempt(
   const health = { ...(await subscriptions.health(channel.id)), paused: false };
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
-    replaced: existing,
-    madeFrom: { key, version: existing },
+    replaces: { key, version: existing },
     more: [subscriptions.healthWrite(channel.id, health)],
     async checkRoom() {
       const other = existing && subject !== existing.subject && (await subscriptions.get(subscription));

@@ -3,7 +3,7 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { answersOf, type FormField } from "../../src/discord/forms.js";
 import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
-import { capitalized } from "../../src/text/plain.js";
+import { capitalized, clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 const SUBJECTS = "subjects";
@@ -14,17 +14,19 @@ const MAX_SUBJECTS = 25;
 /** Maximum length of the names in one dialog (Discord: 4,000 characters). It is enough for ids, too. */
 const MAX_TEXT = 4_000;
 
-/** Returns the field for the names of subjects, if the feed has subjects that people name. */
+/** Returns the field for the names of subjects. Empty if people do not name the feed's subjects, or the names are too long. */
 export function subjectField(feed: FeedDefinition, value: string): FormField[] {
   const option = feed.subject?.option;
-  // A name that was cut would be another one.
   if (!option || value.length > MAX_TEXT) return [];
   const label = `${capitalized(option.name)}s`;
   const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})${option.kinds.includes("group") ? ", or: all super validators" : ""}`;
   return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
 }
 
-/** Returns a subject as a person would type it: the names of its members, or their ids if others have the same names. */
+/**
+ * Returns a subject as a person would type it: the names of its members. A member whose name is not unique, or cannot be typed, has
+ * its id instead.
+ */
 export async function typedNames(
   { subject }: FeedDefinition,
   id: string,
@@ -35,7 +37,8 @@ export async function typedNames(
   const names = (subject.group?.members(id) ?? [id]).map(async (each) => {
     const name = await subject.nameOf(each, services);
     const isUnique = services.directory.named(option.kinds, name).length === 1;
-    return isUnique && !SEPARATOR.test(name) ? name : each;
+    const isPlain = clean(name) === name && !SEPARATOR.test(name);
+    return isUnique && isPlain ? name : each;
   });
   return (await Promise.all(names)).join(", ");
 }
@@ -70,8 +73,6 @@ export async function subjectsIn(
   }
   const isGroup = ids.length > 1 && ids.some((id) => services.directory.entry("group", id));
   if (isGroup)
-    throw new PersonError(
-      "A group such as “All super validators” is a subscription of its own. Type it alone.",
-    );
+    throw new PersonError("“All super validators” can't be combined with other validators. Type it alone.");
   return ids.length > 1 && subject?.group ? [subject.group.of(ids)] : ids;
 }

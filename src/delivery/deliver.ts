@@ -306,7 +306,7 @@ export function createDeliver(context: DeliverContext) {
       sending = true;
       const usualLoudness =
         feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
-      const loudness = rendered.isOver ? "normal" : usualLoudness;
+      const loudness = rendered.isOver && usualLoudness === "ping" ? "normal" : usualLoudness;
       const message = { rendered, known: knownAnnouncement, loudness, roleIds };
       const sentMessage = await sender.send(id, currentDelivery, subscription, message, deadline);
       const isOver = rendered.isOver === true;

@@ -42,7 +42,8 @@ export interface Subscriptions {
   /** Returns an expectation that fails a commit if the stored subscription, or its absence, has changed. */
   expectation(key: SubscriptionKey): Promise<Write>;
   /**
-   * Returns that expectation, or `undefined` if the subscription was removed. It prevents recording a delivery for a subscription that the janitor has just removed.
+   * Returns that expectation, or `undefined` if the subscription was removed. It prevents recording a delivery
+   * for a subscription that the janitor has just removed.
    */
   unchanged(key: SubscriptionKey): Promise<Write | undefined>;
   /** Returns the health of channels, by channel id. */

@@ -51,16 +51,21 @@ function connectionCode(error: unknown): string | undefined {
   return CONNECTION_CODES.has(code) ? code : connectionCode(error.cause);
 }
 
-/** True if Discord answered with an error of its own (5xx), asked to wait, or did not answer in time. */
+/** Message of the error for a request that timed out while it was queued (@sapphire/async-queue in @discordjs/rest). */
+const TIMED_OUT_IN_QUEUE = "Request aborted manually";
+
+/** True if @discordjs/rest did not send a request, because Discord asked to wait. */
+export const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
+  error instanceof Error && /RateLimit/.test(error.name);
+
+/** True if Discord failed (5xx), limited the request (429), or did not answer in time. */
 function isOutage(error: unknown): boolean {
   if (error instanceof HTTPError || error instanceof DiscordAPIError)
     return error.status >= 500 || error.status === 429;
-  // The queue of @discordjs/rest has an error of its own for a request whose time was over before its turn.
-  return (
-    error instanceof Error && (/^(AbortError|RateLimitError)/.test(error.name) || error.message === ABORTED)
-  );
+  const isTimeout =
+    error instanceof Error && (error.name === "AbortError" || error.message === TIMED_OUT_IN_QUEUE);
+  return isTimeout || isRateLimit(error);
 }
-const ABORTED = "Request aborted manually";
 
 /** Returns the kind of an error, for the metrics. */
 export function kindOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { LabelBuilder, ModalBuilder } from "@discordjs/builders";
 import { type ChannelType, ComponentType, type ModalSubmitInteraction, TextInputStyle } from "discord.js";
-import { cut } from "../text/plain.js";
+import { clean, cut } from "../text/plain.js";
 import { digest } from "../util/digest.js";
 import { LIMITS } from "./limits.js";
 
@@ -124,7 +124,7 @@ export function modalOf(customId: string, { title, fields, isEdit }: Form) {
   };
   return new ModalBuilder()
     .setCustomId(customId)
-    .setTitle(cut(title, LIMITS.modalTitle))
+    .setTitle(cut(clean(title), LIMITS.modalTitle))
     .addLabelComponents(...fields.slice(0, LIMITS.modalFields).map((field) => labelOf(named(field))))
     .toJSON();
 }

@@ -1,5 +1,5 @@
 import { DiscordAPIError } from "discord.js";
-import { DISCORD } from "./errors.js";
+import { DISCORD, isRateLimit } from "./errors.js";
 
 /** Kind of a failed request to a channel. */
 export type PostProblem =
@@ -43,9 +43,6 @@ export function problemOf(error: unknown): PostProblem {
       return "permanent";
   }
 }
-
-const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
-  error instanceof Error && /RateLimit/.test(error.name);
 
 /** Returns the wait that Discord asks for, in ms. */
 export function retryAfterOf(error: unknown): number | undefined {

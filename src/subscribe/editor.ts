@@ -41,10 +41,11 @@ export async function findSubscriptions(
 export class SubscriptionChanged extends Error {}
 
 interface Save {
-  /** The subscription that it replaces. */
-  readonly replaced?: Subscription | undefined;
-  /** The stored version from which it was made, `undefined` for a new one. Missing if any version may be overwritten. */
-  readonly madeFrom?: { readonly key: SubscriptionKey; readonly version: Subscription | undefined };
+  /**
+   * The version that it replaces, `undefined` for a new subscription. It must still be the stored one. Missing if any version may
+   * be overwritten.
+   */
+  readonly replaces?: { readonly key: SubscriptionKey; readonly version: Subscription | undefined };
   /** Other writes for the same commit. */
   readonly more?: readonly Write[];
   /**
@@ -57,20 +58,20 @@ interface Save {
 /**
  * Saves a subscription. Checking its owner's limits and writing it are one commit.
  * @throws {PersonError}
- * @throws {SubscriptionChanged} if it was made from a version that is not stored any more
+ * @throws {SubscriptionChanged} if the version that it replaces is not stored any more
  */
 export const saveSubscription = (
   { state, subscriptions }: NetworkState,
   subscription: Subscription,
-  { replaced, madeFrom, more = [], checkRoom }: Save,
+  { replaces, more = [], checkRoom }: Save,
 ): Promise<void> =>
   commitWithin(state, ownerOf(subscription), async () => {
-    const writes = [...subscriptions.writes(subscription, replaced), ...more];
-    if (madeFrom) {
-      writes.unshift(await subscriptions.expectation(madeFrom.key));
-      // Read after the expectation, so that a commit that keeps it has changed this version.
-      if (!isDeepStrictEqual(await subscriptions.get(madeFrom.key), madeFrom.version))
-        throw new SubscriptionChanged();
+    const writes = [...subscriptions.writes(subscription, replaces?.version), ...more];
+    if (replaces) {
+      // The expectation comes first: if somebody changes the subscription after the comparison, the commit fails.
+      writes.unshift(await subscriptions.expectation(replaces.key));
+      const current = await subscriptions.get(replaces.key);
+      if (!isDeepStrictEqual(current, replaces.version)) throw new SubscriptionChanged();
     }
     await checkRoom();
     return writes;

@@ -90,9 +90,10 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
     ),
   );
   if (!pages?.complete || pages.problem) return undefined;
-  const rows = pages.data.filter(({ validator }) => validator !== null);
-  const reports = rows.map(({ lastActiveAt }) => pastTime(lastActiveAt, pages.fetchedAt) ?? 0);
-  const newestReport = reports.reduce((latest, at) => Math.max(latest, at), 0);
+  const rows = pages.data
+    .filter(({ validator }) => validator !== null)
+    .map((row) => ({ ...row, lastActiveAt: pastTime(row.lastActiveAt, pages.fetchedAt) }));
+  const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
   const intervalOf = await readIntervals(state);
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
   const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
@@ -103,11 +104,8 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
     // Assume at least the usual interval. A shorter one is a guess until reports confirm it, and a digest can
     // wait.
     standingOf: ({ validator, lastActiveAt }) =>
-      judgeReports(
-        pastTime(lastActiveAt, pages.fetchedAt),
-        Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS),
-        newestReport,
-      ).standing,
+      judgeReports(lastActiveAt, Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS), newestReport)
+        .standing,
   };
 }
 

@@ -60,7 +60,9 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
       (page) => explorer.validators(page),
       () => false,
     );
-    return { unknown: await unknownAmong(data), complete: problem === undefined };
+    const known = await knownParties.list();
+    const unknown = data.filter(({ validator }) => validator !== null && !known.has(validator));
+    return { unknown, complete: problem === undefined };
   };
 
   const noteWrites = (rows: readonly ValidatorSummary[]): Write[] =>
@@ -85,10 +87,8 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
     if (mayBeMore && isWhole) {
       const { unknown: others, complete } = await readAllUnknown();
       if (!complete) return "partial";
-      joined = [
-        ...joined,
-        ...others.filter(({ validator }) => rows.every((row) => row.validator !== validator)),
-      ];
+      const listed = new Set(rows.map(({ validator }) => validator));
+      joined = [...joined, ...others.filter(({ validator }) => !listed.has(validator))];
     }
     yield {
       events: joined.length > 0 ? [{ validators: joined }] : [],
@@ -101,8 +101,8 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
     if (!isWhole) {
       const { unknown: older, complete } = await readAllUnknown();
       for (let from = 0; from < older.length; from += WRITES_AT_ONCE)
-        yield { events: [], writes: noteWrites(older.slice(from, from + WRITES_AT_ONCE)) };
-      if (complete) yield { events: [], writes: [readTimes.put(WHOLE, { completeAt: now() })] };
+        yield { writes: noteWrites(older.slice(from, from + WRITES_AT_ONCE)) };
+      if (complete) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
     }
     return "done";
   };
