@@ -1,4 +1,4 @@
-import { type APIModalInteractionResponseCallbackComponent, ComponentType } from "discord.js";
+import { ComponentType } from "discord.js";
 import { createButtons } from "../commands/index.js";
 import { overview } from "../commands/setup/overview.js";
 import { listSubscriptions } from "../commands/subscribe/list.js";
@@ -15,15 +15,22 @@ import type { Network } from "../src/networks/network.js";
 import type { ScreenAddress } from "../src/screens/addresses.js";
 import { openScreen } from "../src/screens/index.js";
 
+/** A person who presses a button in a channel. */
+export interface Presser {
+  readonly userId: string;
+  readonly channelId: string;
+  readonly guildId?: string;
+}
+
 /** Values that a person gives in a dialog, by field. Other fields stay as they are. */
 export type Typed = Readonly<Record<string, string | readonly string[]>>;
 
 /** The parts of one network that people use. */
 export interface Front {
   /** Presses a button by its name in custom ids. */
-  press(wire: string, parameters: object, click: Click): Promise<MessagePayload>;
+  press(wire: string, parameters: object, by: Presser): Promise<MessagePayload>;
   /** Opens the dialog of a button, and returns the function that submits it. */
-  dialog(wire: string, parameters: object, click: Click): Promise<(typed: Typed) => Promise<MessagePayload>>;
+  dialog(wire: string, parameters: object, by: Presser): Promise<(typed: Typed) => Promise<MessagePayload>>;
   /** Opens a screen, and returns its embeds as JSON text. */
   open(to: ScreenAddress): Promise<string>;
   /** Returns a page of `/subscribe list`, `/setup` of a server, and `/watch list` of a person, as JSON text. */
@@ -52,7 +59,22 @@ function filled({ component }: DialogLabel, typed: Typed) {
 const definitions = feeds.map(({ definition }) => definition);
 
 /** Creates the front of a network: the real buttons, dialogs, lists and screens, without Discord's gateway. */
-export function createFront(network: Network): Front {
+export function createFront(network: Network, botId: string): Front {
+  /** Returns the parts of a click that buttons and dialogs use. @param components the fields of a submitted dialog */
+  const clickOf = ({ userId, channelId, guildId }: Presser, components?: readonly object[]): Click => {
+    const click = {
+      channelId,
+      guildId,
+      user: { id: userId },
+      client: { user: { id: botId } },
+      member: null,
+      memberPermissions: { has: () => true },
+      isModalSubmit: () => components !== undefined,
+      isStringSelectMenu: () => false,
+      components,
+    };
+    return click as unknown as Click;
+  };
   const handlers = new Map(createButtons(feeds).map((each) => [each.button.wire, each]));
   const handlerOf = (wire: string) => {
     const handler = handlers.get(wire);
@@ -62,18 +84,16 @@ export function createFront(network: Network): Front {
   const textOf = ({ embeds, content }: MessagePayload) => `${content ?? ""} ${JSON.stringify(embeds)}`;
 
   return {
-    press: (wire, parameters, click) => handlerOf(wire).handle(parameters, click, network),
+    press: (wire, parameters, by) => handlerOf(wire).handle(parameters, clickOf(by), network),
 
-    async dialog(wire, parameters, click) {
+    async dialog(wire, parameters, by) {
       const { form, handle } = handlerOf(wire);
       if (!form) throw new RangeError(`The button ${wire} opens no dialog`);
-      const dialog = modalOf(wire, await form(parameters, click, network));
-      const labels =
-        dialog.components as readonly APIModalInteractionResponseCallbackComponent[] as readonly DialogLabel[];
+      const dialog = modalOf(wire, await form(parameters, clickOf(by), network));
+      const labels = dialog.components as readonly DialogLabel[];
       return (typed) => {
-        const components = labels.map((label) => filled(label, typed));
-        const submitted = { ...click, isModalSubmit: () => true, components } as unknown as Click;
-        return handle(parameters, submitted, network);
+        const fields = labels.map((label) => filled(label, typed));
+        return handle(parameters, clickOf(by, fields), network);
       };
     },
 

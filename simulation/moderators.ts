@@ -1,9 +1,8 @@
 import type { Ledger } from "../sandbox/explorer/ledger.js";
-import type { Click } from "../src/discord/clicks.js";
 import { MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { Community } from "./community.js";
-import type { Front, Typed } from "./front.js";
+import type { Front, Presser, Typed } from "./front.js";
 import type { DialogMoment } from "./history/dialogs.js";
 import type { MemoryStore } from "./store.js";
 
@@ -17,11 +16,14 @@ interface ModeratorsDeps {
   readonly community: Community;
   readonly store: MemoryStore;
   readonly prefix: string;
-  readonly botId: string;
   readonly front: () => Front | undefined;
   readonly onWrong: (line: string) => void;
 }
 
+/** The change that two moderators want. */
+type Wanted = Pick<DialogMoment, "members" | "afterMs" | "order">;
+
+/** Result of a change: it was made, it was refused because the group had changed, or it is not known. */
 type Outcome = "kept" | "gone" | "unsure";
 
 /** A stored group, with its members' numbers. */
@@ -37,23 +39,13 @@ interface Group {
  * be stored, once.
  */
 export function createModerators(deps: ModeratorsDeps) {
-  const { clock, ledger, community, store, prefix, botId, onWrong } = deps;
+  const { clock, ledger, community, store, prefix, onWrong } = deps;
   const { channelId, roleId, watches } = community.group;
   const numberOf = new Map(
     ledger.validators.map(({ party }) => [party.id, Number(/\d+$/.exec(party.name ?? "")?.[0])]),
   );
-  const clickOf = (userId: string) =>
-    ({
-      channelId,
-      guildId: community.guildId,
-      user: { id: userId },
-      client: { user: { id: botId } },
-      member: null,
-      memberPermissions: { has: () => true },
-      isModalSubmit: () => false,
-      isStringSelectMenu: () => false,
-    }) as unknown as Click;
-  const [olga, mo] = [clickOf(community.ownerId), clickOf(community.moderatorId)];
+  const inChannel = (userId: string): Presser => ({ userId, channelId, guildId: community.guildId });
+  const [olga, mo] = [inChannel(community.ownerId), inChannel(community.moderatorId)];
 
   const stored = (): Group[] =>
     store
@@ -161,20 +153,19 @@ export function createModerators(deps: ModeratorsDeps) {
     const members = [...new Set(moment.members.map((each) => each % community.watchedCount))];
     const wanted = { ...moment, members };
     const [group] = stored();
-    const work = !group
-      ? add(front, wanted)
-      : moment.isRemoval
-        ? remove(front, group)
-        : change(front, group, wanted);
+    const begin = () => {
+      if (!group) return { deed: "added", work: add(front, wanted) };
+      if (moment.isRemoval) return { deed: "removed", work: remove(front, group) };
+      return { deed: `changed (${moment.order})`, work: change(front, group, wanted) };
+    };
+    const { deed, work } = begin();
     // A dialog that does not open changes nothing.
     const dead = clock.delay(3 * ANSWER_MS).then(() => undefined);
     const wrong = await Promise.race([work.catch(() => undefined), dead]);
-    const doing = `${group ? (moment.isRemoval ? "removed" : `changed (${moment.order})`) : "added"} at ${new Date(startedAt).toISOString()}`;
-    const about = `A group ${doing}, wanted ${typedNames(members)} after ${typedAfter(moment.afterMs)}`;
+    const time = new Date(startedAt).toISOString();
+    const about = `A group ${deed} at ${time}, wanted ${typedNames(members)} after ${typedAfter(moment.afterMs)}`;
     if (wrong !== undefined) onWrong(`${about}: ${wrong}, before ${JSON.stringify(group)}`);
     if (stored().length > 1) onWrong(`${about}: doubled`);
     noteMembers(startedAt);
   };
 }
-
-type Wanted = Pick<DialogMoment, "members" | "afterMs" | "order">;

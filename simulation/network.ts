@@ -3,12 +3,11 @@ import type { World } from "../sandbox/discord/world.js";
 import { upgradeMotion, upgradeSetting } from "../sandbox/explorer/actions.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
-import type { Click } from "../src/discord/clicks.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
 import type { SimulatedExplorer } from "./explorer.js";
-import type { Front } from "./front.js";
+import type { Front, Presser } from "./front.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
 import { createModerators } from "./moderators.js";
@@ -124,24 +123,17 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, says, isSure: false };
     answers.push(said);
     const userId = channelId === community.directId ? community.personId : community.ownerId;
-    // The parts of a click that an alert's button uses.
-    const click = {
-      channelId,
-      user: { id: userId },
-      member: null,
-      memberPermissions: { has: () => true },
-    } as unknown as Click;
+    const by: Presser = { userId, channelId };
     const to = { id, since, on: "card" };
-    const press = (answer: Look["says"], by: Click) =>
+    const press = (answer: Look["says"], who: Presser) =>
       answer === "acknowledge"
-        ? front.press("ack", to, by)
-        : front.press("snooze", { ...to, for: answer }, by);
+        ? front.press("ack", to, who)
+        : front.press("snooze", { ...to, for: answer }, who);
     if (isTogether && channelId !== community.directId) {
       // Another person presses the other button at the same moment. What both are told must be kept.
       const other: Look["says"] = says === "acknowledge" ? "8h" : "acknowledge";
-      const otherClick = { ...click, user: { id: community.personId } } as unknown as Click;
       answers.push({ ...said, says: other });
-      Promise.all([press(says, click), press(other, otherClick)]).then(
+      Promise.all([press(says, by), press(other, { ...by, userId: community.personId })]).then(
         async () => {
           const kept = await store.get(`${prefix}responses`, `${channelId}/${alert.subject}`);
           if (![userId, community.personId].every((each) => kept?.includes(`"by":"${each}"`)))
@@ -151,7 +143,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       );
       return;
     }
-    press(says, click).then(
+    press(says, by).then(
       () => {
         said.isSure = true;
       },
@@ -165,7 +157,6 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     community,
     store,
     prefix,
-    botId: discord.bot.id,
     front: deps.front,
     onWrong: (line) => wrong.push(line),
   });

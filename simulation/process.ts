@@ -196,6 +196,6 @@ export function startProcess(
       ...built.map(({ background }) => background),
     ]);
     compete(client as unknown as RedisClient, root, work, log);
-    return built.map(({ network }) => createFront(network));
+    return built.map(({ network }) => createFront(network, surroundings.discord.bot.id));
   });
 }

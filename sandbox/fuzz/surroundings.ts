@@ -34,12 +34,13 @@ export function importHostileState(env: Record<string, string>, random: Random):
   for (const documents of Object.values(state.collections))
     for (const [id, document] of Object.entries(documents))
       if (random.chance(SPOILT_SHARE)) documents[id] = spoilt(document, random);
-  // What another version of Node may not know costs only itself.
+  // A digest with a time zone that this version of Node does not know must cost only itself.
   for (const [id, document] of Object.entries(state.collections.subscriptions ?? {}))
     if (id.startsWith("digest/")) {
-      const other = `digest/${id.slice("digest/".length, -1)}0`;
-      const settings = { ...(document as object), zone: "Mars/Phobos", at: random.pick(["09:00", "99:99"]) };
-      Object.assign(state.collections.subscriptions ?? {}, { [other]: settings });
+      const channelId = `${id.slice("digest/".length, -1)}0`;
+      const at = random.pick(["09:00", "99:99"]);
+      const settings = { ...(document as object), channelId, zone: "Mars/Phobos", at };
+      Object.assign(state.collections.subscriptions ?? {}, { [`digest/${channelId}`]: settings });
     }
   const file = join(env.DATA_DIR ?? "", "hostile.json");
   const text = JSON.stringify(state);
@@ -113,7 +114,7 @@ export function failRegistration({ trap }: SandboxDiscord, random: Random): numb
   return times;
 }
 
-/** Paths of Discord that fail. Answers to interactions work, because every one of them is expected. */
+/** Paths of Discord that fail. Answers to interactions never do, because each interaction must be answered. */
 const PATHS = /^\/(channels|users|guilds)\//;
 const ERRORS = [
   new DiscordError(500, 0, "Internal Server Error"),
@@ -123,7 +124,7 @@ const ERRORS = [
   "reset",
 ] as const;
 
-/** Creates the function that makes some of Discord's next answers fail, and sometimes drops the connection to the gateway. */
+/** Returns a function that makes some of Discord's next answers fail, and sometimes drops the connection to the gateway. */
 export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: Random): () => void {
   return () => {
     if (random.chance(0.1)) gateway.drop();

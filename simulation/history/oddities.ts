@@ -3,8 +3,7 @@ import { HOUR } from "../../src/util/units.js";
 import { drawFaults, drawWindows, type FaultWindow, type Span, type Window, windowAt } from "./windows.js";
 
 /**
- * What an explorer may say of a validator that is not so: it is missing from the list, or its last report is missing or in the
- * future.
+ * Wrong answers of an explorer about a validator: it is missing from the list, or its last report is missing or in the future.
  */
 const ODDITIES = ["unlisted", "unknown", "future"] as const;
 export type Oddity = (typeof ODDITIES)[number];

@@ -70,7 +70,7 @@ export interface Case {
   readonly casts: readonly Cast[];
   readonly calendar: readonly CalendarPage[];
   readonly visits: readonly Visit[];
-  /** What people were told of their changes although it was not so. */
+  /** Differences between the answers to changes and the stored state, one line each. */
   readonly wrong: readonly string[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
   /** Names of the super validators. */

@@ -36,6 +36,10 @@ const isNear = (a: number, b: number): boolean => Math.abs(a / b - 1) < 0.001;
 const isPast = ({ when, value }: PriceWatch, usd: number, percent: number): boolean =>
   when === "above" ? usd >= value * (1 + percent / 100) : usd <= value * (1 - percent / 100);
 
+/** True if a price is past a limit. At exactly the limit it is not. */
+const isBeyond = ({ when, value }: PriceWatch, usd: number): boolean =>
+  when === "above" ? usd > value : usd < value;
+
 /** Returns consecutive runs of steps that meet a condition. */
 function runsOf(
   steps: readonly PriceStep[],
@@ -85,11 +89,7 @@ export const judgePrices: Judge = function* ({ history, community }, evidence) {
     const holdsFor = (step: PriceStep, more: number) =>
       when === "moves" ? moves(step).least >= value + more : isPast(watch, step.usd, more);
     const mayHold = (step: PriceStep) =>
-      when === "moves"
-        ? moves(step).most >= value - 0.05
-        : when === "above"
-          ? step.usd > value
-          : step.usd < value;
+      when === "moves" ? moves(step).most >= value - 0.05 : isBeyond(watch, step.usd);
     const mayBeBack = (step: PriceStep) =>
       when === "moves"
         ? moves(step).least <= Math.max(value - BACK, value / 2) + 0.05

@@ -3,13 +3,13 @@ import { type Case, type Evidence, iso, type Visit } from "../evidence.js";
 
 /** Maximum age of what is shown while the explorer answers, in ms: of a screen, of a list, and of suggestions. */
 export const AGES = { screen: 12 * MINUTE, list: 25 * MINUTE, choices: 45 * MINUTE } as const;
+const LISTS: ReadonlySet<Visit["screen"]> = new Set(["subscriptions", "watches", "setup"]);
+
 /** Returns the maximum age of what a visit shows, in ms. */
-export const ageOf = ({ screen }: Visit): number =>
-  screen.endsWith(" choices")
-    ? AGES.choices
-    : ["subscriptions", "watches", "setup"].includes(screen)
-      ? AGES.list
-      : AGES.screen;
+export function ageOf({ screen }: Visit): number {
+  if (screen.endsWith(" choices")) return AGES.choices;
+  return LISTS.has(screen) ? AGES.list : AGES.screen;
+}
 
 /** Names a screen and its time. */
 export const whereOf = ({ screen, from }: Visit): string => `on ${screen} at ${iso(from)}`;
