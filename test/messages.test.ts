@@ -76,6 +76,7 @@ const NOT_SHOWN: readonly string[] = [
   "Only people who can manage the server can respond to this al",
   "Only people with the pinged role, or who can manage the serv",
   "Pick a channel, and try again.",
+  "Several things have that name. Paste a full id instead.",
   "Several things have that name. Pick one of the suggestions a",
   "That channel isn't in this server. Pick one that is.",
   "That doesn't look like an id. Copy all of it, and try again.",

@@ -65,7 +65,7 @@ export async function subjectsIn(
     throw new PersonError(`That's ${names.length} names. The maximum is ${MAX_SUBJECTS}.`);
   const ids: string[] = [];
   for (const typedName of names) {
-    const id = await readThing(typedName, kinds, services).catch((error: unknown) => {
+    const id = await readThing(typedName, kinds, services, false).catch((error: unknown) => {
       if (error instanceof PersonError) throw new PersonError(`“${typedName}”: ${error.message}`);
       throw error;
     });

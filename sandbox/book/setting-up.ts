@@ -61,7 +61,13 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/voters list", {}, olga);
   await ask("/voters remove", { sv: voter }, olga);
 
+  const scheduling = world.addRole(guild, "Scheduling", PERMISSION.createEvents).id;
+  const ownRoles = guild.members.get(world.bot.id) ?? [];
+  guild.members.set(world.bot.id, [...ownRoles, scheduling]);
+  await driver.ask(here, "/subscribe edit", { channel: channels.governance.id, calendar: true });
   const setup = await ask("/setup", {}, olga);
+  await driver.ask(here, "/subscribe edit", { channel: channels.governance.id, calendar: false });
+  guild.members.set(world.bot.id, ownRoles);
   const adding = async (feed: string) => {
     const menu = driver.components(setup).find(({ placeholder }) => placeholder === "Add…");
     const choice = menu?.options?.find(({ label }) => label === feed)?.value ?? "";

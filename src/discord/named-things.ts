@@ -12,12 +12,14 @@ export interface NameServices {
 
 /**
  * Returns the id for a person's input: an autocomplete choice, an id, or a name that matches exactly one thing.
+ * @param hasSuggestions false for a dialog, which does not complete what people type
  * @throws {PersonError} if the name matches no thing, or several
  */
 export async function readThing(
   typed: string,
   kinds: readonly Kind[],
   { directory, links }: NameServices,
+  hasSuggestions = true,
 ): Promise<string> {
   const id = readId((await links.readChoice(typed)) ?? typed);
   if (isWholeId(id)) return id;
@@ -26,11 +28,17 @@ export async function readThing(
   const namedMatches = directory.named(kinds, id);
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : directory.search(kinds, id, 2);
   if (only && others.length === 0) return only.entry.id;
-  if (only) throw new PersonError(`Several things have that name. Pick one of the suggestions as you type.`);
+  if (only)
+    throw new PersonError(
+      hasSuggestions
+        ? "Several things have that name. Pick one of the suggestions as you type."
+        : "Several things have that name. Paste a full id instead.",
+    );
+  const remedy = hasSuggestions ? "Pick one of the suggestions as you type" : "Check the spelling";
   throw new PersonError(
     directory.readAt(kind) === undefined
       ? `Names are still loading. Try again in a minute, or paste the full id of the ${kindName}.`
-      : `Can't find a ${kindName} with that name. Pick one of the suggestions as you type, or paste its full id.`,
+      : `Can't find a ${kindName} with that name. ${remedy}, or paste its full id.`,
     "missing",
   );
 }

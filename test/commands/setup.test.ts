@@ -95,7 +95,9 @@ describe("/setup", () => {
       "I need **Embed Links**",
     );
     const unknown = await add(overview, "Validator", { subjects: "Nobody at all" });
-    expect(unknown.content).toMatch(/“Nobody at all”: Can't find a validator/);
+    expect(unknown.content).toMatch(
+      /“Nobody at all”: Can't find a validator .* Check the spelling, or paste its full id/,
+    );
     const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
     expect((await add(overview, "Validator", { subjects: many })).content).toContain("The maximum is 25.");
     expect((await add(overview, "Price", { value: "cheap" })).content).toContain("Type a price in USD");
