@@ -96,9 +96,12 @@ export const MAX_SILENCE_MS = 24 * HOUR;
 /** Tolerance for a report that comes late, in ms. */
 const marginOf = (intervalMs: number): number => Math.max(3 * MINUTE, 0.15 * intervalMs);
 
-/** Returns the time after which a validator counts as silent, in ms: two missed reports and a margin. 65 min → 2 h 20 min. */
+/**
+ * Returns the time after which a validator counts as silent, in ms: two missed reports and a margin. 65 min → 2 h 20 min.
+ * It is a whole number, because the times in buttons are.
+ */
 export const silentAfter = (intervalMs: number): number =>
-  Math.max(MIN_SILENCE_MS, 2 * intervalMs + marginOf(intervalMs));
+  Math.max(MIN_SILENCE_MS, Math.round(2 * intervalMs + marginOf(intervalMs)));
 
 /** Returns the time without a report from any validator after which the rhythm must have changed, in ms. */
 export const stoppedAfter = (intervalMs: number): number =>
