@@ -83,6 +83,9 @@ export function createPlay(
     return [driver.type(owner, command, command.endsWith("list") ? {} : { channel: channels.governance.id })];
   };
 
+  const communityMoves = createCommunity(discord, ledger, random, somebody);
+  const inCommunity: Move = () => random.pick(communityMoves)();
+
   const moves = [
     ask,
     ask,
@@ -96,7 +99,10 @@ export function createPlay(
     forge,
     complete,
     subscribe,
-    ...createCommunity(discord, ledger, random, somebody),
+    inCommunity,
+    inCommunity,
+    inCommunity,
+    inCommunity,
   ];
   return {
     move: () => random.pick(moves)(),
