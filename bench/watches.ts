@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import type { BotProcess } from "../sandbox/bot-process.js";
 import type { User } from "../sandbox/discord/world.js";
 import { makeStack } from "../sandbox/stack.js";
 import { type Subscription, subscriptionDocuments, subscriptionId } from "../src/delivery/collections.js";
@@ -23,19 +23,24 @@ const VALIDATORS = 300;
 /** Number of validators that go silent together. */
 const SILENT = 100;
 
-/** Returns a free port. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
-}
+/** Preloaded into the bot: reports blocks of the event loop, without the time in which another process had the CPU. */
+export const WATCHED = {
+  NODE_OPTIONS: `--import ${new URL("../sandbox/watch-blocks.mjs", import.meta.url).href}`,
+  BLOCKS_FROM_MS: "10",
+};
 
-/** Returns the longest turn of the bot's event loop since the last call, in ms. */
-async function longestBlock(port: number): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return 1_000 * Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1]);
+/** Returns a function that returns the longest block of the bot's event loop since its last call, in ms (0: below 10). */
+export function watchBlocks({ child }: BotProcess): () => number {
+  let longestMs = 0;
+  child.on("message", (message) => {
+    if (typeof message === "object" && message !== null && "blockedMs" in message)
+      longestMs = Math.max(longestMs, Number(message.blockedMs));
+  });
+  return () => {
+    const sinceLast = longestMs;
+    longestMs = 0;
+    return sinceLast;
+  };
 }
 
 const watchOf = (channelId: string, user: User, subject: string): Subscription => ({
@@ -51,14 +56,13 @@ const watchOf = (channelId: string, user: User, subject: string): Subscription =
 });
 
 async function measure(people: number, watchesEach: number) {
-  const port = await freePort();
   const place = await makeStack({
     explorer: { lively: false, size: { validators: VALIDATORS, parties: VALIDATORS + 50, voteRequests: 3 } },
     env: () => ({
       WATCH_POLL_SECONDS: "1",
       EXPLORER_REQUESTS_PER_MINUTE: "6000",
-      HTTP_PORT: String(port),
       NODE_ENV: "production",
+      ...WATCHED,
     }),
   });
   const { discord, explorer, dataDir } = place;
@@ -89,10 +93,11 @@ async function measure(people: number, watchesEach: number) {
   );
   report(0);
   await place.start();
+  const longestBlock = watchBlocks(place.bot());
   await new Promise((resolve) => setTimeout(resolve, 8_000));
-  await longestBlock(port);
+  longestBlock();
   await new Promise((resolve) => setTimeout(resolve, 8_000));
-  const idleMs = await longestBlock(port);
+  const idleMs = longestBlock();
   const somebody = () => ({
     user: channels[Math.floor(Math.random() * people)]?.user ?? discord.people.ana,
     channel: discord.channels.general,
@@ -100,7 +105,7 @@ async function measure(people: number, watchesEach: number) {
   const calm = { discord, bot: place.bot(), somebody };
   const idlePrice = percentile(await inOpenLoop(calm, 20, 5_000, typed(discord, "/price")), 0.99);
   await Promise.all(Array.from({ length: 50 }, () => discord.driver.ask(somebody(), "/watch list")));
-  const listMs = await longestBlock(port);
+  const listMs = longestBlock();
   const memoryBefore = memoryOf(place.bot());
   place.pass(3 * HOUR);
   report(SILENT);
@@ -118,13 +123,13 @@ async function measure(people: number, watchesEach: number) {
     await work;
   };
   await beside(discord.world.until(() => told() === people, "every alert", 10 * MINUTE));
-  const alertMs = await longestBlock(port);
+  const alertMs = longestBlock();
   discord.requests.length = 0;
   place.pass(10 * MINUTE);
   report(0);
   const edits = () => discord.requests.filter(({ method }) => method === "PATCH").length;
   await beside(discord.world.until(() => edits() >= people, "every edit", 10 * MINUTE));
-  const editMs = await longestBlock(port);
+  const editMs = longestBlock();
   const memoryMb = memoryOf(place.bot());
   await place.close();
   const priceRatio = percentile(answers, 0.99) / idlePrice;
@@ -133,10 +138,9 @@ async function measure(people: number, watchesEach: number) {
 
 /** Measures lists of subscriptions while there are this many. */
 async function measureLists(subscriptions: number) {
-  const port = await freePort();
   const place = await makeStack({
     explorer: { lively: false, size: { validators: 45, parties: 120, voteRequests: 3 } },
-    env: () => ({ HTTP_PORT: String(port), NODE_ENV: "production", EXPLORER_REQUESTS_PER_MINUTE: "6000" }),
+    env: () => ({ NODE_ENV: "production", EXPLORER_REQUESTS_PER_MINUTE: "6000", ...WATCHED }),
   });
   const { discord, dataDir } = place;
   const { world, guild, people, channels } = discord;
@@ -163,17 +167,18 @@ async function measureLists(subscriptions: number) {
     ),
   );
   await place.start();
+  const longestBlock = watchBlocks(place.bot());
   await new Promise((resolve) => setTimeout(resolve, 8_000));
   const somebody = () => ({ user: people.owner, channel: channels.general });
   const subject = { discord, bot: place.bot(), somebody };
   const idlePrice = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);
-  await longestBlock(port);
+  longestBlock();
   const lists = Promise.all(
     Array.from({ length: 50 }, () => discord.driver.ask(somebody(), "/subscribe list")),
   );
   const price = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);
   await lists;
-  const listMs = await longestBlock(port);
+  const listMs = longestBlock();
   await place.close();
   return { listMs, priceRatio: price / idlePrice };
 }

@@ -108,6 +108,7 @@ export function startProcess(
     },
     collections: () => touch(() => store.collections()),
     commit: (writes) => touch(() => store.commit(writes), 4, isNews(writes) ? "news" : "any"),
+    changes: store.changes,
     close: async () => {},
   };
   return clock.runAs(process, () => {

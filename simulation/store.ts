@@ -1,3 +1,4 @@
+import { createChangeLog } from "../src/storage/change-log.js";
 import { StateError, type Store, type Write } from "../src/storage/store.js";
 
 /** In-memory store shared by all processes. It only keeps committed data. */
@@ -6,6 +7,7 @@ export class MemoryStore implements Store {
   /** True if commits fail. */
   isFull = false;
   commits = 0;
+  readonly changes = createChangeLog();
 
   #of(collection: string): Map<string, string> {
     const held = this.#collections.get(collection) ?? new Map<string, string>();
@@ -44,6 +46,7 @@ export class MemoryStore implements Store {
     if (!holds) return false;
     for (const write of writes) {
       const held = this.#of(write.collection);
+      if (write.op !== "expect") this.changes.note(write.collection, write.id);
       if (write.op === "delete") held.delete(write.id);
       else if (write.op === "put" || (write.op === "add" && !held.has(write.id)))
         held.set(write.id, write.text);

@@ -12,7 +12,7 @@ import { createPlay } from "./play.js";
 import { createDiscordFaults, failRegistration, importHostileState, killImports } from "./surroundings.js";
 
 const HEAP_MB = 256;
-const WATCH = new URL("./watch-blocks.mjs", import.meta.url).href;
+const WATCH = new URL("../watch-blocks.mjs", import.meta.url).href;
 /** Interval between moves, in ms. */
 const EVERY_MS = 25;
 /** Maximum time by which the clock advances at once, in ms. */

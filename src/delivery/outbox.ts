@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { lazy } from "../util/single-flight.js";
 import { DAY, MINUTE } from "../util/units.js";
 import {
@@ -26,8 +26,6 @@ const AGAIN_MS = 250;
  * not respond occupies a slot only until its deadline.
  */
 const MAX_CHANNELS = 200;
-/** Number of channels that begin to be served per turn of the event loop. Each reads and renders before it waits. */
-const STARTED_PER_TURN = 20;
 /** Pause after a failed write to the state, in ms. */
 const STATE_REST_MS = 5_000;
 /** Maximum age of a requested drill, in ms. */
@@ -140,7 +138,6 @@ export function createOutbox(context: OutboxContext): Outbox {
       return;
     }
     let soonestAt = Number.POSITIVE_INFINITY;
-    let startedCount = 0;
     for (const delivery of (await loadWaiting()).first()) {
       const { channelId } = delivery;
       const dueTime = dueAt(delivery, lease.epoch, now());
@@ -160,8 +157,7 @@ export function createOutbox(context: OutboxContext): Outbox {
             if (!stopping.signal.aborted) soon ??= setTimeout(wake, AGAIN_MS);
           });
         serving.set(channelId, channelWork);
-        startedCount += 1;
-        if (startedCount % STARTED_PER_TURN === 0) await nextTurn();
+        await yieldIfBusy();
       }
     }
     timer =
@@ -183,9 +179,7 @@ export function createOutbox(context: OutboxContext): Outbox {
    * ago.
    */
   const listening = async (feed: Feed) => {
-    const feedSubscriptions = (await subscriptions.all()).filter(
-      (each) => each.feed === feed.definition.name,
-    );
+    const feedSubscriptions = await subscriptions.toFeed(feed.definition.name);
     const healths = await subscriptions.healths();
     const isAbandoned = ({ channelId }: Subscription) =>
       now() - (healths.get(channelId)?.goneSince ?? now()) > LEFT_MS;

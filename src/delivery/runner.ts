@@ -17,7 +17,7 @@ function createSubscribers(feedName: string, subscriptions: Subscriptions): Subs
   return {
     async subscriptions() {
       healths = undefined;
-      return (await subscriptions.all()).filter((each) => each.feed === feedName);
+      return subscriptions.toFeed(feedName);
     },
     async isHeard({ isPaused, channelId }) {
       if (isPaused) return false;

@@ -1,6 +1,7 @@
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
-import { sharedRun } from "../util/single-flight.js";
+import { yieldIfBusy } from "../util/event-loop.js";
+import { lazy, sharedRun } from "../util/single-flight.js";
 import {
   channelHealths,
   type Health,
@@ -16,6 +17,8 @@ export type SubscriptionKey = Pick<Subscription, "channelId" | "feed" | "subject
 /** All subscriptions of a network and the health of their channels. The janitor removes subscriptions. */
 export interface Subscriptions {
   all(): Promise<readonly Subscription[]>;
+  /** Returns all subscriptions to a feed. */
+  toFeed(feed: string): Promise<readonly Subscription[]>;
   /**
    * Returns the subscriptions of some places: channels, servers and people. They are current as far as this process changes
    * them, and a few seconds old otherwise. `NO_SERVER` stands for those whose server is unknown because the environment sets them.
@@ -82,16 +85,37 @@ const placesOf = ({ channelId, guildId, userId }: Subscription): readonly string
 /**
  * Indexes subscriptions by place, and by `<place>/<feed>`. Discord's ids are unique across channels, servers and people.
  */
-function byPlaceAndFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
+async function byPlaceAndFeed(all: readonly Subscription[]): Promise<ReadonlyMap<string, Subscription[]>> {
   const index = new Map<string, Subscription[]>();
-  for (const each of all)
+  for (const each of all) {
+    await yieldIfBusy();
     for (const place of placesOf(each))
       for (const key of [place, `${place}/${each.feed}`]) {
         const ownSubscriptions = index.get(key);
         if (ownSubscriptions) ownSubscriptions.push(each);
         else index.set(key, [each]);
       }
+  }
   return index;
+}
+
+function byFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
+  const index = new Map<string, Subscription[]>();
+  for (const each of all) {
+    const sameFeed = index.get(each.feed);
+    if (sameFeed) sameFeed.push(each);
+    else index.set(each.feed, [each]);
+  }
+  return index;
+}
+
+/** All subscriptions, and what follows from them until a document changes. */
+interface Listing {
+  readonly documents: ReadonlyMap<string, Subscription>;
+  readonly fixedCount: number;
+  readonly all: readonly Subscription[];
+  readonly byFeed: ReadonlyMap<string, readonly Subscription[]>;
+  byPlace(): ReturnType<typeof byPlaceAndFeed>;
 }
 
 const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => draftOf(feed, channelId);
@@ -118,13 +142,23 @@ export function createSubscriptions(
   const merged = (base: Subscription | undefined, own: Subscription | undefined): Subscription | undefined =>
     base ? { ...base, ...own } : own;
 
+  let lastListing: Listing | undefined;
   // Shared, because many people may list their subscriptions at the same time.
-  const all = sharedRun(async () => {
-    const storedSubscriptions = await stored.list();
+  const listing = sharedRun(async (): Promise<Listing> => {
+    const documents = await stored.list();
     const bases = fixed();
-    return [...new Set([...bases.keys(), ...storedSubscriptions.keys()])].flatMap(
-      (id) => merged(bases.get(id), storedSubscriptions.get(id)) ?? [],
+    if (lastListing?.documents === documents && lastListing.fixedCount === bases.size) return lastListing;
+    const all = [...new Set([...bases.keys(), ...documents.keys()])].flatMap(
+      (id) => merged(bases.get(id), documents.get(id)) ?? [],
     );
+    lastListing = {
+      documents,
+      fixedCount: bases.size,
+      all,
+      byFeed: byFeed(all),
+      byPlace: lazy(() => byPlaceAndFeed(all)),
+    };
+    return lastListing;
   });
 
   /** Index from a few seconds ago, because thousands of deliveries may need it at once. */
@@ -139,7 +173,7 @@ export function createSubscriptions(
     const now = performance.now();
     const commits = stored.commits();
     if (knownKeys && knownKeys.commits === commits && now - knownKeys.at < KNOWN_MS) return knownKeys.index;
-    const index = all().then(byPlaceAndFeed);
+    const index = listing().then(({ byPlace }) => byPlace());
     knownKeys = { at: now, commits, index };
     index.catch(() => {
       knownKeys = undefined;
@@ -155,7 +189,8 @@ export function createSubscriptions(
   const get = async (key: SubscriptionKey) => merged(fixed().get(idOf(key)), await stored.get(idOf(key)));
 
   return {
-    all,
+    all: async () => (await listing()).all,
+    toFeed: async (feed) => (await listing()).byFeed.get(feed) ?? [],
     async of(places) {
       const index = await keysByPlace();
       return [...new Set(places.flatMap((place) => index.get(place) ?? []))];

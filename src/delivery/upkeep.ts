@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { DiscordAPIError } from "discord.js";
 import { DISCORD } from "../discord/errors.js";
 import { crosspost, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
@@ -19,8 +19,6 @@ const FOLLOW_UP_MS = DAY;
  * Discord allows 50 requests a second.
  */
 const MAX_CHANNELS = 50;
-/** Number of messages checked per turn of the event loop. */
-const MESSAGES_PER_TURN = 100;
 /** Maximum number of messages deleted in one commit. */
 const BATCH = 1_000;
 
@@ -266,10 +264,8 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
        */
       const chores = new Map<string, Map<string, Chore>>();
       const forgottenIds = new Set<string>();
-      let checkedCount = 0;
       for await (const [id, document] of due()) {
-        checkedCount += 1;
-        if (checkedCount % MESSAGES_PER_TURN === 0) await nextTurn();
+        await yieldIfBusy();
         const chore = await choreOf(id, document);
         if (chore === undefined) continue;
         if (chore === "forget") forgottenIds.add(id);

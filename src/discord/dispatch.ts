@@ -22,8 +22,8 @@ import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
-import { createSpread } from "../util/spread.js";
 import { MINUTE } from "../util/units.js";
 import { toChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
@@ -75,9 +75,6 @@ interface DispatchDeps<Services extends AnswerServices> {
   readonly onInteraction: OnInteraction;
   readonly log: Log;
 }
-
-/** Number of interactions that begin per turn of the event loop. Those that come alone do not wait. */
-const INTERACTIONS_PER_TURN = 2;
 
 /** Interactions older than this on arrival are dropped, in ms. Discord wants an answer within 3 s. */
 const STALE_MS = 2_500;
@@ -297,7 +294,6 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   };
 
   const ageOf = createAge();
-  const spread = createSpread(INTERACTIONS_PER_TURN);
 
   /** Handles an interaction and logs errors. @returns the outcome, for the metrics */
   const attempt = async (interaction: Interaction): Promise<string> => {
@@ -307,7 +303,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       return "expired";
     }
     try {
-      await spread();
+      await yieldIfBusy();
       return await handle(interaction);
     } catch (error) {
       if (hasCode(error, DISCORD.alreadyAcknowledged)) {

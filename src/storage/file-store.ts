@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "libsql";
 import type { Log } from "../log.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { createNotice } from "../util/notice.js";
+import { createChangeLog } from "./change-log.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
 /** Time for which commits are batched, in ms. They are written with one sync, because each sync blocks the process. */
@@ -40,6 +41,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       `SELECT id, document FROM documents WHERE collection = ? AND id > ? ORDER BY id LIMIT ${PAGE}`,
     ),
     collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
+    ids: db.prepare("SELECT id, '' AS document FROM documents WHERE collection = ?"),
     put: db.prepare("INSERT OR REPLACE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     add: db.prepare("INSERT OR IGNORE INTO documents (collection, id, document) VALUES (?, ?, ?)"),
     deleteAll: db.prepare("DELETE FROM documents WHERE collection = ?"),
@@ -67,11 +69,13 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   /** Applies a write. @returns the number of documents written */
   const apply = (write: Write): number => {
     const { op, collection, id } = write;
+    if (op !== "expect") changes.note(collection, id);
     if (op === "put" || op === "add") return statements[op].run(collection, id, write.text).changes;
     if (op === "delete") statements.delete.run(collection, id);
     return 0;
   };
 
+  const changes = createChangeLog();
   let pending: Pending[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
@@ -109,10 +113,11 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
         yield rows.map(({ id, document }) => [id, document] as const);
         if (rows.length < PAGE) return;
         lastId = rows.at(-1)?.id ?? lastId;
-        await nextTurn();
+        await yieldIfBusy();
       }
     },
     collections: async () => collectionNames(),
+    changes,
     commit: (writes) =>
       new Promise((resolve, reject) => {
         pending.push({ writes, resolve, reject });
@@ -123,8 +128,11 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       try {
         db.exec("BEGIN IMMEDIATE");
         for (const collection of collectionNames())
-          if (!kept.has(collection)) statements.deleteAll.run(collection);
-        for (const { collection, id, text } of documents) statements.put.run(collection, id, text);
+          if (!kept.has(collection)) {
+            for (const { id } of statements.ids.all(collection).filter(isRow)) changes.note(collection, id);
+            statements.deleteAll.run(collection);
+          }
+        for (const { collection, id, text } of documents) apply({ op: "put", collection, id, text });
         db.exec("COMMIT");
       } catch (cause) {
         throw failed(cause);

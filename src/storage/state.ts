@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Log } from "../log.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { type CollectionDefinition, defineCollection } from "./collection.js";
 import { StateError, type Store, type Write } from "./store.js";
 
@@ -7,10 +8,11 @@ import { StateError, type Store, type Write } from "./store.js";
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   /**
-   * Returns all documents by id. They stay in memory, and are parsed again only if their text has changed. Use `entries` for a
-   * collection that is very large or read only once.
+   * Returns all documents by id. They stay in memory, and are parsed again only if their text has changed. If nothing has
+   * changed, and no other process writes, it returns the same map. Use `entries` for a collection that is very large or read
+   * only once.
    */
-  list(): Promise<Map<string, T>>;
+  list(): Promise<ReadonlyMap<string, T>>;
   /**
    * Iterates over the documents without loading all of them into memory. A concurrent write may or may not be included, and a
    * document may come twice (Redis: HSCAN).
@@ -70,6 +72,8 @@ interface StateOptions {
   /** Returns the prefix of a network's own collections (networks.ts). By default there is none. */
   readonly prefix?: () => Promise<string>;
 }
+
+type Page = readonly (readonly [id: string, text: string])[];
 
 /** A document, or the problem with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
@@ -134,6 +138,8 @@ export function createState(
     };
     /** Result of the last `list`. */
     let listedDocuments: ReadonlyMap<string, T> = new Map();
+    /** Number of the store's changes that it includes, `undefined` before the first `list`. */
+    let listedUpTo: number | undefined;
     const parseChanged = (id: string, text: string): Parsed<T> => {
       const knownDocument = listedDocuments.get(id);
       return typeof knownDocument === "object" && knownDocument !== null && textOf.get(knownDocument) === text
@@ -142,7 +148,7 @@ export function createState(
     };
     /** Returns the documents of a page. Unreadable ones are set aside. */
     const readPage = async (
-      page: readonly (readonly [id: string, text: string])[],
+      page: Page,
       read: (id: string, text: string) => Parsed<T>,
     ): Promise<(readonly [string, T])[]> => {
       const documents: (readonly [string, T])[] = [];
@@ -157,6 +163,7 @@ export function createState(
       async get(id) {
         const text = await store.get(await storedName(), id);
         if (text === undefined) return undefined;
+        await yieldIfBusy();
         const parsedDocument = parseChanged(id, text);
         if ("document" in parsedDocument) return parsedDocument.document;
         await setAside(collection, id, text, parsedDocument.problem);
@@ -166,11 +173,30 @@ export function createState(
         for await (const page of store.pages(await storedName())) yield* await readPage(page, parse);
       },
       async list() {
-        const documents = new Map<string, T>();
+        const name = await storedName();
+        await yieldIfBusy();
+        const upTo = store.changes?.now();
+        const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
+        if (changedIds?.size === 0) return listedDocuments;
+        let documents = new Map(changedIds ? listedDocuments : []);
+        const read = async (page: Page) => {
+          const parsedPage = await readPage(page, parseChanged);
+          for (const [id, document] of parsedPage) documents.set(id, document);
+          return parsedPage.length;
+        };
+        if (changedIds) {
+          for (const id of changedIds) {
+            const text = await store.get(name, id);
+            if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
+          }
+          // In the order of a complete read, so that lists look the same after a restart.
+          if ([...changedIds].some((id) => !listedDocuments.has(id)))
+            documents = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
+        }
         // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
-        for await (const page of store.pages(await storedName()))
-          for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
-        listedDocuments = new Map(documents);
+        else for await (const page of store.pages(name)) await read(page);
+        listedDocuments = documents;
+        listedUpTo = upTo;
         return documents;
       },
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),

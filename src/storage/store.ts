@@ -1,3 +1,5 @@
+import type { ChangeLog } from "./change-log.js";
+
 /** Location of a document: its collection, and its id in the collection. */
 interface DocumentPlace {
   readonly collection: string;
@@ -25,6 +27,8 @@ export interface Store {
   collections(): Promise<string[]>;
   /** Applies all writes or none. Returns false if an expectation did not hold. */
   commit(writes: readonly Write[]): Promise<boolean>;
+  /** What was changed lately. Missing if other processes may change documents, too. */
+  readonly changes?: Pick<ChangeLog, "now" | "since">;
   close(): Promise<void>;
 }
 

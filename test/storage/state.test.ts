@@ -12,7 +12,7 @@ import {
   stateVersion,
   unreadableDocuments,
 } from "../../src/storage/state.js";
-import { StateError } from "../../src/storage/store.js";
+import { StateError, type Store } from "../../src/storage/store.js";
 
 const subscription: Subscription = {
   channelId: "1",
@@ -84,11 +84,55 @@ it("parses listed documents again only if their text has changed", async () => {
   expect(then.get("a")).toBe(first.get("a"));
   expect(then.get("b")).toEqual({ ...subscription, roleId: "9" });
   expect([...then.keys()]).toEqual(["a", "b"]);
-  // The caller may modify the returned map.
-  then.clear();
   await write("subscriptions", "a", "{}");
   expect([...(await state.open(subscriptionDocuments).list()).keys()]).toEqual(["b"]);
   await state.close();
+});
+
+it("reads only the documents that have changed since the last list, if no other process writes", async () => {
+  const store = openFileStore(newDataDir());
+  const reads = { pages: 0, documents: 0 };
+  const counting: Store = {
+    ...store,
+    pages(collection) {
+      reads.pages += 1;
+      return store.pages(collection);
+    },
+    get(collection, id) {
+      reads.documents += 1;
+      return store.get(collection, id);
+    },
+  };
+  const state = createState(counting, { log: { error: () => {} } });
+  const subscriptions = state.open(subscriptionDocuments);
+  const listed = async () =>
+    [...(await subscriptions.list())].map(([id, { channelId }]) => `${id}: ${channelId}`);
+  await state.commit(["a", "b", "c"].map((id) => subscriptions.put(id, subscription)));
+  expect(await listed()).toEqual(["a: 1", "b: 1", "c: 1"]);
+  expect(reads).toEqual({ pages: 1, documents: 0 });
+  expect(await subscriptions.list()).toBe(await subscriptions.list());
+  await state.commit([
+    subscriptions.put("a", { ...subscription, channelId: "2" }),
+    subscriptions.delete("b"),
+    subscriptions.add("d", { ...subscription, channelId: "3" }),
+    subscriptions.add("aa", { ...subscription, channelId: "4" }),
+  ]);
+  expect(await listed()).toEqual(["a: 2", "aa: 4", "c: 1", "d: 3"]);
+  // Another state over the same store, such as another network's, changes a document.
+  await createState(store, { log: { error: () => {} } }).commit([subscriptions.delete("c")]);
+  await store.commit([{ op: "put", collection: "subscriptions", id: "a", text: "{not json" }]);
+  expect(await listed()).toEqual(["aa: 4", "d: 3"]);
+  expect(reads.pages).toBe(1);
+  // With very many changes, everything is read again.
+  for (let commit = 0; commit < 3; commit += 1)
+    await state.commit(
+      Array.from({ length: 1_000 }, (_, at) =>
+        subscriptions.put(`many-${at}`, { ...subscription, channelId: String(commit) }),
+      ),
+    );
+  expect(await listed()).toHaveLength(1_002);
+  expect((await listed()).filter((each) => each.endsWith(": 2"))).toHaveLength(1_000);
+  expect(reads.pages).toBe(2);
 });
 
 it("changes nothing for a read-only user", async () => {

@@ -16,13 +16,14 @@ export interface TrackedVoteRequests {
 /** Creates a cache of the tracked vote requests in a state. */
 export function createTrackedVoteRequests(state: State): TrackedVoteRequests {
   const requests = state.open(trackedVoteRequests);
-  let loadRequests = lazy(requests.list);
+  const read = async () => new Map(await requests.list());
+  let loadRequests = lazy(read);
   return {
     all: () => loadRequests(),
     get: async (key) => (await loadRequests()).get(key),
     put: requests.put,
     reread() {
-      loadRequests = lazy(requests.list);
+      loadRequests = lazy(read);
     },
   };
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
@@ -15,6 +14,7 @@ import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
+import { yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } from "./collections.js";
 import type { ValidatorEvent } from "./events.js";
@@ -50,8 +50,6 @@ export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindi
   return { events: [], alerts: new Map(), watches: new Map(), groups };
 }
 
-/** Number of subscriptions that are looked at per turn of the event loop. */
-const SUBSCRIPTIONS_PER_TURN = 500;
 /** Number of channels per commit. Committing thousands at once would block everything else. */
 const CHANNELS_PER_STEP = 50;
 
@@ -178,8 +176,8 @@ export async function load(
       subject === SUPER_VALIDATORS ? watchedIn(channelId).filter((party) => !isListed(party)) : [];
     return [...known, ...vanished];
   };
-  for (const [index, subscription] of subscriptions.entries()) {
-    if (index % SUBSCRIPTIONS_PER_TURN === SUBSCRIPTIONS_PER_TURN - 1) await nextTurn();
+  for (const subscription of subscriptions) {
+    await yieldIfBusy();
     const { channelId, subject, savedAt = 0 } = subscription;
     if (subject === null) continue;
     const isHeard = await subscribers.isHeard(subscription);

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -14,6 +13,7 @@ import { readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
+import { yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
 import { alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, judge, judgeVersion } from "./decide.js";
@@ -39,9 +39,6 @@ import { readTraffic } from "./traffic.js";
 
 /** Minimum number of validators that can show a change of the network's rhythm. */
 const MIN_REPORTING = 5;
-
-/** Number of subscriptions that are checked per turn of the event loop. */
-const WATCHES_PER_TURN = 200;
 
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
@@ -241,8 +238,8 @@ export function createValidatorWatch({
       now: readSince,
     };
     settleHold(poll);
-    for (const [index, each] of live.entries()) {
-      if (index % WATCHES_PER_TURN === WATCHES_PER_TURN - 1) await nextTurn();
+    for (const each of live) {
+      await yieldIfBusy();
       const nextWatch = await settle(poll, each, activity.get(each.validator));
       if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }

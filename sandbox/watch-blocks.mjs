@@ -1,11 +1,12 @@
-// Preloaded into the bot's process (node --import): tells the fuzzer when the event loop stood still. Time in which the main
+// Preloaded into the bot's process (node --import): tells the fuzzer and the bench when the event loop stood still. Time in which the main
 // thread could have run, and the machine was busy with something else, does not count. How much of the rest the thread was at
 // work is told beside it: what is left over, it waited for a disk or another thread.
 import { existsSync, readFileSync } from "node:fs";
 import { Session } from "node:inspector";
 import { PerformanceObserver } from "node:perf_hooks";
 
-const LONGEST_MS = 200;
+/** Blocks from this length are told, in ms. */
+const LONGEST_MS = Number(process.env.BLOCKS_FROM_MS ?? 200);
 /** What happened in a block is known after so many ms: collections are told of a turn later, the host's part at the next tick. */
 const BOOKED_MS = 50;
 /** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */

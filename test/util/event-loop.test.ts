@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { yieldIfBusy } from "../../src/util/event-loop.js";
+
+/** Keeps the event loop busy for so many ms. */
+function work(ms: number): void {
+  const endsAt = performance.now() + ms;
+  while (performance.now() < endsAt);
+}
+
+/** Returns a function that counts turns of the event loop until it is called. */
+function countTurns(): () => number {
+  let turns = 0;
+  let isOver = false;
+  const count = async () => {
+    while (!isOver) {
+      await nextTurn();
+      turns += 1;
+    }
+  };
+  void count();
+  return () => {
+    isOver = true;
+    return turns;
+  };
+}
+
+it("spreads work that arrives together over turns of the event loop, in its order", async () => {
+  const begun: number[] = [];
+  const turns = countTurns();
+  await Promise.all(
+    Array.from({ length: 12 }, async (_, at) => {
+      await yieldIfBusy();
+      begun.push(at);
+      work(6);
+    }),
+  );
+  expect(begun).toEqual(Array.from({ length: 12 }, (_, at) => at));
+  // Two pieces of 6 ms exceed the 10 ms of a turn.
+  expect(turns()).toBeGreaterThanOrEqual(5);
+});
+
+it("goes on in the same turn while there is time", async () => {
+  await nextTurn();
+  await nextTurn();
+  const turns = countTurns();
+  for (let piece = 0; piece < 1_000; piece += 1) await yieldIfBusy();
+  expect(turns()).toBeLessThan(5);
+});
+
+it("does not count the time in which nothing was asked for", async () => {
+  await yieldIfBusy();
+  await nextTurn();
+  work(15);
+  const turns = countTurns();
+  await yieldIfBusy();
+  expect(turns()).toBe(0);
+});
