@@ -3,6 +3,7 @@ import type { Given } from "../sandbox/discord/driver.js";
 import { createRandom } from "../sandbox/explorer/random.js";
 import { makeStack, type Stack } from "../sandbox/stack.js";
 import { growth } from "./growth.js";
+import { large } from "./large.js";
 import {
   buildBare,
   contentsOf,
@@ -40,6 +41,7 @@ const SECTIONS = [
   "growth",
   "networks",
   "watches",
+  "large",
 ] as const;
 const chosen = process.argv[2]?.split(",") ?? SECTIONS;
 const wanted = (section: (typeof SECTIONS)[number]) => chosen.includes(section);
@@ -366,6 +368,7 @@ for (const [section, run] of [
   ["growth", growth],
   ["networks", () => networks(production, row)],
   ["watches", watches],
+  ["large", large],
 ] as const) {
   if (!wanted(section)) continue;
   log(section);
