@@ -23,8 +23,7 @@ import { createState } from "../src/storage/state.js";
 import type { Store } from "../src/storage/store.js";
 import { HOUR, MINUTE, SECOND } from "../src/util/units.js";
 import { fill } from "./growth.js";
-import { memoryOf, percentile } from "./measure.js";
-import { WATCHED, watchBlocks } from "./watches.js";
+import { memoryOf, percentile, WATCHED, watchBlocks } from "./measure.js";
 
 const NETWORKS = ["main", "test", "dev"] as const;
 type Network = (typeof NETWORKS)[number];
@@ -45,7 +44,7 @@ const COMMANDS_PER_SECOND = 20;
 const MOST_WAITED = 4 * MINUTE;
 const MOVE = { when: "moves", value: "5%", over: "24h" } as const;
 
-/** How the bot runs: its parts of all shards, and if its state is in Redis. */
+/** The processes of a bot, each with its part of all shards, and the place of their state. */
 interface Setup {
   readonly name: string;
   readonly parts: readonly string[];

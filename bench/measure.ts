@@ -28,6 +28,26 @@ export function cpuOf({ child }: BotProcess): number {
 /** Returns the memory usage of a bot in MB. */
 export const memoryOf = ({ child }: BotProcess): number => memoryOfProcess(child.pid ?? 0);
 
+/** Preloaded into the bot: reports blocks of the event loop, without the time in which another process had the CPU. */
+export const WATCHED = {
+  NODE_OPTIONS: `--import ${new URL("../sandbox/watch-blocks.mjs", import.meta.url).href}`,
+  BLOCKS_FROM_MS: "10",
+};
+
+/** Returns a function that returns the longest block of the bot's event loop since its last call, in ms (0: below 10). */
+export function watchBlocks({ child }: BotProcess): () => number {
+  let longestMs = 0;
+  child.on("message", (message) => {
+    if (typeof message === "object" && message !== null && "blockedMs" in message)
+      longestMs = Math.max(longestMs, Number(message.blockedMs));
+  });
+  return () => {
+    const sinceLast = longestMs;
+    longestMs = 0;
+    return sinceLast;
+  };
+}
+
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 

@@ -1,4 +1,3 @@
-import type { BotProcess } from "../sandbox/bot-process.js";
 import type { User } from "../sandbox/discord/world.js";
 import { makeStack } from "../sandbox/stack.js";
 import { type Subscription, subscriptionDocuments, subscriptionId } from "../src/delivery/collections.js";
@@ -6,7 +5,7 @@ import { defaultsOf } from "../src/delivery/feed.js";
 import { validator } from "../src/feeds/validator/index.js";
 import { HOUR, MINUTE } from "../src/util/units.js";
 import { fill, onState } from "./growth.js";
-import { inOpenLoop, memoryOf, percentile, typed } from "./measure.js";
+import { inOpenLoop, memoryOf, percentile, typed, WATCHED, watchBlocks } from "./measure.js";
 
 /** Number of people with private alerts, and of watches per person. */
 const CROWDS = [
@@ -22,26 +21,6 @@ const PER_SERVER = 100;
 const VALIDATORS = 300;
 /** Number of validators that go silent together. */
 const SILENT = 100;
-
-/** Preloaded into the bot: reports blocks of the event loop, without the time in which another process had the CPU. */
-export const WATCHED = {
-  NODE_OPTIONS: `--import ${new URL("../sandbox/watch-blocks.mjs", import.meta.url).href}`,
-  BLOCKS_FROM_MS: "10",
-};
-
-/** Returns a function that returns the longest block of the bot's event loop since its last call, in ms (0: below 10). */
-export function watchBlocks({ child }: BotProcess): () => number {
-  let longestMs = 0;
-  child.on("message", (message) => {
-    if (typeof message === "object" && message !== null && "blockedMs" in message)
-      longestMs = Math.max(longestMs, Number(message.blockedMs));
-  });
-  return () => {
-    const sinceLast = longestMs;
-    longestMs = 0;
-    return sinceLast;
-  };
-}
 
 const watchOf = (channelId: string, user: User, subject: string): Subscription => ({
   ...defaultsOf(validator.definition),

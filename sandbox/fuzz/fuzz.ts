@@ -266,7 +266,7 @@ export async function fuzz({
       play.ledgerMoves();
       if (isLong) spoilDiscord();
       // Interactions that are still in transit would be too late for Discord. Thirty private messages to one
-      // person take half a minute (Discord: 5 in 5 s), so the play goes on at the same time of day.
+      // person take half a minute (Discord: 5 in 5 s), so the clock does not advance meanwhile.
       const isOver = () =>
         waiting.every(({ interaction }) => interaction.answered !== undefined && !interaction.thinking);
       const passes = await discord.world.until(isOver, "the answers", PATIENCE_MS).then(

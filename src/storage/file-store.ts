@@ -64,6 +64,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     const why = code === "SQLITE_FULL" ? "its disk is full" : code;
     return new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
   };
+  const changes = createChangeLog();
   const holds = (write: Write): boolean =>
     write.op !== "expect" || textAt(write.collection, write.id) === write.text;
   /** Applies a write. @returns the number of documents written */
@@ -75,7 +76,6 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     return 0;
   };
 
-  const changes = createChangeLog();
   let pending: Pending[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {

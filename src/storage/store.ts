@@ -27,7 +27,7 @@ export interface Store {
   collections(): Promise<string[]>;
   /** Applies all writes or none. Returns false if an expectation did not hold. */
   commit(writes: readonly Write[]): Promise<boolean>;
-  /** What was changed lately. Missing if other processes may change documents, too. */
+  /** The latest changes. Missing if other processes may change documents, too. */
   readonly changes?: Pick<ChangeLog, "now" | "since">;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
 
-/** Keeps the event loop busy for so many ms. */
+/** Blocks the event loop for this time, in ms. */
 function work(ms: number): void {
   const endsAt = performance.now() + ms;
   while (performance.now() < endsAt);
@@ -40,7 +40,7 @@ it("spreads work that arrives together over turns of the event loop, in its orde
   expect(turns()).toBeGreaterThanOrEqual(5);
 });
 
-it("goes on in the same turn while there is time", async () => {
+it("continues in the same turn while there is time", async () => {
   await nextTurn();
   await nextTurn();
   const turns = countTurns();
