@@ -1,11 +1,11 @@
-// Preloaded into the bot's process (node --import): tells the fuzzer and the bench when the event loop stood still. Time in which the main
-// thread could have run, and the machine was busy with something else, does not count. How much of the rest the thread was at
-// work is told beside it: what is left over, it waited for a disk or another thread.
+// Preloaded into the bot's process (node --import): reports to the fuzzer and the bench when the event loop was blocked. Time in
+// which the main thread could have run, and the machine was busy with something else, does not count. The report also has the
+// part of the rest in which the thread worked. In what remains, it waited for a disk or another thread.
 import { existsSync, readFileSync } from "node:fs";
 import { Session } from "node:inspector";
 import { PerformanceObserver } from "node:perf_hooks";
 
-/** Blocks from this length are told, in ms. */
+/** Minimum length of a reported block, in ms. */
 const LONGEST_MS = Number(process.env.BLOCKS_FROM_MS ?? 200);
 /** What happened in a block is known after so many ms: collections are told of a turn later, the host's part at the next tick. */
 const BOOKED_MS = 50;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Text up to this length is processed without yielding, in characters. */
 const SHORT = 200_000;
-/** Time after which a turn of the event loop takes on no further work, in ms. Turns stay below 50 ms, garbage collection included. */
+/** Time after which a turn of the event loop takes on no further work, in ms. It leaves room for one long piece and a garbage collection. */
 const TURN_MS = 10;
 
 /** The last turn that was given out. Callers get separate turns, because the work of several callers in one turn would add up. */
