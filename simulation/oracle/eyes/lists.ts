@@ -13,7 +13,7 @@ export const judgeListed: Judge = function* (of, evidence) {
     )) {
       const isTrue = evidence
         .in(channelId)
-        .some(({ at, text }) => at <= visit.to && text.includes(`to <t:${seconds}:f>`));
+        .some(({ at, text }) => at <= visit.to && text.match(`(?:to|and) <t:${seconds}:f>`) !== null);
       if (!isTrue) yield `A digest up to ${iso(Number(seconds) * SECOND)} that was never sent: ${where}`;
     }
     for (const [, seconds, usd] of visit.text.matchAll(/last alert <t:(\d+):\w> at ([\d.]+) USD/gu)) {
