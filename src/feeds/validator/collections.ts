@@ -30,7 +30,7 @@ const validatorWatch = z.object({
     .exactOptional(),
   /** Time when the explorer first said that there is no such validator. */
   missingSince: timestampSchema.exactOptional(),
-  /** Time when the explorer stopped listing it, epoch ms. It is no longer read. */
+  /** Time when the explorer stopped listing it, epoch ms. It is not read until it is listed again. */
   goneAt: timestampSchema.exactOptional(),
 });
 

@@ -22,6 +22,8 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("back"), ...alertSchema, at: timestampSchema }),
   /** The explorer no longer lists the validator. */
   z.object({ kind: z.literal("gone"), ...alertSchema }),
+  /** The explorer lists the validator again. `since` is the time when it no longer did. */
+  z.object({ kind: z.literal("listed"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
   z.object({
     kind: z.literal("hold"),
@@ -90,6 +92,7 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
     case "hold":
     case "moving":
       return holdSubject(event.since);
+    case "listed":
     case "version":
     case "upgrade":
     case "traffic":
@@ -115,6 +118,8 @@ export function eventId(event: ValidatorEvent): string {
       return `${subject}:worse:${event.level}`;
     case "again":
       return `${subject}:again:${event.until}`;
+    case "listed":
+      return `${event.validator}:listed:${event.since}`;
     case "version":
       return `${event.validator}:version:${event.target}`;
     case "upgrade":
@@ -135,6 +140,7 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
     case "hold":
       return event.isStandstill ? "ping" : "silent";
     case "back":
+    case "listed":
       return "silent";
     case "version":
     case "moving":

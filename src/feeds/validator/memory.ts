@@ -30,6 +30,8 @@ export interface WatchedValidator {
   readonly watch: ValidatorWatch;
   /** True if the validator needs to be read: its alerts can be delivered, and it is still listed. */
   readonly isLive: boolean;
+  /** True if its alerts could be delivered, and the explorer no longer lists it. */
+  readonly isUnlisted: boolean;
 }
 
 /** Result of a poll. */
@@ -185,7 +187,14 @@ export async function load(
       const id = subscriptionId(channelId, name, validator);
       const { goneAt, ...watch } = watches.get(id) ?? {};
       const isGone = goneAt !== undefined && goneAt >= savedAt;
-      add({ id, subscription, validator, watch, isLive: isHeard && !isGone });
+      add({
+        id,
+        subscription,
+        validator,
+        watch: isGone ? { ...watch, goneAt } : watch,
+        isLive: isHeard && !isGone,
+        isUnlisted: isHeard && isGone,
+      });
     }
   }
   return {

@@ -327,7 +327,11 @@ export function newsView(
       ]);
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [
-        md`The explorer said so twice, half an hour apart. You'll get no more alerts about it.`,
+        md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,
+      ]);
+    case "listed":
+      return news(md`🟢 Listed again: ${name}`, "good", [
+        md`It wasn't listed from ${timestamp(event.since, "f")} on. You'll get alerts about it again.`,
       ]);
     case "version":
       return news(

@@ -74,7 +74,17 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
     });
   }
   found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? missingSince });
-  return { goneAt: now };
+  // What was told of its version and its traffic is not told again if it is listed again.
+  const { alert: _, unconfirmed, missingSince: __, ...told } = watch;
+  return { ...told, goneAt: now };
+}
+
+/** Continues the alerts about a validator that the explorer lists again. It need not be searched for: the list starts with those that have reported. */
+function noteReturn({ reading, found, now }: Poll, { id, validator, subscription, watch }: WatchedValidator) {
+  if (!reading.seen.has(validator)) return;
+  const { goneAt = now, ...rest } = watch;
+  found.watches.set(id, rest);
+  found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
 }
 
 /** Applies a reading to one subscription. Returns its new state. */
@@ -169,8 +179,9 @@ export function createValidatorWatch({
     const oldWrites = unwatchedWrites(state, loaded);
     const endedAlerts = finishedAlerts(name, loaded, now());
     const live = loaded.watched.filter(({ isLive }) => isLive);
+    const unlisted = loaded.watched.filter(({ isUnlisted }) => isUnlisted);
     const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
-    if (live.length === 0) {
+    if (live.length + unlisted.length === 0) {
       yield { writes: oldWrites, changed: orphans, ended: endedAlerts };
       return "done";
     }
@@ -243,6 +254,7 @@ export function createValidatorWatch({
       const nextWatch = await settle(poll, each, activity.get(each.validator));
       if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }
+    for (const each of unlisted) noteReturn(poll, each);
     await readTraffic(poll);
     dropStrangers(poll);
     announceMany(poll);

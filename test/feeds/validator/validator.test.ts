@@ -338,4 +338,31 @@ describe("a validator that a channel watches", () => {
     );
     expect(world().refusals).toEqual([]);
   });
+
+  it("is no longer watched once the explorer does not list it, and is watched again once it does", async () => {
+    const { validators } = harness.explorer.ledger;
+    const listed = async () =>
+      textOf(await ask("/subscribe list")).includes(`**${nameOf(watched)}**`) &&
+      textOf(await ask("/subscribe list"));
+    validators.splice(validators.indexOf(watched), 1);
+    await polls(3);
+    pass(40 * MINUTE);
+    const gone = await until(/No longer listed/);
+    expect(textOf(gone)).toContain("no alerts about it until it's listed again");
+    expect(await listed()).toContain("no longer listed since");
+    validators.push(watched);
+    report();
+    const back = await until(/Listed again/);
+    expect(back.pings).toEqual([]);
+    expect(textOf(back)).toMatch(/It wasn't listed from <t:\d+:f> on\. You'll get alerts about it again/);
+    expect(await listed()).toContain("🟢 last report");
+    const before = told().length;
+    quiet.add(watched);
+    pass(3 * HOUR);
+    await until(/no report for/, before);
+    quiet.delete(watched);
+    report();
+    await until(/Back: .*Seen again/, before);
+    expect(told()).toHaveLength(before + 2);
+  });
 });
