@@ -1,4 +1,4 @@
-import type { Directory, Kind } from "../directory/directory.js";
+import type { Directory, Kind, Match } from "../directory/directory.js";
 import { KIND_WORDS } from "../screens/lookup.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { PersonError } from "../util/person-error.js";
@@ -10,8 +10,22 @@ export interface NameServices {
   readonly links: Pick<Links, "readChoice" | "choiceValue">;
 }
 
+/** Number of matches among which a part of a name is looked for. */
+const MAX_MATCHES = 25;
+
+/** Returns the things whose name contains the typed words, or whose id starts with them. */
+function partlyNamed(directory: Directory, kinds: readonly Kind[], typed: string): readonly Match[] {
+  const words = typed.trim().toLowerCase();
+  return directory
+    .search(kinds, typed, MAX_MATCHES)
+    .filter(
+      ({ entry: { name, id } }) => name?.toLowerCase().includes(words) || id.toLowerCase().startsWith(words),
+    );
+}
+
 /**
- * Returns the id for a person's input: an autocomplete choice, an id, or a name that matches exactly one thing.
+ * Returns the id for a person's input: an autocomplete choice, an id, a name, or a part of a name that exactly one thing
+ * has.
  * @param hasSuggestions false for a dialog, which does not complete what people type
  * @throws {PersonError} if the name matches no thing, or several
  */
@@ -26,7 +40,8 @@ export async function readThing(
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];
   const namedMatches = directory.named(kinds, id);
-  const [only, ...others] = namedMatches.length > 0 ? namedMatches : directory.search(kinds, id, 2);
+  // Whoever types a whole name that is not in the list does not mean another thing whose id is similar.
+  const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only)
     throw new PersonError(
