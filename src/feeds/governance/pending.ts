@@ -108,13 +108,15 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   return {
     /**
      * Reads votes and actions of requests whose tally has changed. Requests stay pending if the explorer does
-     * not answer.
+     * not answer. Votes on a request whose tally is unknown are always read.
      */
     async checkPending(subscribed: readonly Subscription[]): Promise<ReadFindings> {
       const isWanted = (topic: GovernanceTopic) => subscribed.some(({ topics }) => topics[topic]);
       const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
       const pending = [...(await requests.all())].filter(
-        ([, each]) => each.needsDetail || (wantsVotes && each.phase === "open" && !each.votes),
+        ([, each]) =>
+          each.needsDetail ||
+          (wantsVotes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
       );
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];

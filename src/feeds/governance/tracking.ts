@@ -206,7 +206,8 @@ export function keyOf(
 
 /**
  * Returns a tracked request's tally from the list, or from the known votes if there are at least as many.
- * Votes are read after the list, and the tally should include a vote that was just announced.
+ * Votes are read after the list, and the tally should include a vote that was just announced. If the list does not count them,
+ * that no votes are known does not mean that there are none.
  */
 export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
   const knownVotes = Object.values(votes ?? {});
@@ -214,9 +215,10 @@ export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVo
     yes: knownVotes.filter((accept) => accept === true).length,
     no: knownVotes.filter((accept) => accept === false).length,
   };
-  const additionalVotes = castIn(countedVotes) - castIn({ yes, no });
+  const isCounted = yes !== null && no !== null;
+  const additionalVotes = isCounted ? castIn(countedVotes) - castIn({ yes, no }) : 0;
   const isUnsure = Object.keys(unconfirmedVotes ?? {}).length > 0;
-  if (additionalVotes < 0 || isUnsure) return { yes, no, pending };
+  if (isUnsure || additionalVotes < 0 || (!isCounted && knownVotes.length === 0)) return { yes, no, pending };
   return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }
 
