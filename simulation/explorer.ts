@@ -75,11 +75,23 @@ export class SimulatedExplorer {
       Object.assign(party, { id: idOf.get(party.name) ?? party.id });
   }
 
+  /** Lets another validator take the place of the super validator that votes last. It votes first. Returns both names. */
+  succeed(): { readonly former: string; readonly successor: string } {
+    const { superValidators, validators } = this.ledger;
+    const former = superValidators.pop();
+    const successor = validators.find(({ isSv }) => !isSv);
+    if (!former || !successor) throw new RangeError("Nobody can take a super validator's place");
+    superValidators.unshift(successor.party);
+    successor.isSv = true;
+    for (const each of validators) if (each.party === former) each.isSv = false;
+    return { former: former.name ?? "", successor: successor.party.name ?? "" };
+  }
+
   /** Updates each validator to the state that the explorer shows now. */
   #bringUpToDate(): void {
     const { now } = this.#clock;
     const history = this.#history;
-    const told = windowAt(history.lags, now)?.from ?? now;
+    const told = history.shownAt(now);
     const all = [...this.ledger.validators, ...this.#unlisted];
     const isUnlisted = ({ party }: Validator) => history.oddityOf(party.name ?? "", told) === "unlisted";
     this.#unlisted = all.filter(isUnlisted);
@@ -94,7 +106,7 @@ export class SimulatedExplorer {
       const joinedAs =
         history.validatorCount + (Number(/\d+/.exec(validator.party.name ?? "")?.[0] ?? 0) % 5);
       validator.lastActiveAt = Math.max(
-        isJoined ? validator.createdAt : 0,
+        isJoined ? Math.min(validator.createdAt, told) : 0,
         history.lastSeen(isJoined ? joinedAs : number, told),
       );
       validator.active = told - validator.lastActiveAt < 2 * HOUR;
@@ -117,14 +129,24 @@ export class SimulatedExplorer {
       if (oddity === "unknown") return { ...json, lastActiveAt: null };
       return oddity === "future" ? { ...json, lastActiveAt: this.#clock.now + 3 * HOUR } : json;
     }
-    const isUncounted =
-      "title" in json && "abstainCount" in json && this.#history.isUncounted(String(json.title));
-    return isUncounted ? { ...json, abstainCount: null } : json;
+    return "abstainCount" in json && "contractId" in json ? this.#spoiltRequest(json) : json;
+  }
+
+  /** Removes what the explorer leaves out of a vote request, in the list and in its details. */
+  #spoiltRequest(json: Readonly<Record<string, unknown>>): object {
+    const title = this.ledger.findRequest(String(json.contractId))?.title ?? "";
+    const kind = this.#history.oddMotions.find((each) => each.title === title)?.kind;
+    if (kind === "uncounted") return { ...json, yesCount: null, noCount: null };
+    if (kind === "wavering") return { ...json, abstainCount: null };
+    // Details have no title.
+    if (kind === "untitled")
+      return { ...json, ...("title" in json ? { title: null } : { actionConfig: null }) };
+    return "title" in json && this.#history.isUncounted(title) ? { ...json, abstainCount: null } : json;
   }
 
   /** Updates the newest update and the round in an answer to the explorer's time. */
   #datedNow(json: unknown): unknown {
-    const told = windowAt(this.#history.lags, this.#clock.now)?.from ?? this.#clock.now;
+    const told = this.#history.shownAt(this.#clock.now);
     if (typeof json !== "object" || json === null) return json;
     if ("latestRound" in json) return { ...json, latestRound: this.#history.roundAt(told) };
     const { content } = json as { content?: object[] };

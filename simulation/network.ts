@@ -10,13 +10,16 @@ import type { SimulatedExplorer } from "./explorer.js";
 import type { Front, Presser } from "./front.js";
 import type { History, Look } from "./history/index.js";
 import type { Motion } from "./history/motions.js";
+import type { OddMotion } from "./history/odd-motions.js";
 import { createModerators } from "./moderators.js";
-import type { Answer, Ballot, CalendarPage, Case, Cast } from "./oracle/evidence.js";
+import type { Answer, Ballot, CalendarPage, Case, Cast, HoldPage, Succession } from "./oracle/evidence.js";
 import type { MemoryStore } from "./store.js";
 import { createVisits } from "./visits.js";
 
 /** Time after which the person watches a new vote request, in ms. */
 const WATCHED_AFTER = 10 * MINUTE;
+/** Interval at which the messages about an explorer that is behind are checked, in ms. */
+const HOLD_MS = 10 * MINUTE;
 /** Interval at which the server's calendar is checked, in ms. */
 const CALENDAR_MS = 90 * MINUTE;
 
@@ -71,9 +74,19 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     isWatched,
     isStuck,
     upgradeAt,
+    listedAt,
+    goneAt,
     ...each
-  }: Motion) => {
-    const find = () => ledger.voteRequests.find((request) => request.title === title);
+  }: Motion & Partial<Pick<OddMotion, "listedAt" | "goneAt">>) => {
+    let request: VoteRequest | undefined;
+    /** Removes it from what the explorer lists, or adds it again in its place. */
+    const list = (isListed: boolean) => {
+      const all = ledger.voteRequests;
+      if (!request) return;
+      const place = all.findIndex(({ createdAt }) => createdAt <= each.at);
+      if (isListed) all.splice(place < 0 ? all.length : place, 0, request);
+      else all.splice(all.indexOf(request), 1);
+    };
     at(each.at, () => {
       const effectiveInMs = effectiveAt === null ? null : effectiveAt - each.at;
       const opened = ledger.openVoteRequest({
@@ -86,27 +99,36 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
         effectiveInMs,
       });
       opened.isStuck = isStuck;
+      request = opened;
       noteBallot(title, opened.ballots[0], true);
+      if (listedAt !== undefined && listedAt > each.at) list(false);
     });
+    if (listedAt !== undefined && listedAt > each.at) at(listedAt, () => list(true));
+    if (goneAt != null) at(goneAt, () => list(false));
     for (const vote of votes)
       at(vote.at, () => {
-        const request = find();
-        if (request) noteBallot(title, ledger.castVote(request, vote.accept), false);
+        const voter = vote.isChange ? request?.ballots.at(-1)?.voter : undefined;
+        if (vote.isChange) casts.push({ at: clock.now, title, accept: !vote.accept, isUndone: true });
+        if (request) noteBallot(title, ledger.castVote(request, vote.accept, voter), false);
         ledger.move();
       });
     at(closesAt, () => {
-      const request = find();
       if (request && status !== null) ledger.closeVoteRequest(request, status);
       ledger.move();
     });
     if (isWatched && each.at + WATCHED_AFTER < closesAt)
       at(each.at + WATCHED_AFTER, () => {
-        const identity = find()?.firstContractId;
+        const identity = request?.firstContractId;
         if (identity) void store.commit([scoped(community.watchProposal(identity, title, clock.now))]);
       });
   };
-  for (const each of history.motions) motion(each);
+  for (const each of new Set([...history.motions, ...history.oddMotions])) motion(each);
   for (const { at: moment, name } of history.joinings) at(moment, () => ledger.joinValidator(name));
+
+  const superValidators = ledger.superValidators.map(({ name }) => name ?? "");
+  const successions: Succession[] = [];
+  if (history.successionAt !== null)
+    at(history.successionAt, () => successions.push({ at: clock.now, ...explorer.succeed() }));
 
   const answers: Answer[] = [];
   const wrong: string[] = [];
@@ -161,6 +183,16 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     onWrong: (line) => wrong.push(line),
   });
   for (const each of history.dialogs) at(each.at, () => void moderate(each));
+  const holds: HoldPage[] = [];
+  const held = [...new Set(community.validators.map(({ channelId }) => channelId))];
+  for (const { from, to } of history.lags)
+    for (let moment = from; moment < to; moment += HOLD_MS)
+      at(moment, () => {
+        for (const channelId of held)
+          for (const { content, embeds } of discord.messages.get(channelId) ?? [])
+            if (content.includes("newest data is"))
+              holds.push({ at: clock.now, channelId, text: JSON.stringify(embeds) });
+      });
   const calendar: CalendarPage[] = [];
   for (let moment = startAt + DAY; moment < endAt; moment += CALENDAR_MS)
     at(moment, () => {
@@ -182,6 +214,8 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
     visits,
     wrong,
     label,
-    superValidators: ledger.superValidators.map(({ name }) => name ?? ""),
+    superValidators,
+    successions,
+    holds,
   };
 }

@@ -2,14 +2,19 @@ import { createRandom } from "../../sandbox/explorer/random.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { type DialogMoment, drawDialogs } from "./dialogs.js";
 import { drawMotions, type Motion, withUpgrades } from "./motions.js";
+import { ABSENCE_MS, absencesIn, drawOddMotions, isPlain, type OddMotion } from "./odd-motions.js";
 import { drawOddities, type OddityOf, oddityIn } from "./oddities.js";
 import { drawPrices, type PriceStep } from "./prices.js";
 import { RHYTHMS, type Rhythm } from "./reports.js";
 import { drawValidators, VALIDATORS, type ValidatorHistory } from "./validators.js";
-import { drawFaults, drawWindows, type FaultWindow, type Window } from "./windows.js";
+import { drawFaults, drawWindows, type FaultWindow, type Window, windowAt } from "./windows.js";
 
 const EXPLORER_FAULTS = ["error", "garbage", "slow", "later-pages", "empty"] as const;
 const DISCORD_FAULTS = ["error", "lost", "slow"] as const;
+/** What an explorer does that falls behind: it shows only data from before, or new data slowly. */
+const LAGS = ["frozen", "creeping"] as const;
+/** Speed at which new data appears while it creeps. */
+const CREEPING = 0.3;
 /** Evidence of an explorer's own time, apart from validators' reports. */
 const EVIDENCE = ["updates", "rounds", "none"] as const;
 const PRICE_FAULTS = ["null", "zero", "absurd", "stale"] as const;
@@ -51,10 +56,14 @@ export interface History extends ValidatorHistory {
   /** The only evidence that the API key can read. */
   readonly evidence: (typeof EVIDENCE)[number];
   readonly motions: readonly Motion[];
+  /** Vote requests about which something is unusual. Some of them are among the others. */
+  readonly oddMotions: readonly OddMotion[];
   readonly joinings: readonly Joining[];
   /** Times at which the explorer says something wrong of a validator, by its name. */
   readonly oddities: ReturnType<typeof drawOddities>;
   readonly oddityOf: OddityOf;
+  /** Time when another organization takes a super validator's place, null for never. */
+  readonly successionAt: number | null;
   /** True if the explorer does not count the abstentions of a motion. */
   isUncounted(title: string): boolean;
   readonly looks: readonly Look[];
@@ -62,8 +71,10 @@ export interface History extends ValidatorHistory {
   /** Sorted by time. */
   readonly prices: readonly PriceStep[];
   readonly priceFaults: readonly FaultWindow<(typeof PRICE_FAULTS)[number]>[];
-  /** Times during which the explorer only shows data from before their start. */
-  readonly lags: readonly Window[];
+  /** Times during which the explorer falls behind. */
+  readonly lags: readonly FaultWindow<(typeof LAGS)[number]>[];
+  /** Returns the time of the newest data that the explorer shows. */
+  shownAt(at: number): number;
   /** Times during which no round begins. */
   readonly standstills: readonly Window[];
   /** Returns the newest round at a time. */
@@ -127,9 +138,12 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     validators.outages,
   );
 
+  const oddMotions = choice.isCalm ? [] : drawOddMotions(createRandom(seed + 81), span, seed);
   const standstills = choice.isCalm
     ? []
     : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR);
+
+  const lags = drawFaults(createRandom(seed + 83), windows(0.4, 10 * MINUTE, 3 * HOUR), LAGS);
 
   return {
     startAt,
@@ -139,9 +153,15 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     oddityOf: choice.isCalm ? () => undefined : oddityIn(oddities),
     isUncounted: (title) => !choice.isCalm && Number(/\d+/.exec(title)?.[0]) % 3 === 0,
     isCalm: choice.isCalm ?? false,
+    successionAt:
+      choice.isCalm || validators.validatorCount < VALIDATORS ? null : startAt + 0.35 * days * DAY,
     evidence: EVIDENCE[Math.floor(seed / RHYTHMS.length) % EVIDENCE.length] ?? "updates",
     // They have a random source of their own, so that the rest of a seed's history stays the same.
-    motions: withUpgrades(createRandom(seed + 77), drawMotions(random, span, seed)),
+    motions: [
+      ...withUpgrades(createRandom(seed + 77), drawMotions(random, span, seed)),
+      ...oddMotions.filter(isPlain),
+    ],
+    oddMotions,
     standstills,
     roundAt(at) {
       const lostMs = standstills.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(at, to) - from), 0);
@@ -153,18 +173,31 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
       says: random.pick(["acknowledge", "8h", "back"] as const),
       isTogether: Math.floor(from) % 3 === 0,
     })),
-    dialogs: drawDialogs(createRandom(seed + 79), span),
+    dialogs: drawDialogs(createRandom(seed + 79), span, validators.outages),
     prices: drawPrices(random, span),
     priceFaults: drawFaults(random, windows(0.5, 10 * MINUTE, 2 * HOUR), PRICE_FAULTS),
-    lags: windows(0.25, 10 * MINUTE, 3 * HOUR),
+    lags,
+    shownAt(at) {
+      const lag = windowAt(lags, at);
+      if (!lag) return at;
+      return lag.kind === "frozen" ? lag.from : lag.from + (at - lag.from) * CREEPING;
+    },
     explorerFaults: drawFaults(random, windows(0.6, 5 * MINUTE, 2 * HOUR), EXPLORER_FAULTS),
     discordFaults: drawFaults(random, windows(0.5, MINUTE, HOUR), DISCORD_FAULTS),
-    kills: windows(1.5, 1, 2).map(({ from }) => ({
-      at: from,
-      downMs: random.pick([5_000, MINUTE, 20 * MINUTE]),
-      afterEffect: random.chance(0.5),
-      moment: random.pick(["any", "message", "news"] as const),
-    })),
+    kills: [
+      ...windows(1.5, 1, 2).map(({ from }) => ({
+        at: from,
+        downMs: random.pick([5_000, MINUTE, 20 * MINUTE]),
+        afterEffect: random.chance(0.5),
+        moment: random.pick(["any", "message", "news"] as const),
+      })),
+      ...(choice.isCalm ? [] : absencesIn(span)).map((at) => ({
+        at,
+        downMs: ABSENCE_MS,
+        afterEffect: false,
+        moment: "any" as const,
+      })),
+    ],
     doubles: windows(0.3, HOUR, 6 * HOUR),
     jumps: windows(0.2, 10 * MINUTE, 3 * HOUR).map((window) => ({
       ...window,

@@ -10,6 +10,8 @@ export const NEEDED = 6;
 export interface DrawnVote {
   readonly at: number;
   readonly accept: boolean;
+  /** True if the last voter changes its vote. */
+  readonly isChange?: boolean;
 }
 
 /** A vote request, from its opening to its end. */
@@ -19,6 +21,8 @@ export interface Motion {
   readonly voteBefore: number;
   readonly effectiveAt: number | null;
   readonly votes: readonly DrawnVote[];
+  /** Time when a vote was changed, so that one side no longer had enough. */
+  readonly undecidedAt?: number;
   /** Time and status of its end. A null status follows the ledger's rules. */
   readonly closesAt: number;
   readonly status: "Accepted" | "Rejected" | null;
@@ -33,11 +37,18 @@ export interface Motion {
 }
 
 /** True if a motion ends accepted. A null status follows the ledger's rules. */
-export const isAccepted = ({ status, decidedAt, effectiveAt, closesAt, voteBefore }: Motion): boolean =>
-  status === "Accepted" ||
-  // It takes effect with the last vote that was needed.
-  (status === null && effectiveAt === null && closesAt < voteBefore) ||
-  (status === null && decidedAt.yes !== undefined && (effectiveAt === null || closesAt >= effectiveAt));
+export const isAccepted = (motion: Motion): boolean => {
+  const { status, decidedAt, undecidedAt, effectiveAt, closesAt, voteBefore } = motion;
+  return (
+    status === "Accepted" ||
+    // It takes effect with the last vote that was needed.
+    (status === null && effectiveAt === null && closesAt < voteBefore) ||
+    (status === null &&
+      undecidedAt === undefined &&
+      decidedAt.yes !== undefined &&
+      (effectiveAt === null || closesAt >= effectiveAt))
+  );
+};
 
 /** Makes some of the motions votes on the network's upgrade: half of those that will be accepted. */
 export function withUpgrades(random: Random, motions: readonly Motion[]): Motion[] {

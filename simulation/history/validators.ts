@@ -6,12 +6,12 @@ import { drawWindows, merged, type Span, stepAt, type Window } from "./windows.j
 /** Usual number of validators, of watched ones among them, and of report sequences for later ones. */
 export const VALIDATORS = 60;
 const WATCHED = 14;
-const JOINED = 5;
+export const JOINED = 5;
 
 /** True for every fifth validator. Super validators have no traffic limit. */
 export const isSuperValidator = (validator: number): boolean => validator % 5 === 0;
 
-/** A version to which most validators upgrade within two hours, and the others later or never. */
+/** A version to which many validators upgrade within two hours, and the others later or never. */
 export interface Spread {
   readonly at: number;
   readonly version: string;
@@ -56,8 +56,10 @@ function drawSpreads(random: Random, { startAt, days }: Span, validatorCount: nu
   const spreads: Spread[] = [];
   for (let at = startAt + random.int(2, 4) * DAY; at < startAt + days * DAY; at += random.int(6, 10) * DAY) {
     const upgrades = new Map<number, number>();
+    // Some versions are run by fewer than half for days.
+    const share = random.pick([0.8, 0.8, 0.35]);
     for (let validator = 0; validator < validatorCount; validator += 1)
-      if (random.chance(0.8)) upgrades.set(validator, at + random.int(0, 2 * HOUR));
+      if (random.chance(share)) upgrades.set(validator, at + random.int(0, 2 * HOUR));
       else if (random.chance(0.6)) upgrades.set(validator, at + random.int(2 * HOUR, 4 * DAY));
     spreads.push({ at, version: `0.5.${spreads.length + 2}`, upgrades });
   }
@@ -101,7 +103,7 @@ export function drawValidators(
         : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
   );
   // Occasionally, many go silent at once.
-  const outages = isCalm ? [] : drawWindows(random, span, 0.15, 80 * MINUTE, 8 * HOUR);
+  const outages = isCalm ? [] : drawWindows(random, span, 0.3, 80 * MINUTE, 8 * HOUR);
   for (const window of outages) for (const own of silences) if (random.chance(0.3)) own.push(window);
   const spreads = drawSpreads(random, span, validatorCount);
   const traffic = new Map(

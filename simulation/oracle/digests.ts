@@ -1,7 +1,9 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { DigestWatch } from "../community.js";
+import { isPlain } from "../history/odd-motions.js";
 import { isOddWithin } from "../history/oddities.js";
 import { type Case, type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
+import { endKnownAt } from "./odd-motions.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", {
   timeZone: "Europe/Berlin",
@@ -127,7 +129,7 @@ function* judgeClaim(
     !first ||
     !last ||
     at < first.until ||
-    all.some((each) => / more(\\n|$)/.test(of(each)))
+    all.some((each) => each.until > at - JUMP_MS && each.since < at + DAY && / more(\\n|$)/.test(of(each)))
   )
     return;
   if (at < last.until - 2 * HOUR && evidence.isClean(at, last.until))
@@ -179,8 +181,13 @@ function* judgeParticipation(of: Case, digest: Digest, evidence: Evidence): Iter
   const isSure = ended.every(({ closesAt }) => closesAt < until - HOUR && closesAt > since + HOUR);
   // Requests from before the history are not among its motions.
   const isWhole = (fieldOf(digest, "Ended").match(/• /g)?.length ?? 0) === ended.length;
-  if (!isSure || !isWhole || ended.length === 0 || !evidence.isClean(since, until, until - since)) return;
-  const cast = of.casts.filter((each) => ended.some(({ title }) => title === each.title)).length;
+  const wasRead = ended.every(({ closesAt }) =>
+    evidence.isClean(closesAt - HOUR, closesAt + 2 * HOUR, 2 * HOUR),
+  );
+  if (!isSure || !isWhole || ended.length === 0 || !wasRead) return;
+  const cast = of.casts.filter(
+    ({ title, isUndone }) => !isUndone && ended.some((each) => title === each.title),
+  ).length;
   const all = ended.length * of.superValidators.length;
   if (Math.abs(percent - (100 * cast) / all) > 2 || (percent === 100 && cast < all))
     yield `${percent}% of the votes were cast, of ${cast} of ${all} in the digest up to ${iso(until)}`;
@@ -192,11 +199,15 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
   for (const { channelId, every } of community.digests) {
     const all = digestsIn(channelId, every, evidence);
     const problems: string[] = [];
-    for (const { title, at, closesAt } of history.motions) {
-      problems.push(...judgeClaim({ name: title, at, of: (each) => fieldOf(each, "Opened") }, all, evidence));
-      problems.push(
-        ...judgeClaim({ name: title, at: closesAt, of: (each) => fieldOf(each, "Ended") }, all, evidence),
-      );
+    const strays = history.oddMotions.filter((each) => !isPlain(each) && each.kind !== "untitled");
+    const listed = [
+      ...history.motions.map(({ title, at, closesAt }) => ({ title, from: at, to: closesAt })),
+      ...strays.map((each) => ({ title: each.title, from: each.listedAt, to: endKnownAt(each) })),
+    ];
+    for (const { title, from, to } of listed) {
+      const isIn = (field: string) => (each: Digest) => fieldOf(each, field);
+      problems.push(...judgeClaim({ name: title, at: from, of: isIn("Opened") }, all, evidence));
+      problems.push(...judgeClaim({ name: title, at: to, of: isIn("Ended") }, all, evidence));
     }
     for (const { name, at } of history.joinings)
       problems.push(...judgeClaim({ name, at, of: (each) => lineOf(each, "Joined") }, all, evidence));

@@ -23,6 +23,8 @@ export interface Cast {
   readonly at: number;
   readonly title: string;
   readonly accept: boolean;
+  /** True if the vote was taken back, to be cast otherwise. */
+  readonly isUndone?: boolean;
 }
 
 /** A vote with the voter's name. */
@@ -33,6 +35,20 @@ export interface Ballot {
   readonly accept: boolean;
   /** True if it was cast with the request. */
   readonly isOwn: boolean;
+}
+
+/** One validator takes another's place as a super validator. */
+export interface Succession {
+  readonly at: number;
+  readonly former: string;
+  readonly successor: string;
+}
+
+/** A message about an explorer that is behind, as it was at a time. */
+export interface HoldPage {
+  readonly at: number;
+  readonly channelId: string;
+  readonly text: string;
 }
 
 /** Names of the current events in a server's calendar at a time. */
@@ -73,8 +89,10 @@ export interface Case {
   /** Differences between the answers to changes and the stored state, one line each. */
   readonly wrong: readonly string[];
   readonly messages: ReadonlyMap<string, readonly Message[]>;
-  /** Names of the super validators. */
+  /** Names of the super validators at the start. Their number never changes. */
   readonly superValidators: readonly string[];
+  readonly successions: readonly Succession[];
+  readonly holds: readonly HoldPage[];
   /** The network's name, for bots with several networks. */
   readonly label: string | undefined;
   /** Times without a running process. */
@@ -90,6 +108,8 @@ export interface Told {
   readonly notified: string;
   readonly description: string;
   readonly text: string;
+  /** The message after its last edit, with its content. */
+  readonly shown: string;
 }
 
 /** Interval between polls of validators and of the price, in ms. */
@@ -131,6 +151,7 @@ export function createEvidence({ history, messages, label, down }: Case) {
           notified: message.notified,
           description,
           text: without(`${message.notified}\n${JSON.stringify(message.embeds)}`),
+          shown: without(`${message.content}\n${JSON.stringify(message.embeds)}`),
         };
       }),
     ]),

@@ -35,13 +35,26 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         const decided = decidedAt[way];
         if (told > (decided === undefined ? 0 : 1))
           yield `Told ${told} times that enough voted ${way}: ${where}`;
+        // Without the dashboard, a tally without the missing votes does not say how many are needed.
+        const isUncounted = history.isUncounted(title) || motion.undecidedAt !== undefined;
         const isDue =
           decided !== undefined &&
+          !(isUncounted && history.evidence === "none") &&
           decided > known + JUMP_MS &&
           evidence.isClean(at, decided) &&
           evidence.isClean(decided, closesAt);
         if (told === 0 && isDue) yield `Not told that enough voted ${way}: ${where}`;
       }
+
+      const undone = count("No longer enough yes votes");
+      const { undecidedAt } = motion;
+      if (undone > (undecidedAt === undefined ? 0 : 1))
+        yield `Told ${undone} times that it is undecided again: ${where}`;
+      const mustUndo =
+        undecidedAt !== undefined &&
+        count("Enough yes votes") === 1 &&
+        evidence.isClean(undecidedAt, undecidedAt + 2 * HOUR);
+      if (undone === 0 && mustUndo) yield `Not told that it is undecided again: ${where}`;
 
       const overdue = count("Overdue");
       const ends = motion.effectiveAt ?? motion.voteBefore;

@@ -4,7 +4,9 @@ import { judgeDigestFacts, judgeDigests } from "./digests.js";
 import { type Case, createEvidence, type Judge } from "./evidence.js";
 import { EYES } from "./eyes/index.js";
 import { judgeGovernance } from "./governance.js";
+import { judgeHoldTimes, judgeRemovals, judgeReturns } from "./listing.js";
 import { judgeNewcomers } from "./newcomers.js";
+import { judgeOddMotions } from "./odd-motions.js";
 import { judgePrices } from "./prices.js";
 import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
@@ -45,9 +47,12 @@ const JUDGES: readonly Judge[] = [
   judgeSilences,
   judgeFalseAlarms,
   judgeGroups,
+  judgeRemovals,
+  judgeReturns,
   judgeCalm,
   judgeChanges,
   judgeHolds,
+  judgeHoldTimes,
   judgeAnswers,
   judgeVersions,
   judgeTraffic,
@@ -56,6 +61,7 @@ const JUDGES: readonly Judge[] = [
   judgeStandstills,
   judgePrices,
   judgeGovernance,
+  judgeOddMotions,
   judgeVotes,
   judgePings,
   judgeMissingVotes,

@@ -8,11 +8,16 @@ const STALE_MS = 12 * MINUTE;
 /** Time after which every screen shows the end of a vote, in ms. */
 const NOTICED_MS = 20 * MINUTE;
 
+/** Number of vote requests on a page of their list. */
+export const LISTED = 10;
+
 const TALLY = /\*\*(\d+|\?)\*\* yes · \*\*(\d+|\?)\*\* no/;
 
 /** Returns the number of votes cast on a motion up to a time. */
 const countAt = ({ casts }: Case, { title }: Motion, accept: boolean, at: number): number =>
-  casts.filter((each) => each.title === title && each.accept === accept && each.at <= at).length;
+  casts
+    .filter((each) => each.title === title && each.accept === accept && each.at <= at)
+    .reduce((sum, { isUndone }) => sum + (isUndone ? -1 : 1), 0);
 
 /** Compares a tally with the ledger's at any time that the screen's data may be from. */
 function* judgeTally(
@@ -28,7 +33,8 @@ function* judgeTally(
     ["no", no, false],
   ] as const) {
     if (shown === "" || shown === "?") continue;
-    const [least, most] = [countAt(of, motion, accept, from - STALE_MS), countAt(of, motion, accept, to)];
+    const counts = [countAt(of, motion, accept, from - STALE_MS), countAt(of, motion, accept, to)];
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
     if (Number(shown) < least || Number(shown) > most)
       yield `Shows ${shown} ${side} votes, of ${least === most ? most : `${least} to ${most}`}: ${where}`;
   }
@@ -64,7 +70,9 @@ function* judgeList(of: Case, visit: Visit, where: string): Iterable<string> {
   for (const motion of of.history.motions) {
     const at = lines.findIndex((line) => line.includes(`**${motion.title}**`));
     const row = at < 0 ? undefined : `${lines[at]} ${lines[at + 1]}`;
-    const isDueOpen = motion.at < visit.from - NOTICED_MS && motion.closesAt > visit.to;
+    // Many at once fill more than a page.
+    const isDueOpen =
+      visit.open <= LISTED && motion.at < visit.from - NOTICED_MS && motion.closesAt > visit.to;
     if (!row && isDueOpen) yield `${motion.title} is missing ${where}`;
     if (!row) continue;
     yield* judgeTally(of, motion, row, visit, `${motion.title} ${where}`);
@@ -101,6 +109,8 @@ export const judgeScreens: Judge = function* (of, evidence) {
       yield* judgeTally(of, motion, text, visit, `${about} ${where}`);
       yield* judgeStanding(motion, text, visit, `${about} ${where}`);
       yield* judgeDates(motion, text, `${about} ${where}`);
+      if (of.history.evidence !== "none" && text.includes("needed isn't known"))
+        yield `Doesn't know how many votes are needed: ${about} ${where}`;
     } else if (screen === "proposals" && about === "") yield* judgeList(of, visit, where);
     else if (screen === "price") yield* judgePrice(of, visit, where);
   }

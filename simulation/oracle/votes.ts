@@ -83,8 +83,9 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
     for (const { at } of own)
       if (votedAt < at - FRESH_MS)
         yield `Reminded at ${iso(at)} of ${title}, which ${voterName} has voted on`;
-    // If the person also watches the request, its own reminder covers this.
-    if (isWatched) continue;
+    // If the person also watches the request, its own reminder covers this. Without a whole tally, nobody knows if votes are missing.
+    const isUncounted = history.oddMotions.some((each) => each.title === title);
+    if (isWatched || isUncounted) continue;
     const due = dueRemindersOf(motion, VOTER_REMINDERS);
     if (own.length > due.length) yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;
     for (const { dueAt, deadline } of due) {

@@ -1,7 +1,14 @@
-import type { Judge } from "../evidence.js";
+import { iso, type Judge } from "../evidence.js";
 import { judgeListed } from "./lists.js";
 import { judgeMajorities, judgeTotals, judgeValidators, judgeVersionCounts } from "./validators.js";
-import { judgeBallots, judgeEndings, judgeKinds, judgeProposalChoices, judgeRecords } from "./votes.js";
+import {
+  judgeBallots,
+  judgeEndings,
+  judgeKinds,
+  judgeProposalChoices,
+  judgeRecords,
+  judgeSuccession,
+} from "./votes.js";
 
 /** Checks that a number has one sign. */
 const judgeSigns: Judge = function* ({ visits, messages }) {
@@ -15,6 +22,29 @@ const judgeSigns: Judge = function* ({ visits, messages }) {
   }
 };
 
+/** Words of the API or of the program, which nobody should see. Every simulated request has a title or an action. */
+const RAW_WORDS =
+  /\b(IN_PROGRESS|ACCEPTED|REJECTED|EXPIRED|undefined|NaN|Infinity)\b|\[object|without a title/;
+
+/** Checks that no text contains words of the API, or of the program, and that an unknown tally is not drawn. */
+const judgeWords: Judge = function* ({ visits, messages }) {
+  const texts = [
+    ...visits.map(({ text, from, screen }) => ({ text, where: `${screen} at ${iso(from)}` })),
+    ...[...messages].flatMap(([channelId, own]) =>
+      own.map((each) => ({
+        text: `${each.notified} ${JSON.stringify(each.embeds)}`,
+        where: `the message of ${each.timestamp} in ${channelId}`,
+      })),
+    ),
+  ];
+  for (const { text, where } of texts) {
+    const raw = RAW_WORDS.exec(text)?.[0];
+    if (raw !== undefined) yield `"${raw}" in ${where}`;
+    const drawn = /\*\*\?\*\* (?:yes|no)(?:(?!\\n\\n).)*?[🟩🟥⬛]/u.exec(text)?.[0];
+    if (drawn !== undefined) yield `An unknown tally is drawn, "${drawn}" in ${where}`;
+  }
+};
+
 /** Checks what screens, lists and suggestions show, value by value. */
 export const EYES: readonly Judge[] = [
   judgeValidators,
@@ -24,8 +54,10 @@ export const EYES: readonly Judge[] = [
   judgeListed,
   judgeBallots,
   judgeRecords,
+  judgeSuccession,
   judgeKinds,
   judgeEndings,
   judgeMajorities,
   judgeSigns,
+  judgeWords,
 ];

@@ -1,5 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isOddWithin } from "../../history/oddities.js";
+import { JOINED } from "../../history/validators.js";
 import { type Case, iso, type Judge, secondOf, type Visit } from "../evidence.js";
 import { AGES, ageOf, visitsOf, whereOf } from "./visits.js";
 
@@ -7,6 +8,9 @@ import { AGES, ageOf, visitsOf, whereOf } from "./visits.js";
 const DIRECTORY_MS = 45 * MINUTE;
 /** Time without a report after which the simulated explorer calls a validator inactive, in ms. */
 const INACTIVE_MS = 2 * HOUR;
+
+/** Number of validators on a page. */
+const PAGE = 100;
 
 /** A validator as a screen shows it. Missing parts are not shown. */
 interface Shown {
@@ -100,15 +104,25 @@ function* judgeSign(
     yield `Shown as late after ${Math.round(longest / MINUTE)} min: ${where}`;
 }
 
+/** True if a validator is a super validator at a time. */
+const isSuperValidatorAt = ({ superValidators, successions }: Case, name: string, at: number): boolean => {
+  const change = successions.findLast(
+    (each) => each.at <= at && (each.former === name || each.successor === name),
+  );
+  return change ? change.successor === name : superValidators.includes(name);
+};
+
 /** Checks every validator that a screen, a list or the suggestions show. */
 export const judgeValidators: Judge = function* (of, evidence) {
   for (const visit of visitsOf(of, evidence)) {
     const shown = visit.screen === "validator" ? shownOn(visit) : undefined;
     if (shown) {
       yield* judgeShown(of, visit, shown);
-      const kind = of.superValidators.includes(visit.about) ? "super validator" : "validator";
-      if (!new RegExp(`"name":"Kind","value":"${kind}(?:\\\\n|")`).test(visit.text))
-        yield `Not a ${kind}: ${whereOf(visit)}`;
+      const kinds = [visit.from - DIRECTORY_MS, visit.to].map((at) =>
+        isSuperValidatorAt(of, visit.about, at) ? "super validator" : "validator",
+      );
+      if (!kinds.some((kind) => new RegExp(`"name":"Kind","value":"${kind}(?:\\\\n|")`).test(visit.text)))
+        yield `Not a ${kinds.join(" or ")}: ${whereOf(visit)}`;
     }
     for (const row of rowsIn(visit)) yield* judgeShown(of, visit, row);
     if (visit.screen !== "validator choices") continue;
@@ -161,8 +175,10 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     for (const [, version = "", shown, percent] of rows) {
       const counts = real.map((each) => each.counts.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
+      // While two pages are read, those that joined together report together, and move others to the page that was read before.
+      const moved = Math.max(...real.map(({ total }) => total)) > PAGE ? Math.ceil(joined / JOINED) : 0;
       if (
-        Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) ||
+        Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) - moved ||
         Number(shown) > Math.max(...counts) + joined
       )
         yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...counts)} and ${joined}: ${whereOf(visit)}`;
@@ -221,15 +237,24 @@ export const judgeTotals: Judge = function* (of, evidence) {
 
 /** Checks that "most" means more than half. */
 export const judgeMajorities: Judge = function* (of, evidence) {
-  for (const visit of visitsOf(of, evidence)) {
-    const said = /`([\d.]+)`, which most run/.exec(visit.text)?.[1];
+  const channels = new Set(of.community.validators.map(({ channelId }) => channelId));
+  const alerts = [...channels].flatMap((channelId) => evidence.in(channelId));
+  const texts = [
+    ...[...visitsOf(of, evidence)].map((visit) => ({
+      text: visit.text,
+      at: visit.to,
+      where: whereOf(visit),
+    })),
+    ...alerts.map(({ content, at }) => ({ text: content, at, where: `${content} at ${iso(at)}` })),
+  ];
+  for (const { text, at, where } of texts) {
+    const said = /`([\d.]+)`, which most run/.exec(text)?.[1] ?? /and most run ([\d.]+\d)/.exec(text)?.[1];
     if (said === undefined) continue;
     const shares = Array.from({ length: 12 }, (_, step) => {
-      const { counts, joined } = countAt(of, visit.to - step * 5 * MINUTE);
+      const { counts, joined } = countAt(of, at - step * 5 * MINUTE);
       const all = [...counts.values()].reduce((sum, count) => sum + count, joined);
       return ((counts.get(said) ?? 0) + joined) / all;
     });
-    if (Math.max(...shares) <= 0.5)
-      yield `Most run ${said}, and it is ${shares[0]?.toFixed(2)}: ${whereOf(visit)}`;
+    if (Math.max(...shares) <= 0.5) yield `Most run ${said}, and it is ${shares[0]?.toFixed(2)}: ${where}`;
   }
 };

@@ -1,6 +1,7 @@
 import { HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isAccepted, type Motion } from "../../history/motions.js";
 import { iso, type Judge } from "../evidence.js";
+import { LISTED } from "../screens.js";
 import { AGES, visitsOf, whereOf } from "./visits.js";
 
 /** True if a text says that a motion was accepted or not, and it is not so. */
@@ -54,6 +55,41 @@ export const judgeBallots: Judge = function* (of, evidence) {
   }
 };
 
+/** Time after which no screen counts a former super validator as one, in ms. */
+const SUCCEEDED_MS = 2 * HOUR;
+
+/** Checks that nobody misses the vote of a former super validator, and that its successor's is missed. */
+export const judgeSuccession: Judge = function* (of, evidence) {
+  const { successions, ballots, history, messages } = of;
+  for (const { at, former, successor } of successions) {
+    const isFormer = new RegExp(`\\b${former}(?!\\d)`);
+    const isSuccessor = new RegExp(`\\b${successor}(?!\\d)`);
+    for (const visit of visitsOf(of, evidence)) {
+      if (visit.from < at + SUCCEEDED_MS) continue;
+      const where = whereOf(visit);
+      const missing = /Not voted yet:\*\* ([^"\\]*)/.exec(visit.text)?.[1] ?? "";
+      if (isFormer.test(missing)) yield `${former} is missed, and is no super validator: ${where}`;
+      const motion = history.motions.find(({ title }) => title === visit.about);
+      const hasVoted = ballots.some(
+        (each) => each.title === motion?.title && each.voter === successor && each.at < visit.to,
+      );
+      const isKnown = ballots.some((each) => each.voter === successor && each.at < visit.from - HOUR);
+      if (visit.screen === "votes" && motion && missing && isKnown && !hasVoted && !isSuccessor.test(missing))
+        yield `${successor} is not missed, and is a super validator: ${motion.title} ${where}`;
+      const row = new RegExp(`\\*\\*${former}\\*\\* · voted on[^"]*?(?=\\\\n|")`).exec(visit.text)?.[0];
+      if (visit.screen === "voters" && row !== undefined && !row.includes("no longer a super validator"))
+        yield `"${row}": ${where}`;
+    }
+    for (const [channelId, own] of messages)
+      for (const { timestamp, notified } of own)
+        if (
+          Date.parse(timestamp) > at + SUCCEEDED_MS &&
+          isFormer.test(/ left: (.*) voted on /.exec(notified)?.[1] ?? "")
+        )
+          yield `A reminder for ${former}, which is no super validator, at ${timestamp} in ${channelId}`;
+  }
+};
+
 /** Checks that a voting record adds up. */
 export const judgeRecords: Judge = function* (of, evidence) {
   for (const visit of visitsOf(of, evidence)) {
@@ -76,7 +112,8 @@ export const judgeKinds: Judge = function* (of, evidence) {
     for (const motion of of.history.motions) {
       const kind = motion.upgradeAt === undefined ? "apps" : "configuration";
       const isListed = visit.text.includes(`**${motion.title}**`);
-      const isDue = motion.at < visit.from - 20 * MINUTE && motion.closesAt > visit.to;
+      const isDue =
+        visit.open <= LISTED && motion.at < visit.from - 20 * MINUTE && motion.closesAt > visit.to;
       if (isListed && kind !== visit.about)
         yield `${motion.title} is not about ${visit.about}: ${whereOf(visit)}`;
       if (!isListed && kind === visit.about && isDue)
