@@ -158,7 +158,6 @@ const RARE: readonly string[] = [
   "The explorer lists no active validators at the moment.",
   "The explorer lists no votes on requests that have ended.",
   "The explorer no longer lists this transfer here, so this is ",
-  "The explorer said so twice, half an hour apart. You'll get n",
   "The explorer's latest votes include … of the votes counted a",
   "The first of them opened …. The explorer didn't list them be",
   "The list of validators is still loading. Please try again in",

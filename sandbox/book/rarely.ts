@@ -61,6 +61,13 @@ async function rareAlerts({ place, chapter, hear, page, pass, polled }: Book, op
   await pass(MINUTE);
   await world.until(() => hold.content.includes("on again"), "the end of the hold");
   page("…and catches up", hold);
+  ledger.validators.splice(ledger.validators.indexOf(watched), 1);
+  await polled();
+  await pass(35 * MINUTE);
+  await hear("The explorer drops a validator from its list", ops, /No longer listed/);
+  ledger.validators.push(watched);
+  ledger.setValidatorActive(watched, true);
+  await hear("…and lists it again", ops, /Listed again/);
   ledger.setPrice(0.1523);
   await polled();
   await pass(10 * MINUTE);

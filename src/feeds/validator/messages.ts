@@ -331,7 +331,7 @@ export function newsView(
       ]);
     case "listed":
       return news(md`🟢 Listed again: ${name}`, "good", [
-        md`It wasn't listed from ${timestamp(event.since, "f")} on. You'll get alerts about it again.`,
+        md`The explorer hadn't listed it for a while. You'll get alerts about it again.`,
       ]);
     case "version":
       return news(

@@ -354,7 +354,7 @@ describe("a validator that a channel watches", () => {
     report();
     const back = await until(/Listed again/);
     expect(back.pings).toEqual([]);
-    expect(textOf(back)).toMatch(/It wasn't listed from <t:\d+:f> on\. You'll get alerts about it again/);
+    expect(textOf(back)).toContain("You'll get alerts about it again");
     expect(await listed()).toContain("🟢 last report");
     const before = told().length;
     quiet.add(watched);
