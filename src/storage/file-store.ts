@@ -10,6 +10,9 @@ import { type ReplaceableStore, StateError, type Write } from "./store.js";
 /** Time for which commits are batched, in ms. They are written with one sync, because each sync blocks the process. */
 const GATHER_MS = 20;
 
+/** Maximum number of writes in a transaction, unless one commit has more. The process does nothing else until it is over. */
+const MAX_WRITES = 200;
+
 /** Number of documents that are read before yielding to the event loop. */
 const PAGE = 250;
 
@@ -76,14 +79,20 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     return 0;
   };
 
-  let pending: Pending[] = [];
+  const pending: Pending[] = [];
   let timer: NodeJS.Timeout | undefined;
+  /** Writes the oldest commits in one transaction. Later ones wait for another turn of the event loop. */
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    const batch = pending;
-    pending = [];
+    let size = 0;
+    const next = pending.findIndex(({ writes }) => {
+      size += writes.length;
+      return size > MAX_WRITES;
+    });
+    const batch = pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
     if (batch.length === 0) return;
+    if (pending.length > 0) timer = setTimeout(flush);
     try {
       db.exec("BEGIN IMMEDIATE");
       let writtenCount = 0;
@@ -101,6 +110,9 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       failureNotice.begins(error);
       for (const { reject } of batch) reject(error);
     }
+  };
+  const flushAll = () => {
+    while (pending.length > 0) flush();
   };
 
   return {
@@ -124,7 +136,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
         timer ??= setTimeout(flush, GATHER_MS);
       }),
     async replaceAll(documents, kept) {
-      flush();
+      flushAll();
       try {
         db.exec("BEGIN IMMEDIATE");
         for (const collection of collectionNames())
@@ -139,7 +151,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       }
     },
     async close() {
-      flush();
+      flushAll();
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
       // backup.
       try {

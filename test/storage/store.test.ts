@@ -1,3 +1,4 @@
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -79,6 +80,29 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
     expect((await readAll(store, "many")).size).toBe(5_000);
   });
 }
+
+it("applies many commits of one moment in their order, lets other work go on between them, and all of them before it closes", async () => {
+  const dataDir = newDataDir();
+  const store = openFileStore(dataDir);
+  const commits = Array.from({ length: 1_000 }, (_, at) =>
+    store.commit([writesOf("bursts").put("last", String(at)), writesOf("bursts").put(`id ${at}`, "")]),
+  );
+  await commits[0];
+  let applied = 0;
+  for (const each of commits) each.then(() => applied++);
+  await new Promise(setImmediate);
+  expect(applied).toBeLessThan(commits.length);
+  const [first] = await Promise.all([store.get("bursts", "last"), store.close()]);
+  expect(Number(first)).toBeLessThan(999);
+  expect(await Promise.all(commits)).not.toContain(false);
+  // Only an ended process releases the file, so this reads a copy.
+  const copy = newDataDir();
+  cpSync(dataDir, copy, { recursive: true });
+  const reopened = openFileStore(copy);
+  expect(await reopened.get("bursts", "last")).toBe("999");
+  expect((await readAll(reopened, "bursts")).size).toBe(1_001);
+  await reopened.close();
+});
 
 describe("a store in a file", () => {
   contract(async () => {
