@@ -170,7 +170,7 @@ it("a state of version 0.1.0 opens without lost or repeated announcements, and p
   await discord.close();
 });
 
-it.each(["0.1.0", "0.2.0"])("every document of a state of version %s matches its schema", async (version) => {
+it.each(["0.1.0", "0.2.0", "0.3.0"])("every document of a state of version %s matches its schema", async (version) => {
   const store = openFileStore(newDataDir());
   const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
   const count = await importState(store, saved, false);
