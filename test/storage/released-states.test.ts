@@ -170,18 +170,21 @@ it("a state of version 0.1.0 opens without lost or repeated announcements, and p
   await discord.close();
 });
 
-it.each(["0.1.0", "0.2.0", "0.3.0"])("every document of a state of version %s matches its schema", async (version) => {
-  const store = openFileStore(newDataDir());
-  const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
-  const count = await importState(store, saved, false);
-  const problems: object[] = [];
-  const state = createState(store, { log: { error: (details) => void problems.push(details) } });
-  let read = 0;
-  for (const each of allCollections) read += (await state.open<unknown>(each).list()).size;
-  expect(problems).toEqual([]);
-  expect(read).toBe(count);
-  await state.close();
-});
+it.each(["0.1.0", "0.2.0", "0.3.0"])(
+  "every document of a state of version %s matches its schema",
+  async (version) => {
+    const store = openFileStore(newDataDir());
+    const saved = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
+    const count = await importState(store, saved, false);
+    const problems: object[] = [];
+    const state = createState(store, { log: { error: (details) => void problems.push(details) } });
+    let read = 0;
+    for (const each of allCollections) read += (await state.open<unknown>(each).list()).size;
+    expect(problems).toEqual([]);
+    expect(read).toBe(count);
+    await state.close();
+  },
+);
 
 it("options that were not chosen in version 0.2.0 get the new defaults, and choices are kept", async () => {
   const store = openFileStore(newDataDir());
