@@ -79,7 +79,10 @@ export class SimulatedExplorer {
   succeed(): { readonly former: string; readonly successor: string } {
     const { superValidators, validators } = this.ledger;
     const former = superValidators.pop();
-    const successor = validators.find(({ isSv }) => !isSv);
+    // Super validators have no traffic limit, so it is none whose traffic is watched.
+    const isWatched = (name: string | null) =>
+      Number(/^Node (\d+)$/.exec(name ?? "")?.[1] ?? 0) < this.#history.watchedCount;
+    const successor = validators.find(({ isSv, party }) => !isSv && !isWatched(party.name));
     if (!former || !successor) throw new RangeError("Nobody can take a super validator's place");
     superValidators.unshift(successor.party);
     successor.isSv = true;
