@@ -76,7 +76,8 @@ interface List {
 }
 
 const SEPARATORS = /[\s\p{P}\p{S}]+/u;
-const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+/** Folds a text for comparisons that ignore case and forms of a character. */
+export const folded = (text: string): string => text.normalize("NFKC").toLowerCase();
 
 const toWords = ({ id, name }: NamedEntry, index: number): SearchWords => ({
   index,
@@ -94,7 +95,7 @@ const newSearch = () =>
   new MiniSearch<SearchWords>({
     idField: "index",
     fields: ["name", "hint"],
-    tokenize: (text) => plain(text).split(SEPARATORS).filter(Boolean),
+    tokenize: (text) => folded(text).split(SEPARATORS).filter(Boolean),
     searchOptions: {
       combineWith: "AND",
       prefix: true,
@@ -124,8 +125,8 @@ const emptyList = (): List => ({
  * words, similar words.
  */
 function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
-  const name = plain(entry.name ?? "");
-  const id = plain(entry.id);
+  const name = folded(entry.name ?? "");
+  const id = folded(entry.id);
   if (name === text || id === text) return 0;
   if (name.startsWith(text)) return 1;
   if (id.startsWith(text)) return 2;
@@ -148,7 +149,7 @@ const MAX_RANKED = 400;
 
 function addName(byName: List["byName"], { name }: NamedEntry, index: number): void {
   if (name === null) return;
-  const key = plain(name);
+  const key = folded(name);
   const namesakes = byName.get(key);
   if (namesakes) namesakes.add(index);
   else byName.set(key, new Set([index]));
@@ -156,7 +157,7 @@ function addName(byName: List["byName"], { name }: NamedEntry, index: number): v
 
 function removeName(byName: List["byName"], { name }: NamedEntry, index: number): void {
   if (name === null) return;
-  const key = plain(name);
+  const key = folded(name);
   const namesakes = byName.get(key);
   namesakes?.delete(index);
   if (namesakes?.size === 0) byName.delete(key);
@@ -167,7 +168,7 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   const exactEntry = entries[byId.get(text) ?? byId.get(typed) ?? -1];
   if (exactEntry) return [exactEntry];
   // NFKC turns "…" into three dots. Few people paste a shortened id, so a linear search is enough.
-  if (typed.includes("...")) return entries.filter(({ id }) => plain(shortId(id)) === typed);
+  if (typed.includes("...")) return entries.filter(({ id }) => folded(shortId(id)) === typed);
   return withName({ entries, byName }, typed);
 }
 
@@ -195,7 +196,7 @@ export function createDirectory(now = Date.now): Directory {
     if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
     const typedWords = text.split(SEPARATORS).filter(Boolean).slice(0, MAX_WORDS);
     const byId = LIKE_AN_ID.test(text)
-      ? entries.filter(({ id }) => isBeginningOf(text, plain(id))).slice(0, MAX_RANKED)
+      ? entries.filter(({ id }) => isBeginningOf(text, folded(id))).slice(0, MAX_RANKED)
       : [];
     const byWords = words
       .search(LIKE_AN_ID.test(text) ? text : typedWords.join(" "))
@@ -257,7 +258,7 @@ export function createDirectory(now = Date.now): Directory {
       directory.entry("validator", partyId)?.name ?? directory.entry("party", partyId)?.name ?? null,
 
     search(kinds, text, max) {
-      const typedText = plain(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
+      const typedText = folded(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
       return kinds
         .flatMap((kind) => matches(kind, typedText, max))
         .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
@@ -266,10 +267,10 @@ export function createDirectory(now = Date.now): Directory {
         .map(({ match }) => match);
     },
 
-    namesakes: (kind, name) => withName(listOf(kind), plain(name)),
+    namesakes: (kind, name) => withName(listOf(kind), folded(name)),
 
     named(kinds, text) {
-      const typedText = plain(text).trim();
+      const typedText = folded(text).trim();
       return kinds.flatMap((kind) =>
         namedIn(listOf(kind), text.trim(), typedText).map((entry) => ({ kind, entry })),
       );

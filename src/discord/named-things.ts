@@ -1,4 +1,4 @@
-import type { Directory, Kind, Match } from "../directory/directory.js";
+import { type Directory, folded, type Kind, type Match } from "../directory/directory.js";
 import { KIND_WORDS } from "../screens/lookup.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { PersonError } from "../util/person-error.js";
@@ -15,12 +15,10 @@ const MAX_MATCHES = 25;
 
 /** Returns the things whose name contains the typed words, or whose id starts with them. */
 function partlyNamed(directory: Directory, kinds: readonly Kind[], typed: string): readonly Match[] {
-  const words = typed.trim().toLowerCase();
+  const words = folded(typed).trim();
   return directory
     .search(kinds, typed, MAX_MATCHES)
-    .filter(
-      ({ entry: { name, id } }) => name?.toLowerCase().includes(words) || id.toLowerCase().startsWith(words),
-    );
+    .filter(({ entry: { name, id } }) => folded(name ?? "").includes(words) || folded(id).startsWith(words));
 }
 
 /**
@@ -40,7 +38,7 @@ export async function readThing(
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];
   const namedMatches = directory.named(kinds, id);
-  // Whoever types a whole name that is not in the list does not mean another thing whose id is similar.
+  // The name of a thing that is not listed must not stand for another one with a similar id.
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only)
