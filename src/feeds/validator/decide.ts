@@ -191,3 +191,17 @@ export function judgeTraffic(
   if (unconfirmed === undefined) return { memory: { ...keptFields, unconfirmed: reached } };
   return { memory: { ...readFields, told: reached, sequence: sequence + 1 }, tell: reached };
 }
+
+/**
+ * True if a validator that the explorer had stopped listing is listed again with a new report. A poll reads only the first pages,
+ * so the list of all validators counts as well.
+ * @param goneAt time when it was no longer listed, epoch ms
+ * @param isSeen true if the poll has read it
+ * @param lastReport its last report in the list of all validators, which may be half an hour old; `undefined` if it is not there
+ */
+export const isListedAgain = (
+  goneAt: number,
+  isSeen: boolean,
+  lastReport: number | undefined,
+  now: number,
+): boolean => isSeen || (lastReport !== undefined && lastReport > goneAt && lastReport <= now);

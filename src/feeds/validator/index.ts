@@ -275,6 +275,7 @@ export const validator: FeedModule = {
         state,
         membersOf: (subject) => membersOf(subject, directory),
         isListed: (party) => directory.entry("validator", party) !== undefined,
+        lastReport: (party) => directory.entry("validator", party)?.seenAt ?? undefined,
         survey: directory.versions,
         nextUpgrade: () => scheduledUpgrade(directory.entries("proposal"))?.upgradeAt,
         now,

@@ -185,13 +185,14 @@ export async function load(
     const isHeard = await subscribers.isHeard(subscription);
     for (const validator of partiesOf(subject, channelId)) {
       const id = subscriptionId(channelId, name, validator);
-      const { goneAt, ...watch } = watches.get(id) ?? {};
+      const stored = watches.get(id) ?? {};
+      const { goneAt, ...watch } = stored;
       const isGone = goneAt !== undefined && goneAt >= savedAt;
       add({
         id,
         subscription,
         validator,
-        watch: isGone ? { ...watch, goneAt } : watch,
+        watch: isGone ? stored : watch,
         isLive: isHeard && !isGone,
         isUnlisted: isHeard && isGone,
       });

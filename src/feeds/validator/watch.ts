@@ -16,7 +16,7 @@ import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
 import { alertId, type ValidatorWatch } from "./collections.js";
-import { behindWhat, dueWarning, judge, judgeVersion } from "./decide.js";
+import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
 import {
@@ -48,6 +48,8 @@ interface ValidatorWatchDeps extends GroupSource {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
+  /** Returns a validator's last report in the list of validators, epoch ms. `undefined` if it is not listed or has none. */
+  readonly lastReport: (party: string) => number | undefined;
   /** Returns the versions of the network's active validators. */
   readonly survey: () => VersionSurvey;
   /** Returns the time of the network's next upgrade, epoch ms. */
@@ -74,15 +76,19 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
     });
   }
   found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? missingSince });
-  // What was told of its version and its traffic is not told again if it is listed again.
+  // The rest prevents a second announcement of its version or traffic once it is listed again.
   const { alert: _, unconfirmed, missingSince: __, ...told } = watch;
   return { ...told, goneAt: now };
 }
 
-/** Continues the alerts about a validator that the explorer lists again. It need not be searched for: the list starts with those that have reported. */
-function noteReturn({ reading, found, now }: Poll, { id, validator, subscription, watch }: WatchedValidator) {
-  if (!reading.seen.has(validator)) return;
+/** Continues the alerts about a validator that the explorer lists again. @param lastReport see `isListedAgain` */
+function noteReturn(
+  { reading, found, now }: Poll,
+  { id, validator, subscription, watch }: WatchedValidator,
+  lastReport: number | undefined,
+): void {
   const { goneAt = now, ...rest } = watch;
+  if (!isListedAgain(goneAt, reading.seen.has(validator), lastReport, now)) return;
   found.watches.set(id, rest);
   found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
 }
@@ -165,6 +171,7 @@ export function createValidatorWatch({
   state,
   membersOf,
   isListed,
+  lastReport,
   survey,
   nextUpgrade,
   now,
@@ -254,7 +261,7 @@ export function createValidatorWatch({
       const nextWatch = await settle(poll, each, activity.get(each.validator));
       if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }
-    for (const each of unlisted) noteReturn(poll, each);
+    for (const each of unlisted) noteReturn(poll, each, lastReport(each.validator));
     await readTraffic(poll);
     dropStrangers(poll);
     announceMany(poll);

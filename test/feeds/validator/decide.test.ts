@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   behindWhat,
   dueWarning,
+  isListedAgain,
   judge,
   judgeTraffic,
   judgeVersion,
@@ -14,6 +15,18 @@ import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const ago = (ms: number) => NOW - ms;
+
+describe("a validator that was no longer listed an hour ago", () => {
+  it.each([
+    ["is listed again if the poll reads it", true, undefined, true],
+    ["is listed again if the list has a later report", false, ago(10 * MINUTE), true],
+    ["is not if the list has only an earlier report", false, ago(2 * HOUR), false],
+    ["is not if the list has a report in the future", false, NOW + 3 * HOUR, false],
+    ["is not if nothing shows it", false, undefined, false],
+  ] as const)("%s", (_, isSeen, lastReport, expected) => {
+    expect(isListedAgain(ago(HOUR), isSeen, lastReport, NOW)).toBe(expected);
+  });
+});
 
 describe("a silence", () => {
   it.each([
