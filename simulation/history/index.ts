@@ -11,7 +11,7 @@ import { drawFaults, drawWindows, type FaultWindow, type Window, windowAt } from
 
 const EXPLORER_FAULTS = ["error", "garbage", "slow", "later-pages", "empty"] as const;
 const DISCORD_FAULTS = ["error", "lost", "slow"] as const;
-/** What an explorer does that falls behind: it shows only data from before, or new data slowly. */
+/** Ways in which an explorer falls behind: it shows only data from before, or new data slowly. */
 const LAGS = ["frozen", "creeping"] as const;
 /** Speed at which new data appears while it creeps. */
 const CREEPING = 0.3;

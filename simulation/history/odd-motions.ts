@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { type DrawnVote, type Motion, NEEDED } from "./motions.js";
 import type { Span } from "./windows.js";
 
-/** What is unusual about a vote request. */
+/** Kinds of unusual vote requests. */
 const KINDS = [
   /** The explorer lists it hours after it has opened. */
   "late",

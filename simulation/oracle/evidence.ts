@@ -108,7 +108,7 @@ export interface Told {
   readonly notified: string;
   readonly description: string;
   readonly text: string;
-  /** The message after its last edit, with its content. */
+  /** The message after its last edit: its content without pings, and its embeds. */
   readonly shown: string;
 }
 
@@ -123,6 +123,9 @@ export const JUMP_MS = 10 * MINUTE;
 
 export const secondOf = (ms: number): number => Math.floor(ms / SECOND);
 export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The roles and people whom a message pings, before its news. */
+const PINGS = /^(?:<@&?\d+> )+/;
 
 export type Evidence = ReturnType<typeof createEvidence>;
 
@@ -151,7 +154,7 @@ export function createEvidence({ history, messages, label, down }: Case) {
           notified: message.notified,
           description,
           text: without(`${message.notified}\n${JSON.stringify(message.embeds)}`),
-          shown: without(`${message.content}\n${JSON.stringify(message.embeds)}`),
+          shown: without(`${message.content.replace(PINGS, "")}\n${JSON.stringify(message.embeds)}`),
         };
       }),
     ]),

@@ -4,21 +4,15 @@ import { judgeDigestFacts, judgeDigests } from "./digests.js";
 import { type Case, createEvidence, type Judge } from "./evidence.js";
 import { EYES } from "./eyes/index.js";
 import { judgeGovernance } from "./governance.js";
-import { judgeHoldTimes, judgeRemovals, judgeReturns } from "./listing.js";
+import { judgeHolds, judgeHoldTimes } from "./holds.js";
+import { judgeRemovals, judgeReturns } from "./listing.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgeOddMotions } from "./odd-motions.js";
 import { judgePrices } from "./prices.js";
 import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
 import { judgeStandstills, judgeUpgrades } from "./upgrades.js";
-import {
-  judgeCalm,
-  judgeChanges,
-  judgeFalseAlarms,
-  judgeGroups,
-  judgeHolds,
-  judgeSilences,
-} from "./validators.js";
+import { judgeCalm, judgeChanges, judgeFalseAlarms, judgeGroups, judgeSilences } from "./validators.js";
 import { judgeVersions } from "./versions.js";
 import { judgeMissingVotes, judgePings, judgeVotes } from "./votes.js";
 

@@ -1,13 +1,10 @@
-import { HOUR, MINUTE } from "../../src/util/units.js";
-import { iso, JUMP_MS, type Judge, POLL_MS, RECOVERY_MS } from "./evidence.js";
+import { HOUR } from "../../src/util/units.js";
+import { iso, JUMP_MS, type Judge } from "./evidence.js";
 
-/** Maximum age of the newest report, in ms. */
-const LAG_MS = 20 * MINUTE;
-
-/** True if a message shows that a validator's silence, or that of many, goes on. */
+/** True if a message shows that a validator is silent, alone or with others. */
 const isOpenCard = (shown: string, validator: number): boolean =>
   new RegExp(
-    `^(?:<@&\\d+> )?🔴 (?:Node ${validator}: no report|\\d+ of \\d+ validators.*Node ${validator}(?!\\d))`,
+    `^🔴 (?:Node ${validator}: no report|\\d+ of \\d+ validators.*Node ${validator}(?!\\d))`,
     "u",
   ).test(shown);
 
@@ -49,21 +46,5 @@ export const judgeReturns: Judge = function* ({ history, community }, evidence) 
       if (told.length === 0 && evidence.isClean(reportedAt, untilAt, HOUR))
         yield `Not told that it is listed again: ${where}`;
     }
-  }
-};
-
-/** Checks that the time in the message about an explorer that is behind moves on with the explorer's. */
-export const judgeHoldTimes: Judge = function* ({ history, holds, down }) {
-  const { explorerFaults, discordFaults, jumps, standstills } = history;
-  // Without the updates' times, the bot only knows when it saw a new round.
-  if (history.evidence !== "updates") return;
-  const faults = [...explorerFaults, ...discordFaults, ...jumps, ...standstills, ...down];
-  for (const { at, channelId, text } of holds) {
-    const shown = Number(/It's from <t:(\d+):f>/.exec(text)?.[1]) * 1_000;
-    const isFaulty = faults.some(({ from, to }) => to + RECOVERY_MS > at - HOUR && from < at);
-    if (Number.isNaN(shown) || isFaulty) continue;
-    const [oldest, newest] = [history.shownAt(at - 3 * POLL_MS) - LAG_MS, history.shownAt(at)];
-    if (shown < oldest || shown > newest + MINUTE)
-      yield `The newest data is of ${iso(newest)}, and not of ${iso(shown)}: at ${iso(at)} in ${channelId}`;
   }
 };

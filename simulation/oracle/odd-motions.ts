@@ -16,12 +16,12 @@ function* judgeListing(motion: OddMotion, told: readonly Told[], where: string, 
   if (own.length === 0 && evidence.isClean(listedAt, goneAt ?? closesAt)) yield `Not opened: ${where}`;
 }
 
-/** Checks that the messages about a request whose outcome nobody knows say so, and nothing else. */
+/** Checks that the messages about a request with an unknown outcome say so, and no other outcome. */
 function* judgeUnknownEnd(motion: OddMotion, told: readonly Told[], where: string, evidence: Evidence) {
   const endAt = endKnownAt(motion);
   const own = told.filter((each) => isAbout(each, motion.title));
   if (own.some(({ shown }) => /(Accepted|Implemented|Rejected|Expired): /.test(shown)))
-    yield `An outcome that nobody knows: ${where}`;
+    yield `An outcome that is not known: ${where}`;
   if (!evidence.isClean(endAt, endAt + 4 * HOUR, 2 * HOUR)) return;
   for (const { content, shown, at } of own) {
     if (!shown.startsWith("▫️ Ended, outcome unknown"))

@@ -9,12 +9,10 @@ import {
   JUMP_MS,
   type Judge,
   POLL_MS,
-  RECOVERY_MS,
   secondOf,
   type Told,
 } from "./evidence.js";
 
-const LAG_MS = 20 * MINUTE;
 /** Maximum delay of a report, in ms. */
 const LATE_MS = 12 * MINUTE;
 /** Durations of a silence after which its alert is repeated, in ms. */
@@ -250,35 +248,5 @@ export const judgeChanges: Judge = function* ({ history, community }, evidence) 
       );
     if (flood.length > 0 && evidence.isClean(changeAt - 3 * HOUR, changeAt + 3 * HOUR, 6 * HOUR))
       yield `Told that many went silent at the change of rhythm: ${channelId}`;
-  }
-};
-
-/** Checks that each channel is told once while the explorer is behind. */
-export const judgeHolds: Judge = function* ({ history, community, down }, evidence) {
-  const { lags, explorerFaults, discordFaults, jumps } = history;
-  // Without other evidence, the bot waits for a report within the network's interval.
-  const unsureMs = history.evidence === "none" ? history.bounds(2, history.endAt).most : 10 * MINUTE;
-  for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
-    const holds = evidence
-      .in(channelId)
-      // A change of the network's rhythm also holds alerts (judgeChanges).
-      .filter(({ content }) => /(?<!No validator has reported.*)silence alerts are on hold/.test(content));
-    for (const lag of lags) {
-      const own = holds.filter(({ at }) => at >= lag.from && at <= lag.to + 30 * MINUTE).length;
-      const where = `the lag from ${iso(lag.from)} in ${channelId}`;
-      if (own > 1) yield `On hold ${own} times: ${where}`;
-      const others = [...explorerFaults, ...discordFaults, ...jumps, ...down].filter(
-        ({ from, to }) => to + RECOVERY_MS > lag.from && from < lag.to,
-      );
-      if (
-        lag.kind === "frozen" &&
-        own === 0 &&
-        others.length === 0 &&
-        lag.to - lag.from > LAG_MS + unsureMs + 4 * POLL_MS
-      )
-        yield `Not told to be on hold: ${where}`;
-    }
-    if (jumps.length === 0 && holds.length > lags.length)
-      yield `${holds.length} holds, ${lags.length} lags: ${channelId}`;
   }
 };

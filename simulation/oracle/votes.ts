@@ -83,7 +83,7 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
     for (const { at } of own)
       if (votedAt < at - FRESH_MS)
         yield `Reminded at ${iso(at)} of ${title}, which ${voterName} has voted on`;
-    // If the person also watches the request, its own reminder covers this. Without a whole tally, nobody knows if votes are missing.
+    // If the person also watches the request, its own reminder covers this. An incomplete tally does not show if votes are missing.
     const isUncounted = history.oddMotions.some((each) => each.title === title);
     if (isWatched || isUncounted) continue;
     const due = dueRemindersOf(motion, VOTER_REMINDERS);

@@ -206,8 +206,8 @@ export function keyOf(
 
 /**
  * Returns a tracked request's tally from the list, or from the known votes if there are at least as many.
- * Votes are read after the list, and the tally should include a vote that was just announced. If the list does not count them,
- * that no votes are known does not mean that there are none.
+ * Votes are read after the list, and the tally should include a vote that was just announced. Without counts in
+ * the list, an empty set of known votes is not a tally of zero.
  */
 export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
   const knownVotes = Object.values(votes ?? {});
