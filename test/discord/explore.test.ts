@@ -328,8 +328,14 @@ describe("the price chart", () => {
       harness.pass(40 * 60_000);
     }
     const place2 = { user: people.ben, channel: channels.general };
-    const message = await driver.ask(place2, "/price");
-    expect(message.attachments[0]?.filename).toBe("price-1d.png");
+    let message: Message = first;
+    // The last answer has been sent, but the bot may not have recorded it yet.
+    await expect
+      .poll(async () => {
+        message = await driver.ask(place2, "/price");
+        return message.attachments[0]?.filename;
+      })
+      .toBe("price-1d.png");
     expect(message.attachments[0]?.description).toMatch(/The price of one CC over 24 hours: from 0.1/);
     expect(textOf(message)).toContain("tracked the price since");
     await driver.click(place2, message, "7 days");
