@@ -5,6 +5,7 @@ import { listSubscriptions } from "../commands/subscribe/list.js";
 import { watchList } from "../commands/watch/list.js";
 import { watchables } from "../commands/watch/watches.js";
 import { type DialogLabel, initialValues } from "../sandbox/discord/interactions.js";
+import type { Subscription } from "../src/delivery/collections.js";
 import type { Kind } from "../src/directory/directory.js";
 import { toChoices } from "../src/discord/autocomplete.js";
 import type { Click } from "../src/discord/clicks.js";
@@ -14,6 +15,7 @@ import { feeds } from "../src/feeds/index.js";
 import type { Network } from "../src/networks/network.js";
 import type { ScreenAddress } from "../src/screens/addresses.js";
 import { openScreen } from "../src/screens/index.js";
+import { answerDeps } from "../src/subscribe/editor.js";
 
 /** A person who presses a button in a channel. */
 export interface Presser {
@@ -39,6 +41,12 @@ export interface Front {
     userId: string,
     page: number,
   ): Promise<Readonly<Record<"subscriptions" | "setup" | "watches", string>>>;
+  /**
+   * Returns a drill of one of all subscriptions, as JSON text, and what is said about its subject when it is saved.
+   */
+  drill(
+    choose: (subscriptions: readonly Subscription[]) => Subscription,
+  ): Promise<Readonly<Record<"about" | "drill" | "standing", string>>>;
   /** Returns the labels that are suggested for a typed text. */
   complete(kind: Kind, typed: string): Promise<readonly string[]>;
 }
@@ -111,6 +119,20 @@ export function createFront(network: Network, botId: string): Front {
       const setup = await overview(guildId, network, definitions);
       const watches = await watchList(userId, network, watchables(definitions), {});
       return { subscriptions: textOf(subscriptions), setup: textOf(setup), watches: textOf(watches) };
+    },
+
+    async drill(choose) {
+      const subscription = choose(await network.subscriptions.all());
+      const feed = definitions.find(({ name }) => name === subscription.feed);
+      if (!feed) throw new RangeError(`There is no feed ${subscription.feed}`);
+      const deps = answerDeps({ user: { id: "visitor" } }, network);
+      const view = await feed.sample(deps, subscription, "drill");
+      const standing = await feed.standing(deps, subscription);
+      return {
+        about: `${feed.name} ${subscription.subject ?? ""}`,
+        drill: textOf(network.renderer.message(view)),
+        standing: standing.map(String).join("\n"),
+      };
     },
 
     async complete(kind, typed) {

@@ -201,8 +201,8 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
       calendar.push({ at: clock.now, names: events.map(({ name }) => name) });
     });
 
-  const { visit, visits } = createVisits({ clock, ledger, community, random, front: deps.front });
-  for (let moment = startAt + HOUR; moment < endAt; moment += random.int(20 * MINUTE, 3 * HOUR))
+  const { visit, visits } = createVisits({ clock, ledger, history, community, random, front: deps.front });
+  for (let moment = startAt + HOUR / 2; moment < endAt; moment += random.int(20 * MINUTE, 3 * HOUR))
     at(moment, () => void visit());
   return {
     history,

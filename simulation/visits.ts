@@ -4,11 +4,13 @@ import { address, type ScreenAddress } from "../src/screens/addresses.js";
 import type { VirtualClock } from "./clock.js";
 import type { Community } from "./community.js";
 import type { Front } from "./front.js";
+import type { History } from "./history/index.js";
 import type { Visit } from "./oracle/evidence.js";
 
 interface VisitsDeps {
   readonly clock: VirtualClock;
   readonly ledger: Ledger;
+  readonly history: Pick<History, "oddityOf">;
   readonly community: Community;
   readonly random: Random;
   readonly front: () => Front | undefined;
@@ -21,7 +23,7 @@ type Target = readonly [about: string, to: ScreenAddress];
 const KINDS = ["apps", "configuration", "other"] as const;
 
 /** Creates a member who opens screens, lists and suggestions, and the list of everything that the member was shown. */
-export function createVisits({ clock, ledger, community, random, front: anyFront }: VisitsDeps) {
+export function createVisits({ clock, ledger, history, community, random, front: anyFront }: VisitsDeps) {
   const visits: Visit[] = [];
 
   /** Notes what is shown. Without an answer there is nothing to note, because the explorer sometimes fails. */
@@ -36,7 +38,10 @@ export function createVisits({ clock, ledger, community, random, front: anyFront
   const targets = (): readonly Target[] => {
     const openRequests = ledger.voteRequests.filter(({ title }) => title?.startsWith("Motion "));
     const request = random.pick(openRequests.length > 0 ? openRequests : ledger.voteRequests);
-    const { party } = random.pick(ledger.validators);
+    const all = ledger.validators;
+    // Often one of those about which the explorer says something wrong.
+    const odd = all.filter(({ party }) => history.oddityOf(party.name ?? "", clock.now) !== undefined);
+    const { party } = random.pick(odd.length > 0 && random.chance(0.4) ? odd : all);
     const kind = random.pick(KINDS);
     const title = request.title ?? "";
     const id = request.firstContractId;
@@ -57,6 +62,14 @@ export function createVisits({ clock, ledger, community, random, front: anyFront
     const front = anyFront();
     if (!front) return;
     for (const [about, to] of targets()) await look(to.screen, about, () => front.open(to));
+    const drilled = await front
+      .drill((all) => {
+        const feed = random.pick([...new Set(all.map((each) => each.feed))]);
+        return random.pick(all.filter((each) => each.feed === feed));
+      })
+      .catch(() => undefined);
+    for (const screen of drilled ? (["drill", "standing"] as const) : [])
+      await look(screen, drilled?.about ?? "", async () => drilled?.[screen] ?? "");
     const lists = await front
       .lists(community.guildId, community.personId, random.int(1, 6))
       .catch(() => undefined);

@@ -132,8 +132,8 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
   const oddities = drawOddities(
     createRandom(seed + 80),
     span,
-    nodes.slice(0, validators.watchedCount),
-    nodes.slice(validators.watchedCount),
+    nodes,
+    validators.watchedCount,
     joinings.map(({ name }) => name),
     validators.outages,
   );

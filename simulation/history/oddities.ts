@@ -1,6 +1,7 @@
 import type { Random } from "../../sandbox/explorer/random.js";
 import { HOUR } from "../../src/util/units.js";
-import { drawFaults, drawWindows, type FaultWindow, type Span, type Window, windowAt } from "./windows.js";
+import type { Outage } from "./validators.js";
+import { drawFaults, drawWindows, type FaultWindow, type Span, windowAt } from "./windows.js";
 
 /**
  * Wrong answers of an explorer about a validator: it is missing from the list, or its last report is missing or in the future.
@@ -15,23 +16,25 @@ export type OddityOf = (name: string, at: number) => Oddity | undefined;
 export function drawOddities(
   random: Random,
   span: Span,
-  watched: readonly string[],
-  others: readonly string[],
+  nodes: readonly string[],
+  watchedCount: number,
   joined: readonly string[],
-  outages: readonly Window[],
+  outages: readonly Outage[],
 ): ReadonlyMap<string, readonly FaultWindow<Oddity>[]> {
   const windowsOf = (perDay: number, kinds: readonly Oddity[]) =>
     drawFaults(random, drawWindows(random, span, perDay, HOUR, 20 * HOUR), kinds);
-  // During an outage of many, some of them leave the list.
-  const watchedWindows = (): readonly FaultWindow<Oddity>[] => {
-    const left = outages.filter(() => random.chance(0.2));
+  // During an outage of many, some of those who are watched leave the list.
+  const watchedWindows = (number: number): readonly FaultWindow<Oddity>[] => {
+    const left = outages.filter(({ members }) => members.includes(number) && random.chance(0.4));
     return left.length > 0
-      ? left.map(({ from, to }) => ({ from: from + 2 * HOUR, to: to + 6 * HOUR, kind: "unlisted" }))
+      ? left.map(({ from, to }) => ({ from: from + 0.6 * (to - from), to: to + 6 * HOUR, kind: "unlisted" }))
       : windowsOf(0.06, ["unlisted", "unknown"]);
   };
   return new Map([
-    ...watched.map((name) => [name, watchedWindows()] as const),
-    ...others.map((name) => [name, windowsOf(0.12, ODDITIES)] as const),
+    ...nodes.map(
+      (name, number) =>
+        [name, number < watchedCount ? watchedWindows(number) : windowsOf(0.12, ODDITIES)] as const,
+    ),
     ...joined.map((name) => [name, windowsOf(0.2, ["unlisted"])] as const),
   ]);
 }

@@ -27,6 +27,12 @@ export interface TrafficStep {
   readonly isBuying: boolean;
 }
 
+/** A time at which many validators are silent together. */
+export interface Outage extends Window {
+  /** Numbers of the silent validators. */
+  readonly members: readonly number[];
+}
+
 /** Histories of validators, by their numbers. */
 export interface ValidatorHistory {
   readonly rhythm: Rhythm;
@@ -34,8 +40,7 @@ export interface ValidatorHistory {
   readonly changeAt: number | null;
   readonly validatorCount: number;
   readonly watchedCount: number;
-  /** Times at which many validators are silent together. */
-  readonly outages: readonly Window[];
+  readonly outages: readonly Outage[];
   /** Returns the bounds of a healthy validator's gaps at a time. */
   bounds(validator: number, at: number): GapBounds;
   /** Last report up to a time, and first one after it, epoch ms. */
@@ -77,6 +82,22 @@ function drawTraffic(random: Random, { startAt, days }: Span): TrafficStep[] {
   return steps;
 }
 
+/** Duration of an outage in which everything can happen that depends on one, in ms. */
+const LONG_OUTAGE_MS = 7 * HOUR;
+/** Minimum number of days of a history with such an outage. */
+const LONG_DAYS = 3;
+
+/** Draws times at which many go silent at once. */
+function drawOutages(random: Random, span: Span, numbers: readonly number[]): Outage[] {
+  const { startAt, days } = span;
+  const longAt = startAt + 0.7 * days * DAY;
+  const long = days < LONG_DAYS ? [] : [{ from: longAt, to: longAt + LONG_OUTAGE_MS }];
+  return merged([...drawWindows(random, span, 0.3, 80 * MINUTE, 8 * HOUR), ...long]).map((window) => ({
+    ...window,
+    members: numbers.filter(() => random.chance(0.3)),
+  }));
+}
+
 /** Draws the histories of validators. */
 export function drawValidators(
   random: Random,
@@ -102,9 +123,9 @@ export function drawValidators(
           )
         : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
   );
-  // Occasionally, many go silent at once.
-  const outages = isCalm ? [] : drawWindows(random, span, 0.3, 80 * MINUTE, 8 * HOUR);
-  for (const window of outages) for (const own of silences) if (random.chance(0.3)) own.push(window);
+  const outages = isCalm ? [] : drawOutages(random, span, numbers);
+  for (const { from, to, members } of outages)
+    for (const member of members) silences[member]?.push({ from, to });
   const spreads = drawSpreads(random, span, validatorCount);
   const traffic = new Map(
     Array.from({ length: watchedCount }, (_, validator) => [validator, drawTraffic(random, span)] as const),

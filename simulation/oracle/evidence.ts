@@ -68,8 +68,13 @@ export interface Visit {
     | "setup"
     | "watches"
     | "validator choices"
-    | "proposal choices";
-  /** Title of the opened vote request, name of the validator, or kind of the listed requests. Empty for others. */
+    | "proposal choices"
+    | "drill"
+    | "standing";
+  /**
+   * Title of the opened vote request, name of the validator, kind of the listed requests, or feed and subject of a subscription.
+   * Empty for others.
+   */
   readonly about: string;
   /** Its embeds as JSON text, or the labels of the suggestions, one a line. */
   readonly text: string;

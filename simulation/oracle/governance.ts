@@ -46,9 +46,6 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
         if (told === 0 && isDue) yield `Not told that enough voted ${way}: ${where}`;
       }
 
-      // The requester votes yes with the request.
-      const zero = own.find(({ shown }) => /\(0 yes,|\*\*0\*\* yes/.test(shown));
-      if (zero) yield `No yes votes, in the message of ${iso(zero.at)}: ${where}`;
       const undone = count("No longer enough yes votes");
       const { undecidedAt } = motion;
       if (undone > (undecidedAt === undefined ? 0 : 1))

@@ -8,7 +8,7 @@ import { judgeHolds, judgeHoldTimes } from "./holds.js";
 import { judgeRemovals, judgeReturns } from "./listing.js";
 import { judgeNewcomers } from "./newcomers.js";
 import { judgeOddMotions } from "./odd-motions.js";
-import { judgePrices } from "./prices.js";
+import { judgeDigestPrices, judgePrices } from "./prices.js";
 import { judgeScreens } from "./screens.js";
 import { judgeTraffic } from "./traffic.js";
 import { judgeStandstills, judgeUpgrades } from "./upgrades.js";
@@ -54,6 +54,7 @@ const JUDGES: readonly Judge[] = [
   judgeUpgrades,
   judgeStandstills,
   judgePrices,
+  judgeDigestPrices,
   judgeGovernance,
   judgeOddMotions,
   judgeVotes,

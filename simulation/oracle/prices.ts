@@ -1,13 +1,15 @@
 import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { PriceWatch } from "../community.js";
 import type { History } from "../history/index.js";
-import { PRICE_STEP, type PriceStep } from "../history/prices.js";
+import { EARLY_AT, PRICE_STEP, type PriceStep } from "../history/prices.js";
 import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 
 /** Distance by which a price must move back before an alert repeats, in percent. */
 const BACK = 1;
 /** Maximum deviation of the reading that a move is compared with from an hour ago, in ms. */
 const NEAR_MS = 25 * MINUTE;
+/** Maximum age of a digest's prices, and of the one at its start, in ms. */
+const DIGEST_MS = 40 * MINUTE;
 
 /** An alert with the price at the bot's time of reading. */
 interface Alert {
@@ -72,6 +74,45 @@ function movesOf({
   };
 }
 
+/** Checks that a move is told that happened before the bot knew a price of an hour ago. */
+function* judgeFirstMove(
+  { startAt, priceFaults }: History,
+  alerts: readonly Alert[],
+  where: string,
+  evidence: Evidence,
+): Iterable<string> {
+  const movedAt = startAt + EARLY_AT;
+  const isFaulty = priceFaults.some(({ from }) => from < movedAt + HOUR);
+  if (isFaulty || !evidence.isClean(startAt, movedAt + HOUR / 2, EARLY_AT + HOUR / 2)) return;
+  if (!alerts.some(({ at }) => at >= movedAt && at < movedAt + HOUR / 2))
+    yield `Not told of the move at ${iso(movedAt)}, within the bot's first hour: ${where}`;
+}
+
+/** Checks the price of a digest and its change, which a digest has from the first one on. */
+export const judgeDigestPrices: Judge = function* ({ history, community }, evidence) {
+  const { prices, priceFaults } = history;
+  for (const { channelId } of community.digests)
+    for (const { content, text, at: sentAt } of evidence.in(channelId)) {
+      const [, since, until] = /(?:From|between) <t:(\d+):f> (?:to|and) <t:(\d+):f>/.exec(text) ?? [];
+      if (!content.startsWith("📰") || since === undefined) continue;
+      const where = `in the digest of ${iso(sentAt)} in ${channelId}`;
+      const shown = /([\d.]+) USD for one CC(?:, ([+−-][\d.]+)%)?(?: since <t:(\d+):f>)?/.exec(text);
+      const [from, to] = [Number(shown?.[3] ?? since) * SECOND, Number(until) * SECOND];
+      const isFaulty = (at: number) =>
+        priceFaults.some((fault) => fault.from < at + DIGEST_MS && fault.to > at - DIGEST_MS) ||
+        !evidence.isClean(at - DIGEST_MS, at + DIGEST_MS, 2 * DIGEST_MS - MINUTE);
+      const near = (at: number) => prices.filter((each) => Math.abs(each.at - at) < DIGEST_MS);
+      if (isFaulty(to)) continue;
+      if (!shown) yield `No price ${where}`;
+      else if (!near(to).some(({ usd }) => isNear(usd, Number(shown[1])))) yield `${shown[1]} USD ${where}`;
+      if (shown?.[2] === undefined || isFaulty(from)) continue;
+      const percent = Number(shown[2].replace("−", "-"));
+      const changes = near(from).map(({ usd }) => 100 * (Number(shown[1]) / usd - 1));
+      if (!changes.some((change) => Math.abs(change - percent) < 0.1))
+        yield `${percent}% since ${iso(from)} ${where}`;
+    }
+};
+
 /**
  * Checks that alerts are correct, repeat only after the price has moved back, and are sent if the price is
  * past a limit for long.
@@ -112,6 +153,7 @@ export const judgePrices: Judge = function* ({ history, community }, evidence) {
         yield `Told again, and it never came back: ${said}`;
     }
 
+    if (when === "moves") yield* judgeFirstMove(history, alerts, where, evidence);
     const backs = runsOf(prices, isBack).filter(
       ({ from, to }) => from > startAt + 2 * HOUR && evidence.isClean(from, to, 15 * MINUTE, shown),
     );

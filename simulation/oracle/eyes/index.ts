@@ -1,4 +1,5 @@
 import { iso, type Judge } from "../evidence.js";
+import { judgeDrills } from "./drills.js";
 import { judgeListed } from "./lists.js";
 import { judgeMajorities, judgeTotals, judgeValidators, judgeVersionCounts } from "./validators.js";
 import {
@@ -40,6 +41,9 @@ const judgeWords: Judge = function* ({ visits, messages }) {
   for (const { text, where } of texts) {
     const raw = RAW_WORDS.exec(text)?.[0];
     if (raw !== undefined) yield `"${raw}" in ${where}`;
+    // Whoever requests a vote votes yes.
+    const zero = /\(0 yes,|\*\*0\*\* yes|Nobody has voted/.exec(text)?.[0];
+    if (zero !== undefined) yield `No yes votes, "${zero}" in ${where}`;
     const drawn = /\*\*\?\*\* (?:yes|no)(?:(?!\\n\\n).)*?[🟩🟥⬛]/u.exec(text)?.[0];
     if (drawn !== undefined) yield `An unknown tally is drawn, "${drawn}" in ${where}`;
   }
@@ -52,6 +56,7 @@ export const EYES: readonly Judge[] = [
   judgeTotals,
   judgeProposalChoices,
   judgeListed,
+  judgeDrills,
   judgeBallots,
   judgeRecords,
   judgeSuccession,

@@ -136,7 +136,7 @@ export const judgeEndings: Judge = function* (of, evidence) {
       if (isSeen) yield `Without the time of its end: ${where}`;
     } else if (
       shown.includes("between") &&
-      (motion.closesAt < from - SECOND || motion.closesAt > to + 10 * MINUTE)
+      (motion.closesAt < from - SECOND || motion.closesAt > to + (isSeen ? SECOND : 10 * MINUTE))
     )
       yield `It ended at ${iso(motion.closesAt)}: ${where}`;
   }
