@@ -46,6 +46,8 @@ const STALL_MS = 300;
 const FAULTS =
   /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn/;
 const SET_ASIDE = /cannot be read; it was set aside/;
+/** Discord's error code for a thread that is archived already. */
+const THREAD_ARCHIVED = 50_083;
 /** Answer if the explorer refuses the key. It never does here, even if it withholds an endpoint or two. */
 const KEY_REFUSED = /isn't accepting this bot's key/;
 /** Maximum number of watches per person, and of subscriptions per channel and feed. */
@@ -118,7 +120,10 @@ function largeDocuments(dataDir: string): readonly string[] {
 }
 
 function refusedBy({ world }: SandboxDiscord): readonly string[] {
-  const refusals = world.refusals.filter(({ status }) => status < 500);
+  // After a lost answer, the bot archives a thread again.
+  const refusals = world.refusals.filter(
+    ({ status, body }) => status < 500 && !("code" in body && body.code === THREAD_ARCHIVED),
+  );
   const lines = refusals.map((each) => `Discord refused ${JSON.stringify(each).slice(0, 400)}`);
   const blamed = [...world.messages.values()].flat().find(({ content }) => KEY_REFUSED.test(content));
   return blamed ? [...lines, `It blamed the key: ${blamed.content}`] : lines;

@@ -133,14 +133,18 @@ export async function openThread(
   }
 }
 
-/** Archives or unarchives a thread. */
+/** Archives or unarchives a thread. One that is archived already is not an error. */
 export async function setArchived(
   rest: REST,
   threadId: string,
   archived: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
-  await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) });
+  try {
+    await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (!archived || !hasCode(error, DISCORD.threadArchived)) throw error;
+  }
 }
 
 /** Publishes a message of an announcement channel to the channels that follow it. */

@@ -1,0 +1,30 @@
+import { REST } from "discord.js";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { createRenderer } from "../../src/discord/message.js";
+import { openThread, postMessage, setArchived } from "../../src/discord/post.js";
+import { md } from "../../src/text/markdown.js";
+import { newLinks } from "../harness.js";
+
+let discord: SandboxDiscord;
+beforeAll(async () => {
+  discord = await startSandboxDiscord();
+});
+afterAll(() => discord.close());
+
+it("archives a thread that is archived already, as after a lost answer, and no thread that was deleted", async () => {
+  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+  const { world, channels } = discord;
+  const payload = createRenderer(newLinks()).message({ title: md`News`, tone: "neutral", readings: [] });
+  const post = { payload, nonce: "1" };
+  const threadId = await postMessage(rest, channels.general.id, post, new AbortController().signal);
+  await openThread(rest, channels.general.id, threadId, "News");
+  await setArchived(rest, threadId, true);
+  await setArchived(rest, threadId, true);
+  expect(world.channel(threadId).thread_metadata?.archived).toBe(true);
+  expect(world.refusals.map(({ body }) => body)).toEqual([expect.objectContaining({ code: 50_083 })]);
+  await setArchived(rest, threadId, false);
+  expect(world.channel(threadId).thread_metadata?.archived).toBe(false);
+  world.channels.delete(threadId);
+  await expect(setArchived(rest, threadId, true)).rejects.toThrow("Unknown Channel");
+});
