@@ -1,6 +1,8 @@
 import type { Ledger } from "../sandbox/explorer/ledger.js";
 import type { Random } from "../sandbox/explorer/random.js";
+import type { Subscription } from "../src/delivery/collections.js";
 import { address, type ScreenAddress } from "../src/screens/addresses.js";
+import { HOUR } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { Community } from "./community.js";
 import type { Front } from "./front.js";
@@ -10,7 +12,7 @@ import type { Visit } from "./oracle/evidence.js";
 interface VisitsDeps {
   readonly clock: VirtualClock;
   readonly ledger: Ledger;
-  readonly history: Pick<History, "oddityOf">;
+  readonly history: Pick<History, "oddityOf" | "startAt">;
   readonly community: Community;
   readonly random: Random;
   readonly front: () => Front | undefined;
@@ -58,16 +60,21 @@ export function createVisits({ clock, ledger, history, community, random, front:
     ];
   };
 
+  /** Picks a subscription to look at. A young bot knows least about a move of the price. */
+  const subscriptionOf = (all: readonly Subscription[]): Subscription => {
+    const isYoung = clock.now < history.startAt + HOUR;
+    const feed = random.pick([...new Set(all.map((each) => each.feed))]);
+    const fitting = isYoung
+      ? all.filter(({ subject }) => subject?.startsWith("moves"))
+      : all.filter((each) => each.feed === feed);
+    return random.pick(fitting);
+  };
+
   const visit = async (): Promise<void> => {
     const front = anyFront();
     if (!front) return;
     for (const [about, to] of targets()) await look(to.screen, about, () => front.open(to));
-    const drilled = await front
-      .drill((all) => {
-        const feed = random.pick([...new Set(all.map((each) => each.feed))]);
-        return random.pick(all.filter((each) => each.feed === feed));
-      })
-      .catch(() => undefined);
+    const drilled = await front.drill(subscriptionOf).catch(() => undefined);
     for (const screen of drilled ? (["drill", "standing"] as const) : [])
       await look(screen, drilled?.about ?? "", async () => drilled?.[screen] ?? "");
     const lists = await front

@@ -6,7 +6,7 @@ import { ABSENCE_MS, absencesIn, drawOddMotions, isPlain, type OddMotion } from 
 import { drawOddities, type OddityOf, oddityIn } from "./oddities.js";
 import { drawPrices, type PriceStep } from "./prices.js";
 import { RHYTHMS, type Rhythm } from "./reports.js";
-import { drawValidators, VALIDATORS, type ValidatorHistory } from "./validators.js";
+import { drawValidators, LONG_DAYS, VALIDATORS, type ValidatorHistory } from "./validators.js";
 import { drawFaults, drawWindows, type FaultWindow, type Window, windowAt } from "./windows.js";
 
 const EXPLORER_FAULTS = ["error", "garbage", "slow", "later-pages", "empty"] as const;
@@ -15,6 +15,8 @@ const DISCORD_FAULTS = ["error", "lost", "slow"] as const;
 const LAGS = ["frozen", "creeping"] as const;
 /** Speed at which new data appears while it creeps. */
 const CREEPING = 0.3;
+/** Duration of a lag with which every longer history ends, in ms. */
+const SLOW_MS = 2 * HOUR;
 /** Evidence of an explorer's own time, apart from validators' reports. */
 const EVIDENCE = ["updates", "rounds", "none"] as const;
 const PRICE_FAULTS = ["null", "zero", "absurd", "stale"] as const;
@@ -143,7 +145,15 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     ? []
     : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR);
 
-  const lags = drawFaults(createRandom(seed + 83), windows(0.4, 10 * MINUTE, 3 * HOUR), LAGS);
+  const slowAt = startAt + 0.85 * days * DAY;
+  const slow = { from: slowAt, to: slowAt + SLOW_MS, kind: "creeping" as const };
+  const drawnLags = drawFaults(createRandom(seed + 83), windows(0.4, 10 * MINUTE, 3 * HOUR), LAGS);
+  const lags =
+    choice.isCalm || days < LONG_DAYS
+      ? drawnLags
+      : [...drawnLags.filter(({ from, to }) => to < slow.from || from > slow.to), slow].sort(
+          (a, b) => a.from - b.from,
+        );
 
   return {
     startAt,

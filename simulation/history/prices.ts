@@ -16,7 +16,7 @@ const LIMITS = [0.156, 0.144, 0.16] as const;
 const EXACT_EVERY = 47;
 /** Factor of the first move, and its time after the start, in ms. */
 const EARLY_MOVE = 1.05;
-export const EARLY_AT = 4 * PRICE_STEP;
+export const EARLY_AT = 2 * PRICE_STEP;
 
 /** Draws a price that varies around a value, with occasional jumps. */
 export function drawPrices(random: Random, { startAt, days }: Span): PriceStep[] {

@@ -84,8 +84,8 @@ function drawTraffic(random: Random, { startAt, days }: Span): TrafficStep[] {
 
 /** Duration of an outage in which everything can happen that depends on one, in ms. */
 const LONG_OUTAGE_MS = 7 * HOUR;
-/** Minimum number of days of a history with such an outage. */
-const LONG_DAYS = 3;
+/** Minimum number of days of a history with everything that takes long. */
+export const LONG_DAYS = 3;
 
 /** Draws times at which many go silent at once. */
 function drawOutages(random: Random, span: Span, numbers: readonly number[]): Outage[] {

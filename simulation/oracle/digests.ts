@@ -177,10 +177,18 @@ function* judgeParticipation(of: Case, digest: Digest, evidence: Evidence): Iter
   const { text, since, until } = digest;
   const percent = Number(/(\d+)% of the possible votes/.exec(text)?.[1] ?? Number.NaN);
   if (Number.isNaN(percent)) return;
+  const where = `in the digest up to ${iso(until)}`;
+  const lines = fieldOf(digest, "Ended").match(/• .*?(?=\\n|$)/g) ?? [];
+  const counted = lines.flatMap((line) => [...line.matchAll(/\((\d+) yes, (\d+) no\)/g)]);
+  const shown = counted.reduce((sum, [, yes, no]) => sum + Number(yes) + Number(no), 0);
+  const possible = lines.length * of.superValidators.length;
+  // Each line with a tally is a request on which everybody could have voted.
+  if (counted.length === lines.length && Math.abs(percent - (100 * shown) / possible) > 1)
+    yield `${percent}% of the votes were cast, and the tallies are ${shown} of ${possible} ${where}`;
   const ended = of.history.motions.filter(({ closesAt }) => closesAt > since && closesAt <= until);
   const isSure = ended.every(({ closesAt }) => closesAt < until - HOUR && closesAt > since + HOUR);
   // Requests from before the history are not among its motions.
-  const isWhole = (fieldOf(digest, "Ended").match(/• /g)?.length ?? 0) === ended.length;
+  const isWhole = lines.length === ended.length;
   const wasRead = ended.every(({ closesAt }) =>
     evidence.isClean(closesAt - HOUR, closesAt + 2 * HOUR, 2 * HOUR),
   );
@@ -190,7 +198,7 @@ function* judgeParticipation(of: Case, digest: Digest, evidence: Evidence): Iter
   ).length;
   const all = ended.length * of.superValidators.length;
   if (Math.abs(percent - (100 * cast) / all) > 2 || (percent === 100 && cast < all))
-    yield `${percent}% of the votes were cast, of ${cast} of ${all} in the digest up to ${iso(until)}`;
+    yield `${percent}% of the votes were cast, of ${cast} of ${all} ${where}`;
 }
 
 /** Checks that the events in digests have happened and are reported once, and that "nothing" is true. */

@@ -8,6 +8,8 @@ import { type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 const BACK = 1;
 /** Maximum deviation of the reading that a move is compared with from an hour ago, in ms. */
 const NEAR_MS = 25 * MINUTE;
+/** Maximum delay of an alert on the first move, in ms. */
+const FIRST_MS = 15 * MINUTE;
 /** Maximum age of a digest's prices, and of the one at its start, in ms. */
 const DIGEST_MS = 40 * MINUTE;
 
@@ -83,8 +85,8 @@ function* judgeFirstMove(
 ): Iterable<string> {
   const movedAt = startAt + EARLY_AT;
   const isFaulty = priceFaults.some(({ from }) => from < movedAt + HOUR);
-  if (isFaulty || !evidence.isClean(startAt, movedAt + HOUR / 2, EARLY_AT + HOUR / 2)) return;
-  if (!alerts.some(({ at }) => at >= movedAt && at < movedAt + HOUR / 2))
+  if (isFaulty || !evidence.isClean(startAt, movedAt + FIRST_MS, EARLY_AT + FIRST_MS)) return;
+  if (!alerts.some(({ at }) => at >= movedAt && at < movedAt + FIRST_MS))
     yield `Not told of the move at ${iso(movedAt)}, within the bot's first hour: ${where}`;
 }
 
