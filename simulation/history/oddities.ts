@@ -28,12 +28,14 @@ export function drawOddities(
     const left = outages.filter(({ members }) => members.includes(number) && random.chance(0.4));
     return left.length > 0
       ? left.map(({ from, to }) => ({ from: from + 0.6 * (to - from), to: to + 6 * HOUR, kind: "unlisted" }))
-      : windowsOf(0.06, ["unlisted", "unknown"]);
+      : random.chance(0.2)
+        ? windowsOf(0.3, ["unlisted", "unknown"])
+        : [];
   };
   return new Map([
     ...nodes.map(
       (name, number) =>
-        [name, number < watchedCount ? watchedWindows(number) : windowsOf(0.12, ODDITIES)] as const,
+        [name, number < watchedCount ? watchedWindows(number) : windowsOf(0.3, ODDITIES)] as const,
     ),
     ...joined.map((name) => [name, windowsOf(0.2, ["unlisted"])] as const),
   ]);

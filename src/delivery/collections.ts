@@ -180,7 +180,7 @@ export const announcements = defineCollection({
 export const farewells = defineCollection({
   name: "farewells",
   schema: announcedSchema,
-  lifetime: "until its last edit, a second later",
+  lifetime: "until its last edit, usually a second later",
 });
 
 /** People with watches, by user id. */

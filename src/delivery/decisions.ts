@@ -5,7 +5,7 @@ import type { Announced, Delivery } from "./collections.js";
 import type { SubjectState } from "./feed.js";
 
 /** Maximum wait in ms. A later time comes from a wrong clock. */
-const MAX_WAIT_MS = 2 * HOUR;
+export const MAX_WAIT_MS = 2 * HOUR;
 /** Maximum clock difference between two processes, in ms. */
 const CLOCK_SKEW_MS = 2_000;
 /** Temporary errors are retried with backoff for this long, in ms. */
@@ -102,12 +102,14 @@ export function nextStep({ document, isLasting, subject, mayEdit }: Message, now
   const looksOpen = isEditable && document.isOver !== true;
   const endedAt = subject?.endedAt ?? null;
   if (endedAt !== null && endedAt < now - KEPT_MS) return { kind: "forget" };
-  // The subject of an old message has expired normally, so the message stays unchanged.
-  if (isLasting && !subject && !document.todo)
-    return { kind: looksOpen && ageOf(document.at, now) < KEPT_MS ? "retire" : "forget" };
+  const notBefore = believed(document.notBefore ?? 0, now, MAX_WAIT_MS);
+  if (isLasting && !subject && !document.todo) {
+    // The subject of an old message has expired normally, so the message stays unchanged.
+    if (!looksOpen || ageOf(document.at, now) >= KEPT_MS) return { kind: "forget" };
+    return notBefore > now ? { kind: "wait", until: notBefore } : { kind: "retire" };
+  }
   const isBehind = isEditable && subject !== undefined && subject.revision > (document.revision ?? 0);
   if (!document.todo && !isBehind) return { kind: "none" };
-  const notBefore = believed(document.notBefore ?? 0, now, MAX_WAIT_MS);
   if (notBefore > now) return { kind: "wait", until: notBefore };
   if (document.todo) return { kind: "follow-up" };
   const waitMs = endedAt === null ? EDIT_INTERVAL_MS - ageOf(document.editedAt ?? 0, now) : 0;

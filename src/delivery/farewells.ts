@@ -1,47 +1,46 @@
-import type { REST } from "discord.js";
-import { DISCORD, hasCode } from "../discord/errors.js";
-import type { MessagePayload } from "../discord/message.js";
-import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
+import { ageOf, believed } from "../util/clock.js";
+import { DAY } from "../util/units.js";
 import { type Announced, deliveryId, farewells } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
+import { MAX_WAIT_MS } from "./decisions.js";
+import { afterFailedEdit, editAnnounced } from "./edits.js";
 
-/** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
-export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
-  const { in: placeId, messageId } = document;
-  // Earlier versions did not record the mentions.
-  const pings = document.pings ?? pingsIn(await readText(rest, placeId, messageId));
-  try {
-    await editMessage(rest, placeId, messageId, payload, pings);
-  } catch (error) {
-    if (!hasCode(error, DISCORD.threadArchived)) throw error;
-    await setArchived(rest, placeId, false);
-    await editMessage(rest, placeId, messageId, payload, pings);
-    await setArchived(rest, placeId, true);
-  }
-}
+/** Age of a message after which it is not edited any more, in ms. */
+const OLD_MS = 30 * DAY;
 
 /**
  * Creates the job that closes the messages of removed subscriptions. If a message's subject ends with the
  * subscription, as an alert does, it is edited once, so that it does not look open forever. Other messages
  * stay unchanged.
  */
-export function createFarewells({ state, rest, renderer, pacer, feeds, log }: DeliveryContext) {
+export function createFarewells({ state, rest, renderer, pacer, feeds, log, now }: DeliveryContext) {
   const collection = state.open(farewells);
+
+  /** Edits a message for the last time. Returns its document if that must be tried again. */
+  const close = async (document: Announced): Promise<Announced | undefined> => {
+    const { feed, subject, channelId, messageId, at } = document;
+    const lasting = feeds.get(feed)?.lasting;
+    const isOpen = lasting && (await lasting.stateOf(subject, channelId)) === undefined;
+    if (!isOpen || ageOf(at, now()) >= OLD_MS) return undefined;
+    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
+    const payload = await lasting.current(subject, mark, channelId, []);
+    await pacer.turn(channelId, "edit");
+    try {
+      await editAnnounced(rest, document, payload);
+      return undefined;
+    } catch (err) {
+      log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed");
+      // Often the bot has lost access to the channel, which is why the subscription was removed.
+      const failed = afterFailedEdit(document, err, now());
+      return failed.revision === undefined ? undefined : failed;
+    }
+  };
+
   return async (): Promise<void> => {
     for (const [id, document] of await collection.list()) {
-      const { feed, subject, channelId, messageId } = document;
-      const lasting = feeds.get(feed)?.lasting;
-      if (lasting && (await lasting.stateOf(subject, channelId)) === undefined) {
-        const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
-        const payload = await lasting.current(subject, mark, channelId, []);
-        await pacer.turn(channelId, "edit");
-        // Try only once. The bot may have lost access to the channel, which is often why the subscription was
-        // removed.
-        await editAnnounced(rest, document, payload).catch((err: unknown) =>
-          log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed"),
-        );
-      }
-      await state.commit([collection.delete(id)]);
+      if (believed(document.notBefore ?? 0, now(), MAX_WAIT_MS) > now()) continue;
+      const again = await close(document);
+      await state.commit([again ? collection.put(id, again) : collection.delete(id)]);
     }
   };
 }

@@ -1,14 +1,12 @@
-import { DiscordAPIError } from "discord.js";
-import { DISCORD } from "../discord/errors.js";
 import { crosspost, openThread, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
 import { yieldIfBusy } from "../util/event-loop.js";
-import { DAY, HOUR, MINUTE } from "../util/units.js";
+import { DAY, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { nextStep } from "./decisions.js";
-import { editAnnounced } from "./farewells.js";
+import { afterFailedEdit, editAnnounced } from "./edits.js";
 import type { LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
@@ -57,20 +55,6 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   const { state, lease, rest, renderer, pacer, feeds, subscriptions, mayEdit, log, now } = context;
   const announced = state.open(announcements);
 
-  /** Returns the document of a message after a failed edit. */
-  const afterFailure = (document: Announced, error: unknown): Announced => {
-    const problem = problemOf(error);
-    // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
-    const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
-    // A message without a revision is not edited any more.
-    const { revision, ...left } = document;
-    if (isOldMessage) return { ...document, notBefore: now() + HOUR };
-    if (problem === "refused-for-now")
-      return { ...document, notBefore: now() + Math.max(retryAfterOf(error) ?? 0, 5_000) };
-    if (problem === "unknown") return { ...document, notBefore: now() + 30_000 };
-    return problem === "deleted-by-somebody" ? { ...left, gone: true } : left;
-  };
-
   /** Returns the current content of a message. */
   const currentOf = async ({ feed, subject, channelId }: Announced, lasting: LastingMessages) => {
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
@@ -94,7 +78,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       await editAnnounced(rest, document, payload);
       if (isOver && document.threadId) await setArchived(rest, document.threadId, true);
     } catch (error) {
-      nextDocument = afterFailure(document, error);
+      nextDocument = afterFailedEdit(document, error, now());
       log.debug(
         { err: error, channel: channelId, message: messageId },
         "An announcement could not be edited",
@@ -109,13 +93,21 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const { channelId } = document;
     const payload = await currentOf(document, lasting);
     await pacer.turn(channelId, "edit");
-    await editAnnounced(rest, document, payload).catch((err: unknown) =>
+    let again: Announced | undefined;
+    try {
+      await editAnnounced(rest, document, payload);
+    } catch (error) {
+      const failed = afterFailedEdit(document, error, now());
+      if (failed.revision !== undefined) again = failed;
       log.debug(
-        { err, channel: channelId, message: document.messageId },
+        { err: error, channel: channelId, message: document.messageId },
         "An announcement could not be edited",
-      ),
-    );
-    await state.commit([announced.expect(id, document), announced.delete(id)]);
+      );
+    }
+    await state.commit([
+      announced.expect(id, document),
+      again ? announced.put(id, again) : announced.delete(id),
+    ]);
   };
 
   /** Opens a thread under a message, or publishes the message. The step is completed, or retried later. */

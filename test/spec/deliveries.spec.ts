@@ -136,6 +136,11 @@ describe("a delivered message", () => {
     ],
     ["is shown as ended once if its subject is unknown", { subject: undefined }, kind("retire")],
     [
+      "is shown as ended later if Discord refused that for now",
+      { document: document({ notBefore: NOW + MINUTE }), subject: undefined },
+      wait(NOW + MINUTE),
+    ],
+    [
       "keeps saying how its subject ended if that is unknown now",
       { document: document({ isOver: true }), subject: undefined },
       kind("forget"),

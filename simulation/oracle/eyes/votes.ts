@@ -1,5 +1,6 @@
 import { HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isAccepted, type Motion } from "../../history/motions.js";
+import { isOddWithin } from "../../history/oddities.js";
 import { iso, type Judge } from "../evidence.js";
 import { LISTED } from "../screens.js";
 import { AGES, visitsOf, whereOf } from "./visits.js";
@@ -76,6 +77,8 @@ export const judgeSuccession: Judge = function* (of, evidence) {
       const isKnown = ballots.some((each) => each.voter === successor && each.at < visit.from - HOUR);
       if (visit.screen === "votes" && motion && missing && isKnown && !hasVoted && !isSuccessor.test(missing))
         yield `${successor} is not missed, and is a super validator: ${motion.title} ${where}`;
+      // Whether it still is a super validator is in the list of validators.
+      if (isOddWithin(history.oddities, former, visit.from - HOUR, visit.to)) continue;
       const row = new RegExp(`\\*\\*${former}\\*\\* · voted on[^"]*?(?=\\\\n|")`).exec(visit.text)?.[0];
       if (visit.screen === "voters" && row !== undefined && !row.includes("no longer a super validator"))
         yield `"${row}": ${where}`;

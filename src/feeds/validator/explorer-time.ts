@@ -32,8 +32,9 @@ type TimeQuestion = "updates" | "dashboard";
 
 /**
  * Creates a reader of the explorer's own time. Recent reports of validators need no further request. If they
- * are old, it reads the newest update, and then the round, which advances about every ten minutes. If neither
- * is answered, the reports decide alone.
+ * are old, it reads the newest update. Only without one does it read the round, which advances about every ten minutes: it has no
+ * time, and an explorer that catches up slowly shows an old round as if it were new. If neither is answered, the reports decide
+ * alone.
  * @param explorer must not answer from the cache
  */
 export function createExplorerTime(explorer: Explorer) {
@@ -60,7 +61,12 @@ export function createExplorerTime(explorer: Explorer) {
     round: NetworkRhythm["round"],
     now: number,
   ): Promise<ExplorerTime> => {
-    const currentTime = (at: number) => ({ asOf: at, isBehind: false, isUnsure: false, round });
+    const currentTime = (at: number) => ({
+      asOf: at,
+      isBehind: now - at > BEHIND_MS,
+      isUnsure: false,
+      round,
+    });
     const undecided = { asOf: newestReportAt, isBehind: false, isUnsure: true, round };
     if (now - newestReportAt <= DOUBT_MS) return currentTime(newestReportAt);
 
@@ -70,14 +76,13 @@ export function createExplorerTime(explorer: Explorer) {
     // Two withheld endpoints in a row look like a rejected API key. The next poll asks again.
     if (updates === "withheld") return lastTime ? { ...lastTime, round } : undecided;
     const updateAt = newestOf(updates?.content ?? [], now);
-    if (now - updateAt <= DOUBT_MS) return currentTime(Math.max(updateAt, newestReportAt));
+    if (updateAt > 0) return currentTime(Math.max(updateAt, newestReportAt));
 
     const answer = await askEndpoint("dashboard", now, () => explorer.dashboard({}));
     const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
-    if (updateAt === 0 && latest === null) return undecided;
+    if (latest === null) return undecided;
     const seenRound = roundAfter(round, latest, now);
-    const asOf = Math.max(newestReportAt, updateAt, seenRound?.advancedAt ?? 0);
-    return { asOf, isBehind: now - asOf > BEHIND_MS, isUnsure: false, round: seenRound };
+    return { ...currentTime(Math.max(newestReportAt, seenRound?.advancedAt ?? 0)), round: seenRound };
   };
 
   return async (...of: Parameters<typeof readOnce>): Promise<ExplorerTime> => {

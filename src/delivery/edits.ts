@@ -1,0 +1,42 @@
+import { DiscordAPIError, type REST } from "discord.js";
+import { DISCORD, hasCode } from "../discord/errors.js";
+import type { MessagePayload } from "../discord/message.js";
+import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
+import { problemOf, retryAfterOf } from "../discord/problems.js";
+import { HOUR, SECOND } from "../util/units.js";
+import type { Announced } from "./collections.js";
+
+/** Minimum time before an edit is tried again that Discord refused, or did not answer, in ms. */
+const REFUSED_MS = 5 * SECOND;
+const UNKNOWN_MS = 30 * SECOND;
+
+/** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
+export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
+  const { in: placeId, messageId } = document;
+  // Earlier versions did not record the mentions.
+  const pings = document.pings ?? pingsIn(await readText(rest, placeId, messageId));
+  try {
+    await editMessage(rest, placeId, messageId, payload, pings);
+  } catch (error) {
+    if (!hasCode(error, DISCORD.threadArchived)) throw error;
+    await setArchived(rest, placeId, false);
+    await editMessage(rest, placeId, messageId, payload, pings);
+    await setArchived(rest, placeId, true);
+  }
+}
+
+/**
+ * Returns the document of a message after a failed edit. It has no revision if no edit of the message can ever succeed.
+ * @param now epoch ms
+ */
+export function afterFailedEdit(document: Announced, error: unknown, now: number): Announced {
+  const problem = problemOf(error);
+  // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
+  const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
+  if (isOldMessage) return { ...document, notBefore: now + HOUR };
+  if (problem === "refused-for-now")
+    return { ...document, notBefore: now + Math.max(retryAfterOf(error) ?? 0, REFUSED_MS) };
+  if (problem === "unknown") return { ...document, notBefore: now + UNKNOWN_MS };
+  const { revision, ...uneditable } = document;
+  return problem === "deleted-by-somebody" ? { ...uneditable, gone: true } : uneditable;
+}
