@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { createExplorer } from "../../../src/explorer/index.js";
+import { createExplorerTime } from "../../../src/feeds/validator/explorer-time.js";
+import { createCache } from "../../../src/storage/cache.js";
+import { MINUTE } from "../../../src/util/units.js";
+import { quiet, SMALL } from "../../harness.js";
+
+const NOW = Date.now();
+const NO_PAGES = {
+  update: undefined,
+  event: undefined,
+  party: undefined,
+  validator: undefined,
+  contract: undefined,
+  proposal: undefined,
+};
+let sandbox: SandboxExplorer;
+beforeAll(async () => {
+  sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now: () => NOW });
+});
+afterAll(() => sandbox.close());
+
+interface Given {
+  /** Ages of the newest report and of the newest update, in ms. Updates without an age are withheld. */
+  readonly reportMs: number;
+  readonly updateMs?: number;
+  /** The round that the explorer shows, the known one being 100. Rounds without a number are withheld. */
+  readonly round?: number;
+}
+
+/** Reads the explorer's time. Returns its age in ms, and what is unsure about it. */
+async function read({ reportMs, updateMs, round }: Given) {
+  sandbox.clearFaults();
+  if (updateMs === undefined) sandbox.injectFault({ kind: "status", status: 403 }, { path: /updates$/ });
+  if (round === undefined) sandbox.injectFault({ kind: "status", status: 403 }, { path: /dashboard$/ });
+  sandbox.mood = (answer, path) => {
+    const row = answer as { readonly content: readonly object[] };
+    if (path.endsWith("/dashboard")) return { ...row, latestRound: round };
+    if (!path.endsWith("/updates")) return answer;
+    return { ...row, content: row.content.map((each) => ({ ...each, recordTime: NOW - (updateMs ?? 0) })) };
+  };
+  const explorer = createExplorer(
+    {
+      apiUrl: `${sandbox.url}/v1`,
+      apiKey: sandbox.key,
+      requestsPerMinute: 6_000,
+      concurrency: 4,
+      pages: NO_PAGES,
+      variables: { key: "EXPLORER_API_KEY", url: "EXPLORER_API_URL" },
+    },
+    { cache: createCache({ memoryMb: 8, log: quiet }), log: quiet, now: () => NOW },
+  );
+  const readTime = createExplorerTime(explorer.for("background", { maxAgeMs: 0 }));
+  const known = { number: 100, seenAt: NOW - 5 * MINUTE, advancedAt: NOW - 40 * MINUTE };
+  // If the updates are withheld, the next poll reads the round.
+  await readTime(NOW - reportMs, known, NOW);
+  const { asOf, isBehind, isUnsure } = await readTime(NOW - reportMs, known, NOW);
+  return { ageMs: NOW - asOf, isBehind, isUnsure };
+}
+
+const up = { isBehind: false, isUnsure: false };
+const behind = { isBehind: true, isUnsure: false };
+const cases: readonly [string, Given, Awaited<ReturnType<typeof read>>][] = [
+  ["a recent report", { reportMs: 9 * MINUTE, updateMs: 50 * MINUTE }, { ageMs: 9 * MINUTE, ...up }],
+  ["a recent update", { reportMs: 50 * MINUTE, updateMs: MINUTE }, { ageMs: MINUTE, ...up }],
+  [
+    "an update that is not recent",
+    { reportMs: 50 * MINUTE, updateMs: 19 * MINUTE },
+    { ageMs: 19 * MINUTE, ...up },
+  ],
+  ["an old update", { reportMs: 50 * MINUTE, updateMs: 21 * MINUTE }, { ageMs: 21 * MINUTE, ...behind }],
+  [
+    "an old update, although a round has begun, as while an explorer catches up",
+    { reportMs: 90 * MINUTE, updateMs: 60 * MINUTE, round: 101 },
+    { ageMs: 60 * MINUTE, ...behind },
+  ],
+  [
+    "a round that has just begun, without updates",
+    { reportMs: 50 * MINUTE, round: 101 },
+    { ageMs: 0, ...up },
+  ],
+  ["an old round, without updates", { reportMs: 50 * MINUTE, round: 100 }, { ageMs: 40 * MINUTE, ...behind }],
+  ["reports only", { reportMs: 50 * MINUTE }, { ageMs: 50 * MINUTE, isBehind: false, isUnsure: true }],
+];
+it.each(cases)("is judged by %s", async (_, given, expected) => {
+  expect(await read(given)).toEqual(expected);
+});
