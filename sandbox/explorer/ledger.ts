@@ -307,8 +307,12 @@ export class Ledger {
     for (const request of this.voteRequests) {
       if (request.status !== "In Progress" || request.isStuck) continue;
       const yes = request.ballots.filter((ballot) => ballot.accept).length;
-      const ends = request.targetEffectiveAt ?? request.voteBefore;
-      if (now >= ends) this.closeVoteRequest(request, yes >= needed ? "Implemented" : "Expired");
+      const { voteBefore, targetEffectiveAt, ballots } = request;
+      const ends = targetEffectiveAt ?? voteBefore;
+      // With a date for its effect, enough must have voted by the other date (docs/ledger.md, "How a vote ends").
+      const hasQuorum =
+        targetEffectiveAt === null || ballots.filter(({ castAt }) => castAt < voteBefore).length >= needed;
+      if (now >= ends) this.closeVoteRequest(request, hasQuorum && yes >= needed ? "Implemented" : "Expired");
       else if (request.targetEffectiveAt === null && yes >= needed)
         this.closeVoteRequest(request, "Accepted");
     }

@@ -6,7 +6,7 @@ const LAG_MS = 20 * MINUTE;
 
 /** Checks that each channel is told once while the explorer is behind. */
 export const judgeHolds: Judge = function* ({ history, community, down }, evidence) {
-  const { lags, explorerFaults, discordFaults, jumps } = history;
+  const { lags, explorerFaults, discordFaults, jumps, standstills } = history;
   // Without other evidence, the bot waits for a report within the network's interval.
   const unsureMs = history.evidence === "none" ? history.bounds(2, history.endAt).most : 10 * MINUTE;
   for (const channelId of new Set(community.validators.map((each) => each.channelId))) {
@@ -18,7 +18,7 @@ export const judgeHolds: Judge = function* ({ history, community, down }, eviden
       const own = holds.filter(({ at }) => at >= lag.from && at <= lag.to + 30 * MINUTE).length;
       const where = `the lag from ${iso(lag.from)} in ${channelId}`;
       if (own > 1) yield `On hold ${own} times: ${where}`;
-      const others = [...explorerFaults, ...discordFaults, ...jumps, ...down].filter(
+      const others = [...explorerFaults, ...discordFaults, ...jumps, ...standstills, ...down].filter(
         ({ from, to }) => to + RECOVERY_MS > lag.from && from < lag.to,
       );
       if (

@@ -28,12 +28,14 @@ function tellings(steps: readonly TrafficStep[]): Map<TrafficStep, number> {
 }
 
 /** Low traffic is told once at each limit, and again only after it rose; never of a super validator. */
-export const judgeTraffic: Judge = function* ({ history, community }, evidence) {
+export const judgeTraffic: Judge = function* ({ history, community, successions }, evidence) {
   for (const { channelId, validator, traffic } of community.validators) {
     const told = evidence
       .in(channelId)
       .filter(({ content }) => new RegExp(`Low traffic: Node ${validator}(?!\\d)`).test(content));
     const where = `the traffic of Node ${validator} in ${channelId}`;
+    const hasChanged = successions.some(({ former }) => former === `Node ${validator}`);
+    if (hasChanged) continue;
     if (!traffic || isSuperValidator(validator)) {
       if (told.length > 0) yield `Told of ${where}, which nobody is to hear of`;
       continue;

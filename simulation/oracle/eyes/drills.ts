@@ -50,7 +50,7 @@ function* judgePriceWords(
   if (when !== "moves") return;
   const wholeAt = Number(/Until <t:(\d+):f>, moves are measured/.exec(text)?.[1]) * SECOND;
   const isWhole = Number.isNaN(wholeAt);
-  if (isWhole && knownMs < HOUR - 2 * START_MS) yield "It can't know the price of an hour ago yet";
+  if (isWhole && knownMs < HOUR - START_MS) yield "It can't know the price of an hour ago yet";
   if (!isWhole && knownMs > HOUR + START_MS) yield "It knows the price of an hour ago";
   if (!isWhole && Math.abs(wholeAt - startAt - HOUR) > START_MS)
     yield `It knows a whole hour from ${iso(wholeAt)} on`;
