@@ -42,6 +42,8 @@ const TOKEN_MS = 15 * 60_000;
 /** Duration of an event loop turn of the sandbox that counts as a stall, in ms. */
 const STALL_MS = 300;
 
+/** Matches errors of commands that took longer than the bot waits when it stops. */
+const STOPPED = /Expected token to be set for this request/;
 /** Matches log lines of unexpected errors. */
 const FAULTS =
   /Unexpected error|could not be answered|Uncaught error|[Uu]nhandled|A background job failed|could not be drawn/;
@@ -132,7 +134,8 @@ function refusedBy({ world }: SandboxDiscord): readonly string[] {
 /** @param isHostile true if the imported state had corrupted documents */
 function faultsIn(bot: BotProcess, isHostile: boolean): readonly string[] {
   const lines = bot.output().split("\n");
-  const isFault = (line: string) => FAULTS.test(line) || (!isHostile && SET_ASIDE.test(line));
+  const isFault = (line: string) =>
+    (FAULTS.test(line) && !STOPPED.test(line)) || (!isHostile && SET_ASIDE.test(line));
   // AbortError means that the sandbox did not accept an answer within 15 s.
   return lines
     .filter((line) => isFault(line) && !line.includes('"type":"AbortError"'))
