@@ -138,8 +138,14 @@ export class SimulatedExplorer {
   /** Removes what the explorer leaves out of a vote request, in the list and in its details. */
   #spoiltRequest(json: Readonly<Record<string, unknown>>): object {
     const title = this.ledger.findRequest(String(json.contractId))?.title ?? "";
-    const kind = this.#history.oddMotions.find((each) => each.title === title)?.kind;
-    if (kind === "uncounted") return { ...json, yesCount: null, noCount: null };
+    const motion = this.#history.oddMotions.find((each) => each.title === title);
+    const kind = motion?.kind;
+    if (kind === "uncounted") {
+      const { rawPayload } = json;
+      const areVotesGone = rawPayload && motion && motion.closesAt < this.#clock.now;
+      const payload = areVotesGone ? { rawPayload: { ...rawPayload, votes: [] } } : {};
+      return { ...json, yesCount: null, noCount: null, ...payload };
+    }
     if (kind === "wavering") return { ...json, abstainCount: null };
     // Details have no title.
     if (kind === "untitled")

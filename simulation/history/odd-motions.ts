@@ -11,7 +11,7 @@ const KINDS = [
   "gone",
   /** It has no title, and its action is only in the contract's payload. */
   "untitled",
-  /** The explorer counts no votes on it. */
+  /** The explorer counts no votes on it, and lists none after its end. */
   "uncounted",
   /** Enough vote yes, and then one of them no. The explorer does not say how many have not voted. */
   "wavering",
