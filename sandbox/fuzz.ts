@@ -4,7 +4,8 @@ import { fuzz } from "./fuzz/fuzz.js";
 /**
  * `npm run fuzz -- --minutes 5 --seed 7` tests every screen, feed, dialog and forged interaction against corrupted
  * explorer answers and failing answers of Discord, in a process with a 256 MB heap. Hundreds of people watch and
- * subscribe, often at the same moment. Odd seeds begin with the import of a corrupted state, half of the seeds with
+ * subscribe, often at the same moment. Odd seeds begin with the import of a corrupted state, every fourth with
+ * the subscriptions of thousands, half of the seeds with
  * a key that may not use every endpoint. The exit code is 0 only if the bot never ended, its event loop was never
  * blocked for 200 ms, Discord refused nothing, and the state contains no large documents and keeps all limits. `--main FILE` tests another build of the bot. `--only PATTERN` only corrupts the answers of some
  * endpoints. `--profile FOLDER` writes a CPU profile of the bot. `--hurry 20` runs periodic jobs 20 times as

@@ -23,6 +23,8 @@ export interface RedisProcess {
   replicate(primary: Pick<RedisProcess, "port">): Promise<void>;
   /** Makes it a primary. */
   promote(): Promise<void>;
+  /** Lets a replica take its place without losing a write (Redis: FAILOVER), and becomes its replica. */
+  handOver(replica: Pick<RedisProcess, "port">): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -98,6 +100,10 @@ export async function startRedis({ started = true } = {}): Promise<RedisProcess>
     },
     async promote() {
       await tell("REPLICAOF", "NO", "ONE");
+    },
+    async handOver(replica) {
+      await tell("FAILOVER", "TO", "127.0.0.1", String(replica.port), "TIMEOUT", "10000");
+      while (!(await tell("INFO", "replication")).includes("role:slave")) await delay(20);
     },
     close: kill,
   };

@@ -3,7 +3,8 @@ import type { Interaction } from "./discord/interactions.js";
 import { createRandom } from "./explorer/random.js";
 import { memoryOf } from "./process-memory.js";
 import { readingCommands } from "./reading-commands.js";
-import { redisInstalled, startRedis } from "./redis-process.js";
+import { startRedisPair } from "./redis-pair.js";
+import { redisInstalled } from "./redis-process.js";
 import { createVoteRequests } from "./soak/announcement-audit.js";
 import { faultsOf } from "./soak/faults.js";
 import { makeStack } from "./stack.js";
@@ -20,7 +21,7 @@ const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 1e9));
 const random = createRandom(seed);
 console.log(`Soaking for ${minutes} minutes with the seed ${seed}`);
 
-const redis = redisInstalled() ? await startRedis() : undefined;
+const redis = redisInstalled() ? await startRedisPair() : undefined;
 const place = await makeStack({
   explorer: { size: { validators: 300, parties: 800, updates: 300, voteRequests: 330 } },
   env: ({ channels }) => ({
@@ -164,8 +165,11 @@ problems.push(...requests.wrong().slice(0, 20));
 due.filter(isUnanswered).forEach(complain);
 lookAtExit();
 if (limits.refused > 0) problems.push(`${limits.refused} requests were refused by Discord's limits`);
+/** Discord's codes for a thread that exists or is archived already: after a lost answer or a failed write, the bot asks again. */
+const ASKED_AGAIN = [160_004, 50_083];
+const isRepeated = (body: object) => "code" in body && ASKED_AGAIN.some((code) => code === body.code);
 // A 500 is an error of the sandbox.
-for (const refusal of world.refusals.filter(({ status }) => status < 500))
+for (const refusal of world.refusals.filter(({ status, body }) => status < 500 && !isRepeated(body)))
   problems.push(`Discord refused: ${JSON.stringify(refusal).slice(0, 300)}`);
 outputs.push(place.bot().output());
 const said = new Map<string, number>();

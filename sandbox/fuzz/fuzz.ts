@@ -9,7 +9,13 @@ import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
-import { createDiscordFaults, failRegistration, importHostileState, killImports } from "./surroundings.js";
+import {
+  createDiscordFaults,
+  failRegistration,
+  importCrowd,
+  importHostileState,
+  killImports,
+} from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("../watch-blocks.mjs", import.meta.url).href;
@@ -183,6 +189,9 @@ export async function fuzz({
   const findings = new Set<string>();
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
+  const isCrowded = seed % 4 === 0;
+  const failedCrowd = isCrowded ? importCrowd(env, discord, explorer.ledger) : undefined;
+  if (failedCrowd) findings.add(failedCrowd);
   const killedImport = isHostile && isLong ? killImports(env, createRandom(seed + 5)) : undefined;
   if (killedImport) findings.add(killedImport);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];

@@ -3,8 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { subscriptionId } from "../../src/delivery/collections.js";
+import { draftOf } from "../../src/delivery/feed.js";
+import { validator } from "../../src/feeds/validator/index.js";
 import { DiscordError } from "../discord/errors.js";
 import type { SandboxDiscord } from "../discord/server.js";
+import type { Ledger } from "../explorer/ledger.js";
 import type { Random } from "../explorer/random.js";
 import { spoil } from "./hostile-answers.js";
 
@@ -54,6 +58,43 @@ export function importHostileState(env: Record<string, string>, random: Random):
   const isClear = ({ status, stderr }: typeof whole) => status === 0 || !/\n\s+at /.test(stderr);
   const failed = [half, whole].find((each) => !isClear(each));
   return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
+}
+
+/** Numbers of people and channels that subscribe to validators before the bot starts, many to each validator. */
+const CROWD = { people: 1_500, channels: 3_000 } as const;
+
+/**
+ * Imports the subscriptions of a large community into an empty folder.
+ * @returns the output if the import failed
+ */
+export function importCrowd(
+  env: Record<string, string>,
+  { world, guild }: SandboxDiscord,
+  { validators }: Ledger,
+): string | undefined {
+  const channels = [
+    ...Array.from({ length: CROWD.people }, (_, at) => {
+      const user = world.addUser(`Watcher ${at}`);
+      return { ...world.addChannel({ type: 1, name: user.username, recipients: [user] }), userId: user.id };
+    }),
+    ...Array.from({ length: CROWD.channels }, (_, at) => ({
+      ...world.addChannel({ type: 0, guild_id: guild.id, name: `crowd-${at}` }),
+      userId: null,
+    })),
+  ];
+  const subscriptions = channels.map(({ id, userId }, at) => {
+    const subject = validators[at % validators.length]?.party.id ?? "";
+    const settings = { subject, userId, guildId: userId === null ? guild.id : null };
+    return [
+      subscriptionId(id, validator.definition.name, subject),
+      { ...draftOf(validator.definition, id), ...settings },
+    ];
+  });
+  const file = join(env.DATA_DIR ?? "", "crowd.json");
+  const collections = { subscriptions: Object.fromEntries(subscriptions) };
+  writeFileSync(file, JSON.stringify({ crier: 1, collections }));
+  const { status, stderr } = spawnSync(process.execPath, [TOOL, "import", file], { env, encoding: "utf8" });
+  return status === 0 ? undefined : `The import of a crowd failed: ${stderr.slice(0, 1_000)}`;
 }
 
 /** Number of documents of a large state, whose import takes about a second. */

@@ -1,5 +1,5 @@
 import { DiscordError } from "../discord/errors.js";
-import type { RedisProcess } from "../redis-process.js";
+import type { RedisPair } from "../redis-pair.js";
 import type { Stack } from "../stack.js";
 
 /** A fault with its duration in ms. `begin` returns the function that ends it. */
@@ -9,11 +9,7 @@ export type Fault = readonly [name: string, ms: number, begin: () => (() => void
  * Returns every fault of the sandbox.
  * @param onKilled called once the bot has been killed, before another one is started
  */
-export function faultsOf(
-  place: Stack,
-  redis: RedisProcess | undefined,
-  onKilled: () => void,
-): readonly Fault[] {
+export function faultsOf(place: Stack, redis: RedisPair | undefined, onKilled: () => void): readonly Fault[] {
   const { explorer, discord } = place;
   const { gateway } = discord;
   const inject = (fault: Parameters<typeof explorer.injectFault>[0]) => {
@@ -75,6 +71,14 @@ export function faultsOf(
             async () => {
               await redis.kill();
               return () => void redis.start();
+            },
+          ],
+          [
+            "redis: fails over",
+            3_000,
+            async () => {
+              await redis.failOver();
+              return () => {};
             },
           ],
         ] as const)

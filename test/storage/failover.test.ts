@@ -1,41 +1,9 @@
-import { connect, createServer, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { freePort, type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { openRedisAddress } from "../../sandbox/redis-pair.js";
+import { freePort, startRedis } from "../../sandbox/redis-process.js";
 import { makeStack } from "../../sandbox/stack.js";
 import { type Harness, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
-
-/** Creates an address that can switch from one Redis to another, like DNS or a service. Open connections stay where they are. */
-async function createAddress(target: RedisProcess) {
-  let { port } = target;
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const upstream = connect(port, "127.0.0.1");
-    for (const each of [socket, upstream]) {
-      sockets.add(each);
-      each.on("error", () => {});
-      each.on("close", () => {
-        sockets.delete(each);
-        socket.destroy();
-        upstream.destroy();
-      });
-    }
-    socket.pipe(upstream).pipe(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("No port");
-  return {
-    url: `redis://127.0.0.1:${address.port}`,
-    leadTo: (next: RedisProcess) => {
-      port = next.port;
-    },
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
 
 describeWithRedis("a failover of Redis", () => {
   let harness: Harness | undefined;
@@ -47,7 +15,7 @@ describeWithRedis("a failover of Redis", () => {
 
   it("makes the bot unready while the address leads to a replica, and loses or repeats no announcement", async () => {
     const [old, next] = [await startRedis(), await startRedis()];
-    const address = await createAddress(old);
+    const address = await openRedisAddress(old);
     closing.push(address.close, old.close, next.close);
     const healthPort = await freePort();
     harness = await makeStack({

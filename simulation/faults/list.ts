@@ -1,0 +1,296 @@
+/** A fault of an earlier version, as a change of today's code. */
+export interface Fault {
+  /** What people were told by mistake. */
+  readonly told: string;
+  /** A seed whose history shows the fault within six days. */
+  readonly seed: number;
+  readonly file: string;
+  /** Texts whose first occurrence is replaced, and their replacements. */
+  readonly changes: readonly (readonly [from: string, to: string])[];
+  /** Further arguments of the simulation. */
+  readonly given?: readonly string[];
+}
+
+/** Faults that were found by comparing 0.2.0 with the ledger, by name. The simulation must find each of them. */
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  "old-newcomer": {
+    told: "a validator that joined long ago is new, because another one left the list",
+    seed: 6,
+    file: "src/feeds/newcomers/watch.ts",
+    changes: [
+      ["lastKnown < 0 ? rows : rows.slice(0, lastKnown)", "lastKnown < 0 ? rows : rows"],
+      ["if (!isWhole)", "if (!isWhole && rows.length === 0)"],
+    ],
+    given: ["--validators", "130"],
+  },
+  "hundred-newcomers": {
+    told: "100 validators joined, of 120",
+    seed: 6,
+    file: "src/feeds/newcomers/watch.ts",
+    changes: [["if (mayBeMore && isWhole)", "if (mayBeMore && isWhole && rows.length === 0)"]],
+  },
+  "null-is-silent": {
+    told: "a validator without the time of a report went silent, in a digest",
+    seed: 6,
+    file: "src/feeds/digest/chronicle.ts",
+    changes: [["unknown: undefined }", 'unknown: "silent" }']],
+  },
+  "short-outage": {
+    told: "nothing of a validator that was silent for hours, in a digest",
+    seed: 6,
+    file: "src/feeds/digest/facts.ts",
+    changes: [
+      [
+        'silent: namesOf("silent")',
+        'silent: listOf(namesOf("silent").named.filter((name) => !namesOf("back").named.includes(name)))',
+      ],
+    ],
+  },
+  "digest-without-missed": {
+    told: "nothing in a digest of a request that opened and ended during an absence",
+    seed: 6,
+    file: "src/feeds/digest/facts.ts",
+    changes: [
+      ['(phase === "ignored" && openUntil !== undefined)', '(phase === "ignored" && openUntil === null)'],
+    ],
+  },
+  "digest-without-unknown": {
+    told: "nothing in a digest of a request whose outcome is unknown",
+    seed: 6,
+    file: "src/feeds/digest/facts.ts",
+    changes: [
+      [
+        "const closedRequests = newestFirst(endingTime);",
+        "const closedRequests = newestFirst(endingTime).filter((each) => !each.endUnconfirmed);",
+      ],
+    ],
+  },
+  "digest-without-late": {
+    told: "nothing in a digest of a request that the explorer listed late",
+    seed: 6,
+    file: "src/feeds/digest/facts.ts",
+    changes: [
+      [
+        "return isListedLater ? seenAt : (openedAt ?? undefined);",
+        "return isListedLater && seenAt === 0 ? seenAt : (openedAt ?? undefined);",
+      ],
+    ],
+  },
+  participation: {
+    told: "100% of the votes were cast, of which a third were",
+    seed: 6,
+    file: "src/feeds/digest/facts.ts",
+    changes: [
+      [
+        "each.pending === null ? (superValidators ?? Number.NaN) : castIn(each) + each.pending",
+        "castIn(each) + (each.pending ?? 0)",
+      ],
+    ],
+  },
+  "joined-again": {
+    told: "a validator joined that was unlisted for a day, in a digest",
+    seed: 6,
+    file: "src/feeds/digest/chronicle.ts",
+    changes: [["= { ...known?.activity };", "= {};"]],
+  },
+  "drill-unread": {
+    told: "the validators could not be read, in the drill of a digest",
+    seed: 4,
+    file: "src/feeds/digest/index.ts",
+    changes: [
+      [
+        "return digestView(await collectFacts(sources, scope), {",
+        "return digestView({ ...(await collectFacts(sources, scope)), validators: null }, {",
+      ],
+    ],
+  },
+  "unlisted-is-back": {
+    told: "a member of a group is back, which the explorer no longer lists",
+    seed: 6,
+    file: "src/feeds/validator/silences.ts",
+    changes: [["...(isGone && { isGone }), ", ""]],
+  },
+  "removed-is-back": {
+    told: "all members of a group are back, the last of which is no longer watched",
+    seed: 4,
+    file: "src/feeds/validator/messages.ts",
+    changes: [["if (back + gone === 0) return md`⚪ No longer watched`;", ""]],
+  },
+  "most-run": {
+    told: "most run a version that fewer than half run",
+    seed: 6,
+    file: "src/ledger/versions.ts",
+    changes: [["2 * (counts.get(mostCommon) ?? 0) > active", "(counts.get(mostCommon) ?? 0) <= active"]],
+  },
+  future: {
+    told: "a validator was seen in three hours",
+    seed: 4,
+    file: "src/util/clock.ts",
+    changes: [["at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now)", "now < 0 ? null : at"]],
+  },
+  "hold-stays": {
+    told: "the explorer's newest data is of a time that it has passed",
+    seed: 4,
+    file: "src/feeds/validator/holds.ts",
+    changes: [["newestAt - openHold.newestAt >= MINUTE", "newestAt < 0"]],
+  },
+  "kind-by-title": {
+    told: "a request with a title of its own is of another kind",
+    seed: 6,
+    file: "src/directory/names.ts",
+    changes: [
+      [
+        "toTag(title) ?? (identity === null ? undefined : names.actionOf(identity))",
+        "toTag(title) ?? title ?? (identity === null ? undefined : names.actionOf(identity))",
+      ],
+    ],
+  },
+  "undecided-without-count": {
+    told: "nothing of enough votes, if the abstentions are not counted",
+    seed: 6,
+    file: "src/feeds/governance/watch.ts",
+    changes: [
+      [
+        "isIncomplete ? await superValidators() : undefined",
+        "isIncomplete ? undefined : await superValidators()",
+      ],
+    ],
+  },
+  "unknown-is-open": {
+    told: "a request whose outcome is unknown can be voted on",
+    seed: 6,
+    file: "src/feeds/governance/tracking.ts",
+    changes: [["isGone: tracked.endUnconfirmed,", "isGone: false,"]],
+  },
+  "opened-after": {
+    told: "several requests opened after a time at which they were hours old",
+    seed: 6,
+    file: "src/feeds/governance/messages.ts",
+    changes: [["since !== null && earliest < since", "since !== null && earliest < 0"]],
+  },
+  "former-voter": {
+    told: "a former super validator has not voted",
+    seed: 6,
+    file: "src/directory/names.ts",
+    changes: [
+      [
+        'directory.entry("voter", voterId(voter))?.active === false',
+        'directory.entry("voter", voterId(voter))?.active === null',
+      ],
+    ],
+  },
+  "decided-forever": {
+    told: "enough have voted yes, after one of them changed its vote",
+    seed: 6,
+    file: "src/feeds/governance/decisions.ts",
+    changes: [
+      [
+        "if (needed === undefined) return undefined;",
+        "if (needed === undefined || needed > 0) return undefined;",
+      ],
+    ],
+  },
+  "two-names": {
+    told: "another name of a request that the explorer no longer lists",
+    seed: 6,
+    file: "src/feeds/governance/definition.ts",
+    changes: [["if (tracked?.terms.title != null)", 'if (tracked?.terms.title === "")']],
+  },
+  "end-without-time": {
+    told: "a vote ended, without the time at which the bot saw it",
+    seed: 6,
+    file: "src/screens/vote-times.ts",
+    changes: [
+      [
+        "value: isEarly ? early : moment(untilAt, now)",
+        "value: isEarly ? earlyWords(request, group, now) : moment(untilAt, now)",
+      ],
+    ],
+  },
+  "end-at-its-start": {
+    told: "a vote ended between two times of which both are too early",
+    seed: 6,
+    file: "src/screens/vote-times.ts",
+    changes: [['timestamp(by, by - after < HALF_DAY ? "t" : "f")', 'timestamp(after, "t")']],
+  },
+  "null-in-bar": {
+    told: "a bar of votes that are not known",
+    seed: 6,
+    file: "src/screens/vote-parts.ts",
+    changes: [
+      [
+        "if (yes === null || no === null || pending === null) return md`tally incomplete`;\n  const counts = [yes, no, pending];",
+        "const counts = [yes ?? 0, no ?? 0, pending ?? 0];",
+      ],
+    ],
+  },
+  "null-is-zero": {
+    told: "no yes votes, if they are not counted",
+    seed: 4,
+    file: "src/screens/vote-parts.ts",
+    changes: [['count === null ? "?" : grouped(count)', 'count === null ? "0" : grouped(count)']],
+  },
+  "nobody-voted": {
+    told: "nobody has voted, if the votes are not known",
+    seed: 4,
+    file: "src/screens/votes.ts",
+    changes: [['yes === 0 && no === 0 ? "Nobody', '!yes && !no ? "Nobody']],
+  },
+  "closed-choice": {
+    told: "a closed request is open, in a suggestion",
+    seed: 6,
+    file: "src/directory/learn.ts",
+    changes: [
+      [
+        "return (endpoint, data) => learners[endpoint]?.(data);",
+        'return (endpoint, data) => (endpoint === "transfer" ? learners[endpoint]?.(data) : undefined);',
+      ],
+    ],
+  },
+  nameless: {
+    told: "a request without a title, whose action is in its contract",
+    seed: 6,
+    file: "src/ledger/vote-requests.ts",
+    changes: [
+      ["action.tag === null && rawPayload !== null", "action.tag === null && rawPayload === actionConfig"],
+    ],
+  },
+  "first-move": {
+    told: "nothing of a move of the price within the first hour, and no price in the first digest",
+    seed: 6,
+    file: "src/ledger/prices.ts",
+    changes: [["samples.find(([at, usd]) => at > since && at <= now && Number(usd) !== 0)", "undefined"]],
+  },
+  "known-from": {
+    told: "nothing of the time from which moves of the price are known",
+    seed: 6,
+    file: "src/feeds/price/conditions.ts",
+    changes: [
+      ['if (when !== "moves") return undefined;', 'if (when !== "moves" || now > 0) return undefined;'],
+    ],
+  },
+  "two-signs": {
+    told: "two signs in front of a number",
+    seed: 6,
+    file: "src/text/markdown.ts",
+    changes: [['format(decimal.replace(/^-/, ""), maxFraction)', "format(decimal, maxFraction)"]],
+  },
+  "at-the-limit": {
+    told: "a price passed a limit that it has only reached",
+    seed: 6,
+    file: "src/feeds/price/conditions.ts",
+    changes: [['when === "above" ? usd > value', 'when === "above" ? usd >= value']],
+  },
+  "drill-without-alert": {
+    told: "a price that passes no limit, in the drill of an alert about that",
+    seed: 4,
+    file: "src/feeds/price/conditions.ts",
+    changes: [["to: isPast ? price : beyond", "to: isPast || beyond ? price : price"]],
+  },
+  "back-words": {
+    told: "a move is told again after the price was back, and not the change",
+    seed: 4,
+    file: "src/feeds/price/conditions.ts",
+    changes: [["`the change was back within", "`the price was back by 1%:"]],
+  },
+};
