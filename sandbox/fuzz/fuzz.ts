@@ -5,6 +5,7 @@ import Database from "libsql";
 import { type BotProcess, botEnvironment, startBotProcess } from "../bot-process.js";
 import type { Interaction } from "../discord/interactions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../discord/server.js";
+import type { Ledger } from "../explorer/ledger.js";
 import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
@@ -21,12 +22,16 @@ const HEAP_MB = 256;
 const WATCH = new URL("../watch-blocks.mjs", import.meta.url).href;
 /** Interval between moves, in ms. */
 const EVERY_MS = 25;
-/** Maximum time by which the clock advances at once, in ms. */
+/** Maximum time by which the clock advances at once, in ms, and the same with a crowd, whose alerts take hours. */
 const MOST_PASSED_MS = 4 * 60_000;
+const CROWD_PASSED_MS = 20 * 60_000;
 /** Maximum time until the first answer, in ms. Discord allows 3 s, but the machine is shared. */
 const ANSWER_MS = 10_000;
 /** Maximum time for which the play waits for complete answers, in ms. */
 const PATIENCE_MS = 1_000;
+/** The same if the clock has not advanced for a while, and that while, in ms. */
+const LONG_PATIENCE_MS = 60_000;
+const RARELY_MS = 4_000;
 /**
  * Maximum size of a document in the state, in characters. The directory of a small ledger has about ten
  * thousand.
@@ -127,6 +132,16 @@ function largeDocuments(dataDir: string): readonly string[] {
     );
 }
 
+/** Time for which a third of the validators is silent, and after which they are back, in ms. */
+const SILENT_MS = 4 * 60 * 60_000;
+
+/** Lets the validators report, except for a third of them now and then, so that thousands of alerts change together. */
+function report(ledger: Ledger, passed: number): void {
+  const silent = Math.floor(passed / SILENT_MS) % 2 === 0 ? 0 : ledger.validators.length / 3;
+  const byName = [...ledger.validators].sort((a, b) => a.party.id.localeCompare(b.party.id));
+  for (const each of byName.slice(silent)) ledger.setValidatorActive(each, true);
+}
+
 function refusedBy({ world }: SandboxDiscord): readonly string[] {
   // After a lost answer, the bot archives a thread again.
   const refusals = world.refusals.filter(
@@ -175,9 +190,11 @@ export async function fuzz({
   const discord = await startSandboxDiscord({ now });
   // The sandbox creates huge answers on the same machine, so ANSWER_MS checks the bot's speed instead.
   discord.world.respondMs = 60 * 60_000;
+  const isCrowded = seed % 4 === 0;
   const env = botEnvironment(discord, explorer, {
     GOVERNANCE_CHANNEL_ID: discord.channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
+    ...(isCrowded ? { WATCH_POLL_SECONDS: "5" } : {}),
     EXPLORER_REQUESTS_PER_MINUTE: "6000",
     EXPLORER_CONCURRENCY: "8",
     CACHE_MEMORY_MB: "16",
@@ -189,7 +206,6 @@ export async function fuzz({
   const findings = new Set<string>();
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
-  const isCrowded = seed % 4 === 0;
   const failedCrowd = isCrowded ? importCrowd(env, discord, explorer.ledger) : undefined;
   if (failedCrowd) findings.add(failedCrowd);
   const killedImport = isHostile && isLong ? killImports(env, createRandom(seed + 5)) : undefined;
@@ -243,6 +259,7 @@ export async function fuzz({
   // Time during which the sandbox itself stalls, for example for large files, does not count for the bot.
   let stalledMs = 0;
   let turnedAt = performance.now();
+  let passedAt = performance.now();
   const ownTime = () => performance.now() - stalledMs;
   /** Returns the bot's current gateway connection, `undefined` between two. */
   const connection = () => {
@@ -286,13 +303,21 @@ export async function fuzz({
       // person take half a minute (Discord: 5 in 5 s), so the clock does not advance meanwhile.
       const isOver = () =>
         waiting.every(({ interaction }) => interaction.answered !== undefined && !interaction.thinking);
-      const passes = await discord.world.until(isOver, "the answers", PATIENCE_MS).then(
+      const patience = performance.now() - passedAt < RARELY_MS ? PATIENCE_MS : LONG_PATIENCE_MS;
+      const passes = await discord.world.until(isOver, "the answers", patience).then(
         () => true,
         () => false,
       );
       turnedAt = performance.now();
+      if (!passes && patience === LONG_PATIENCE_MS) {
+        const [stuck] = waiting.filter(({ interaction }) => interaction.thinking);
+        if (stuck)
+          findings.add(`Still thinking: ${JSON.stringify(stuck.interaction.metadata).slice(0, 300)}`);
+      }
+      if (isCrowded) report(explorer.ledger, passed);
       if (passes) {
-        passed += random.int(0, MOST_PASSED_MS);
+        passed += random.int(0, isCrowded ? CROWD_PASSED_MS : MOST_PASSED_MS);
+        passedAt = performance.now();
         bot.setClock(passed);
       }
       lookAtAnswers();

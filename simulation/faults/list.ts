@@ -2,8 +2,9 @@
 export interface Fault {
   /** What people were told by mistake. */
   readonly told: string;
-  /** A seed whose history shows the fault within six days. */
+  /** A seed whose history shows the fault, and the number of its days, six if missing. */
   readonly seed: number;
+  readonly days?: number;
   readonly file: string;
   /** Texts whose first occurrence is replaced, and their replacements. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -118,7 +119,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "most-run": {
     told: "most run a version that fewer than half run",
-    seed: 6,
+    seed: 8,
+    days: 10,
     file: "src/ledger/versions.ts",
     changes: [["2 * (counts.get(mostCommon) ?? 0) > active", "(counts.get(mostCommon) ?? 0) <= active"]],
   },
@@ -218,10 +220,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     seed: 6,
     file: "src/screens/vote-parts.ts",
     changes: [
-      [
-        "if (yes === null || no === null || pending === null) return md`tally incomplete`;\n  const counts = [yes, no, pending];",
-        "const counts = [yes ?? 0, no ?? 0, pending ?? 0];",
-      ],
+      ["if (yes === null && no === null) return md`tally unavailable`;", ""],
+      ["if (yes === null || no === null || pending === null) return md`tally incomplete`;", ""],
+      ["const counts = [yes, no, pending];", "const counts = [yes ?? 0, no ?? 0, pending ?? 0];"],
     ],
   },
   "null-is-zero": {
@@ -236,16 +237,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/screens/votes.ts",
     changes: [['yes === 0 && no === 0 ? "Nobody', '!yes && !no ? "Nobody']],
   },
-  "closed-choice": {
-    told: "a closed request is open, in a suggestion",
+  "raw-choice": {
+    told: "a word of the API, in a suggestion",
     seed: 6,
-    file: "src/directory/learn.ts",
-    changes: [
-      [
-        "return (endpoint, data) => learners[endpoint]?.(data);",
-        'return (endpoint, data) => (endpoint === "transfer" ? learners[endpoint]?.(data) : undefined);',
-      ],
-    ],
+    file: "src/directory/fill.ts",
+    changes: [["statusWords(request.status)", "request.status"]],
   },
   nameless: {
     told: "a request without a title, whose action is in its contract",

@@ -6,11 +6,12 @@ import { options } from "../../build.js";
 import { FAULTS, type Fault } from "./list.js";
 
 /**
- * `npm run simulate:faults` puts each fault of an earlier version back, runs the simulation for six days, and shows what its
+ * `npm run simulate:faults` puts each fault of an earlier version back, runs the simulation for some days, and shows what its
  * judges find. `npm run simulate:faults -- future hold-stays` tests only some. The exit code is 0 only if each fault is found.
  */
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Days of a run. */
 const DAYS = 6;
 const FOLDER = "node_modules/.cache/faults";
 
@@ -47,14 +48,14 @@ const missed: string[] = [];
 for (const [name, fault] of Object.entries(FAULTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const main = await bundle(name, fault);
-  const { seed, given: more = [] } = fault;
-  const given = ["--max-semi-space-size=64", main, "--days", String(DAYS), "--seed", String(seed), ...more];
+  const { seed, days = DAYS, given: more = [] } = fault;
+  const given = ["--max-semi-space-size=64", main, "--days", String(days), "--seed", String(seed), ...more];
   const { stdout } = spawnSync(process.execPath, given, { cwd: ROOT, encoding: "utf8" });
   const findings = stdout.split("\n").filter((line) => /^ {2}\S/.test(line));
   if (findings.length === 0) missed.push(name);
   const found =
     findings.length === 0 ? "NOT FOUND" : `${findings.length} findings, such as ${findings[0]?.trim()}`;
-  console.log(`${name} (${fault.told}), seed ${seed}: ${found}`);
+  console.log(`${name} (${fault.told}), seed ${seed}, ${days} days: ${found}`);
 }
 console.log(missed.length === 0 ? "Each fault is found." : `Not found: ${missed.join(", ")}`);
 process.exit(missed.length === 0 ? 0 : 1);
