@@ -2,7 +2,7 @@ import type { Ledger } from "../sandbox/explorer/ledger.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import type { Subscription } from "../src/delivery/collections.js";
 import { address, type ScreenAddress } from "../src/screens/addresses.js";
-import { HOUR } from "../src/util/units.js";
+import { HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { Community } from "./community.js";
 import type { Front } from "./front.js";
@@ -82,8 +82,12 @@ export function createVisits({ clock, ledger, history, community, random, front:
       .catch(() => undefined);
     for (const list of lists ? (["subscriptions", "setup", "watches"] as const) : [])
       await look(list, "", async () => lists?.[list] ?? "");
-    for (const kind of ["validator", "proposal"] as const)
-      await look(`${kind} choices`, "", async () => (await front.complete(kind, "")).join("\n"));
+    // Without a text, the suggestions are of the active ones.
+    for (const [kind, typed] of [
+      ["validator", Math.floor(clock.now / MINUTE) % 2 === 0 ? "" : "Node 1"],
+      ["proposal", ""],
+    ] as const)
+      await look(`${kind} choices`, "", async () => (await front.complete(kind, typed)).join("\n"));
   };
   return { visit, visits };
 }

@@ -237,11 +237,32 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/screens/votes.ts",
     changes: [['yes === 0 && no === 0 ? "Nobody', '!yes && !no ? "Nobody']],
   },
-  "raw-choice": {
-    told: "a word of the API, in a suggestion",
+  "closed-choice": {
+    told: "a closed request can be voted on, in a suggestion",
     seed: 6,
     file: "src/directory/fill.ts",
-    changes: [["statusWords(request.status)", "request.status"]],
+    changes: [["active: isOpen(request, now) && isVotable(standing)", "active: true"]],
+  },
+  "closed-choice-date": {
+    told: "a closed request and the date until which it could be voted on, in a suggestion",
+    seed: 6,
+    file: "src/directory/fill.ts",
+    changes: [
+      ['next && phase !== "ended" ?', "request.voteBefore ?"],
+      ["next.name}", 'next?.name ?? "quorum by"}'],
+      ["new Date(next.at)", "new Date(next?.at ?? request.voteBefore)"],
+    ],
+  },
+  "green-choice": {
+    told: "a silent validator reports, in a suggestion",
+    seed: 6,
+    file: "src/discord/autocomplete.ts",
+    changes: [
+      [
+        "return STANDING_SIGNS[standing];",
+        'return STANDING_SIGNS[standing === "silent" ? "reporting" : standing];',
+      ],
+    ],
   },
   nameless: {
     told: "a request without a title, whose action is in its contract",
@@ -268,8 +289,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "two-signs": {
     told: "two signs in front of a number",
     seed: 6,
-    file: "src/text/markdown.ts",
-    changes: [['format(decimal.replace(/^-/, ""), maxFraction)', "format(decimal, maxFraction)"]],
+    file: "src/screens/price.ts",
+    changes: [["bold(signedPercent(change))", '(change < 0 ? "▼" : "▲") + signedPercent(change)']],
   },
   "at-the-limit": {
     told: "a price passed a limit that it has only reached",

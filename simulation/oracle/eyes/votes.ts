@@ -22,9 +22,11 @@ export const judgeProposalChoices: Judge = function* (of, evidence) {
       const isSaidOpen = line.startsWith("🗳️");
       if (isSaidOpen && motion.closesAt < visit.from - AGES.choices)
         yield `Suggested as open after its end: ${where}`;
-      if (/Accepted|Implemented|Rejected|Expired/.test(line) && visit.to < motion.closesAt)
-        yield `Suggested as ended before its end: ${where}`;
+      const isSaidEnded = /· (Accepted|Implemented|Rejected|Expired)/.test(line);
+      if (isSaidEnded && visit.to < motion.closesAt) yield `Suggested as ended before its end: ${where}`;
       if (isWrongOutcome(motion, line)) yield `Suggested with another outcome: ${where}`;
+      if (isSaidEnded && / (quorum by|decided on) /.test(line))
+        yield `Suggested as ended, with a date: ${where}`;
       const [, name, day] = /(quorum by|decided on) (\d{4}-\d\d-\d\d)/.exec(line) ?? [];
       const real = name === "quorum by" ? motion.voteBefore : (motion.effectiveAt ?? motion.voteBefore);
       if (day !== undefined && day !== dayOf(real)) yield `${name} is ${dayOf(real)}: ${where}`;
