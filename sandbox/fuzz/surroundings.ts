@@ -3,9 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { subscriptionId } from "../../src/delivery/collections.js";
-import { draftOf } from "../../src/delivery/feed.js";
-import { validator } from "../../src/feeds/validator/index.js";
 import { DiscordError } from "../discord/errors.js";
 import type { SandboxDiscord } from "../discord/server.js";
 import type { Ledger } from "../explorer/ledger.js";
@@ -60,6 +57,8 @@ export function importHostileState(env: Record<string, string>, random: Random):
   return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
 }
 
+/** Time without a report after which the crowd is alerted, in ms. */
+const AFTER_MS = 45 * 60_000;
 /** Numbers of people and channels that subscribe to validators before the bot starts, many to each validator. */
 const CROWD = { people: 1_500, channels: 3_000 } as const;
 
@@ -82,13 +81,15 @@ export function importCrowd(
       userId: null,
     })),
   ];
+  const { collections: exported } = JSON.parse(readFileSync(STATE, "utf8")) as ExportedState;
+  const samples = Object.entries(exported.subscriptions ?? {});
+  const [, sample] = samples.find(([id]) => id.startsWith("validator/")) ?? [];
+  if (typeof sample !== "object") return "The exported state has no subscription to a validator";
   const subscriptions = channels.map(({ id, userId }, at) => {
     const subject = validators[at % validators.length]?.party.id ?? "";
-    const settings = { subject, userId, guildId: userId === null ? guild.id : null };
-    return [
-      subscriptionId(id, validator.definition.name, subject),
-      { ...draftOf(validator.definition, id), ...settings },
-    ];
+    const guildId = userId === null ? guild.id : null;
+    const settings = { channelId: id, subject, userId, guildId, after: AFTER_MS };
+    return [`validator/${id}/${subject}`, { ...sample, ...settings }];
   });
   const file = join(env.DATA_DIR ?? "", "crowd.json");
   const collections = { subscriptions: Object.fromEntries(subscriptions) };

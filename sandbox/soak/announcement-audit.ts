@@ -17,9 +17,11 @@ export function createVoteRequests({ ledger, world, random, channels, votesIn }:
   /** Titles of all opened requests, which are unique. */
   const opened: string[] = [];
   const saysNew = (message: Message, title: string) => {
-    const { notified, embeds } = message;
+    const { notified, embeds, components } = message;
     const alone = notified.endsWith(`New vote request: ${title}`);
-    return alone || (/ new vote requests/.test(notified) && JSON.stringify(embeds).includes(`**${title}**`));
+    // A summary of many requests names some of them only in its menu.
+    const named = JSON.stringify([embeds, components]);
+    return alone || (/ new vote requests/.test(notified) && new RegExp(`\\b${title}\\b`).test(named));
   };
   /** Messages of a channel and its threads. A forum only has threads. */
   const messagesIn = (channel: Channel): Message[] =>
