@@ -117,6 +117,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/feeds/validator/messages.ts",
     changes: [["if (back + gone === 0) return md`⚪ No longer watched`;", ""]],
   },
+  "removed-is-silent": {
+    told: "a validator is silent, in an alert whose subscription was removed",
+    seed: 4,
+    file: "src/delivery/janitor.ts",
+    changes: [["closesMessages ? await farewellsTo(isRemoved) : []", "[]"]],
+  },
+  "never-listed-again": {
+    told: "nothing of a validator that is listed again",
+    seed: 2,
+    file: "src/feeds/validator/decide.ts",
+    changes: [["isSeen || (lastReport !== undefined", "isSeen && (lastReport !== undefined && now < 0"]],
+  },
   "most-run": {
     told: "most run a version that fewer than half run",
     seed: 8,
@@ -208,6 +220,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         "value: isEarly ? earlyWords(request, group, now) : moment(untilAt, now)",
       ],
     ],
+  },
+  "rejected-either-way": {
+    told: "a request was rejected by too few yes votes in the end, long before that",
+    seed: 6,
+    file: "src/screens/vote-times.ts",
+    changes: [["return wasEarly || isNo ?", "return wasEarly && now < 0 ?"]],
   },
   "end-at-its-start": {
     told: "a vote ended between two times of which both are too early",

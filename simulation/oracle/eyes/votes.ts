@@ -136,6 +136,9 @@ export const judgeEndings: Judge = function* (of, evidence) {
     const where = `"${shown}" for ${motion.title} ${whereOf(visit)}`;
     const times = [...shown.matchAll(/<t:(\d+):/g)].map(([, seconds]) => Number(seconds) * SECOND);
     const [from, to = from] = times;
+    const isEarly = motion.effectiveAt !== null && motion.closesAt < motion.effectiveAt - HOUR;
+    if (isEarly && shown.includes("too few yes votes"))
+      yield `Rejected ${iso(motion.closesAt)}, before its date: ${where}`;
     const isSeen = evidence.isClean(motion.closesAt - HOUR, motion.closesAt + HOUR, 2 * HOUR);
     if (from === undefined || to === undefined) {
       if (isSeen) yield `Without the time of its end: ${where}`;
