@@ -5,7 +5,7 @@ import type { Announced, Delivery } from "./collections.js";
 import type { SubjectState } from "./feed.js";
 
 /** Maximum wait in ms. A later time comes from a wrong clock. */
-export const MAX_WAIT_MS = 2 * HOUR;
+const MAX_WAIT_MS = 2 * HOUR;
 /** Maximum clock difference between two processes, in ms. */
 const CLOCK_SKEW_MS = 2_000;
 /** Temporary errors are retried with backoff for this long, in ms. */

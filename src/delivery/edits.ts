@@ -40,3 +40,25 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const { revision, ...uneditable } = document;
   return problem === "deleted-by-somebody" ? { ...uneditable, gone: true } : uneditable;
 }
+
+/**
+ * Edits a message for the last time.
+ * @param onError called if the edit fails
+ * @returns the document of the message if the edit must be tried again
+ */
+export async function editForGood(
+  rest: REST,
+  document: Announced,
+  payload: MessagePayload,
+  now: () => number,
+  onError: (error: unknown) => void,
+): Promise<Announced | undefined> {
+  try {
+    await editAnnounced(rest, document, payload);
+    return undefined;
+  } catch (error) {
+    onError(error);
+    const failed = afterFailedEdit(document, error, now());
+    return failed.revision === undefined ? undefined : failed;
+  }
+}

@@ -1,46 +1,50 @@
-import { ageOf, believed } from "../util/clock.js";
-import { DAY } from "../util/units.js";
 import { type Announced, deliveryId, farewells } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
-import { MAX_WAIT_MS } from "./decisions.js";
-import { afterFailedEdit, editAnnounced } from "./edits.js";
+import { nextStep } from "./decisions.js";
+import { editForGood } from "./edits.js";
+import type { LastingMessages } from "./feed.js";
 
-/** Age of a message after which it is not edited any more, in ms. */
-const OLD_MS = 30 * DAY;
+interface FarewellContext
+  extends Pick<DeliveryContext, "state" | "rest" | "renderer" | "pacer" | "log" | "now"> {
+  readonly feeds: ReadonlyMap<string, { readonly lasting?: LastingMessages }>;
+}
 
 /**
  * Creates the job that closes the messages of removed subscriptions. If a message's subject ends with the
  * subscription, as an alert does, it is edited once, so that it does not look open forever. Other messages
  * stay unchanged.
  */
-export function createFarewells({ state, rest, renderer, pacer, feeds, log, now }: DeliveryContext) {
+export function createFarewells({ state, rest, renderer, pacer, feeds, log, now }: FarewellContext) {
   const collection = state.open(farewells);
 
-  /** Edits a message for the last time. Returns its document if that must be tried again. */
+  /** Closes a message. Returns its document if that is not done yet. */
   const close = async (document: Announced): Promise<Announced | undefined> => {
-    const { feed, subject, channelId, messageId, at } = document;
+    // A thread that is still to be opened is not opened any more.
+    const { todo, ...open } = document;
+    const { feed, subject: name, channelId, messageId } = open;
     const lasting = feeds.get(feed)?.lasting;
-    const isOpen = lasting && (await lasting.stateOf(subject, channelId)) === undefined;
-    if (!isOpen || ageOf(at, now()) >= OLD_MS) return undefined;
-    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
-    const payload = await lasting.current(subject, mark, channelId, []);
+    if (!lasting) return undefined;
+    const subject = await lasting.stateOf(name, channelId);
+    if (subject) return undefined;
+    const step = nextStep({ document: open, isLasting: true, subject, mayEdit: true }, now());
+    if (step.kind === "wait") return document;
+    if (step.kind !== "retire") return undefined;
+    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(name), channelId));
+    const payload = await lasting.current(name, mark, channelId, []);
     await pacer.turn(channelId, "edit");
-    try {
-      await editAnnounced(rest, document, payload);
-      return undefined;
-    } catch (err) {
-      log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed");
-      // Often the bot has lost access to the channel, which is why the subscription was removed.
-      const failed = afterFailedEdit(document, err, now());
-      return failed.revision === undefined ? undefined : failed;
-    }
+    return editForGood(rest, open, payload, now, (err) =>
+      log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed"),
+    );
   };
 
   return async (): Promise<void> => {
     for (const [id, document] of await collection.list()) {
-      if (believed(document.notBefore ?? 0, now(), MAX_WAIT_MS) > now()) continue;
-      const again = await close(document);
-      await state.commit([again ? collection.put(id, again) : collection.delete(id)]);
+      const left = await close(document);
+      if (left === document) continue;
+      await state.commit([
+        collection.expect(id, document),
+        left ? collection.put(id, left) : collection.delete(id),
+      ]);
     }
   };
 }

@@ -6,7 +6,7 @@ import { DAY, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { nextStep } from "./decisions.js";
-import { afterFailedEdit, editAnnounced } from "./edits.js";
+import { afterFailedEdit, editAnnounced, editForGood } from "./edits.js";
 import type { LastingMessages, SubjectState } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
@@ -93,17 +93,12 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const { channelId } = document;
     const payload = await currentOf(document, lasting);
     await pacer.turn(channelId, "edit");
-    let again: Announced | undefined;
-    try {
-      await editAnnounced(rest, document, payload);
-    } catch (error) {
-      const failed = afterFailedEdit(document, error, now());
-      if (failed.revision !== undefined) again = failed;
+    const again = await editForGood(rest, document, payload, now, (err) =>
       log.debug(
-        { err: error, channel: channelId, message: document.messageId },
+        { err, channel: channelId, message: document.messageId },
         "An announcement could not be edited",
-      );
-    }
+      ),
+    );
     await state.commit([
       announced.expect(id, document),
       again ? announced.put(id, again) : announced.delete(id),

@@ -4,9 +4,7 @@ import { newDataDir } from "../../sandbox/bot-process.js";
 import { DiscordError } from "../../sandbox/discord/errors.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import { announcedId, farewells } from "../../src/delivery/collections.js";
-import type { DeliveryContext } from "../../src/delivery/context.js";
 import { createFarewells } from "../../src/delivery/farewells.js";
-import type { Feed } from "../../src/delivery/feed.js";
 import { createRenderer } from "../../src/discord/message.js";
 import { createPacer } from "../../src/discord/pacer.js";
 import { postMessage } from "../../src/discord/post.js";
@@ -44,16 +42,17 @@ it.each([
     stateOf: async () => undefined,
     beginningOf: (subject: string) => subject,
     current: async () => viewOf("closed"),
+    titleOf: async () => "",
   };
   const run = createFarewells({
     state,
     rest,
     renderer,
     pacer: createPacer(0),
-    feeds: new Map([["validator", { lasting } as unknown as Feed]]),
+    feeds: new Map([["validator", { lasting }]]),
     log: quiet,
     now: () => now,
-  } as unknown as DeliveryContext);
+  });
   const left = async () => [...(await state.open(farewells).list()).keys()].length;
   discord.trap({ method: "PATCH", path: /messages/, times: 1, error });
   await run();
