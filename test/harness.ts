@@ -1,5 +1,7 @@
 import { newDataDir } from "../sandbox/bot-process.js";
+import type { SandboxExplorer } from "../sandbox/explorer/server.js";
 import { makeStack, SMALL, type Stack, type StackOptions } from "../sandbox/stack.js";
+import type { ExplorerConfig } from "../src/config.js";
 import { createLinks } from "../src/discord/links.js";
 import type { Log } from "../src/log.js";
 import { openFileStore } from "../src/storage/file-store.js";
@@ -33,6 +35,23 @@ export const textOf = (message: { content: string; notified?: string; embeds: ob
 
 /** A log that discards everything. */
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Returns the configuration for a sandbox's explorer, without limits and without a web explorer. */
+export const explorerConfigOf = ({ url, key }: Pick<SandboxExplorer, "url" | "key">): ExplorerConfig => ({
+  apiUrl: `${url}/v1`,
+  apiKey: key,
+  requestsPerMinute: 100_000,
+  concurrency: 4,
+  pages: {
+    update: undefined,
+    event: undefined,
+    party: undefined,
+    validator: undefined,
+    contract: undefined,
+    proposal: undefined,
+  },
+  variables: { url: "EXPLORER_API_URL", key: "EXPLORER_API_KEY" },
+});
 
 /** Creates a state in a new folder. */
 export const newState = (): State => createState(openFileStore(newDataDir()), { log: quiet });

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { FAULTS } from "../simulation/faults/list.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -23,3 +25,11 @@ it("sends every announcement correctly during thirty hours of faults, kills and 
   expect(Number(processes)).toBeGreaterThan(1);
   expect(Number(messages)).toBeGreaterThan(30);
 });
+
+it.each(Object.entries(FAULTS))(
+  "can put the fault %s back (npm run simulate:faults)",
+  (_, { file, changes }) => {
+    const code = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+    for (const [from] of changes) expect(code).toContain(from);
+  },
+);

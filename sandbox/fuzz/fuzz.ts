@@ -5,7 +5,6 @@ import Database from "libsql";
 import { type BotProcess, botEnvironment, startBotProcess } from "../bot-process.js";
 import type { Interaction } from "../discord/interactions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../discord/server.js";
-import type { Ledger } from "../explorer/ledger.js";
 import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
 import { spoil } from "./hostile-answers.js";
@@ -16,6 +15,7 @@ import {
   importCrowd,
   importHostileState,
   killImports,
+  report,
 } from "./surroundings.js";
 
 const HEAP_MB = 256;
@@ -130,16 +130,6 @@ function largeDocuments(dataDir: string): readonly string[] {
       ({ collection, id, document }) =>
         `The state keeps something large: ${collection}/${id.slice(0, 200)}, ${document.length} characters`,
     );
-}
-
-/** Time for which a third of the validators is silent, and after which they are back, in ms. */
-const SILENT_MS = 4 * 60 * 60_000;
-
-/** Lets the validators report, except for a third of them now and then, so that thousands of alerts change together. */
-function report(ledger: Ledger, passed: number): void {
-  const silent = Math.floor(passed / SILENT_MS) % 2 === 0 ? 0 : ledger.validators.length / 3;
-  const byName = [...ledger.validators].sort((a, b) => a.party.id.localeCompare(b.party.id));
-  for (const each of byName.slice(silent)) ledger.setValidatorActive(each, true);
 }
 
 function refusedBy({ world }: SandboxDiscord): readonly string[] {

@@ -1,6 +1,6 @@
 /** A fault of an earlier version, as a change of today's code. */
 export interface Fault {
-  /** What people were told by mistake. */
+  /** The wrong statement that people read. */
   readonly told: string;
   /** A seed whose history shows the fault, and the number of its days, six if missing. */
   readonly seed: number;
@@ -149,7 +149,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     changes: [["newestAt - openHold.newestAt >= MINUTE", "newestAt < 0"]],
   },
   "kind-by-title": {
-    told: "a request with a title of its own is of another kind",
+    told: "a request that has its own title belongs to another kind",
     seed: 6,
     file: "src/directory/names.ts",
     changes: [

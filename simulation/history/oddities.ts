@@ -26,11 +26,12 @@ export function drawOddities(
   // During an outage of many, some of those who are watched leave the list.
   const watchedWindows = (number: number): readonly FaultWindow<Oddity>[] => {
     const left = outages.filter(({ members }) => members.includes(number) && random.chance(0.4));
-    return left.length > 0
-      ? left.map(({ from, to }) => ({ from: from + 0.6 * (to - from), to: to + 6 * HOUR, kind: "unlisted" }))
-      : random.chance(0.2)
-        ? windowsOf(0.3, ["unlisted", "unknown"])
-        : [];
+    if (left.length === 0) return random.chance(0.2) ? windowsOf(0.3, ["unlisted", "unknown"]) : [];
+    return left.map(({ from, to }) => ({
+      from: from + 0.6 * (to - from),
+      to: to + 6 * HOUR,
+      kind: "unlisted",
+    }));
   };
   return new Map([
     ...nodes.map(

@@ -129,7 +129,7 @@ export const JUMP_MS = 10 * MINUTE;
 export const secondOf = (ms: number): number => Math.floor(ms / SECOND);
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The roles and people whom a message pings, before its news. */
+/** Matches the mentions in front of a message's news. */
 const PINGS = /^(?:<@&?\d+> )+/;
 
 export type Evidence = ReturnType<typeof createEvidence>;

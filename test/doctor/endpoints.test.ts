@@ -7,10 +7,10 @@ import {
   type SandboxExplorer,
   startSandboxExplorer,
 } from "../../sandbox/explorer/server.js";
-import type { ExplorerConfig } from "../../src/config.js";
 import { differencesIn } from "../../src/explorer/differences.js";
 import { checkEndpoints, reportOf, tablesOf } from "../../tools/survey/index.js";
 import { SEEN_IN } from "../../tools/survey/meaning.js";
+import { explorerConfigOf } from "../harness.js";
 
 /** Ledger size with more parties than the explorer's pages can reach */
 const SIZE = {
@@ -21,22 +21,6 @@ const SIZE = {
   updates: 150,
   tokens: 3,
 };
-
-const configOf = ({ url, key }: SandboxExplorer): ExplorerConfig => ({
-  apiUrl: `${url}/v1`,
-  apiKey: key,
-  requestsPerMinute: 100_000,
-  concurrency: 4,
-  pages: {
-    update: undefined,
-    event: undefined,
-    party: undefined,
-    validator: undefined,
-    contract: undefined,
-    proposal: undefined,
-  },
-  variables: { url: "EXPLORER_API_URL", key: "EXPLORER_API_KEY" },
-});
 
 type Page = { content: Record<string, unknown>[] } & Record<string, unknown>;
 type Row = Record<string, unknown>;
@@ -225,7 +209,10 @@ const rewardsOf = () => honestRewards.slice(0, 5);
 const votesOf = (from: number, count: number) => honestVotes.slice(from, from + count);
 
 const linesOf = async (): Promise<string[]> => {
-  const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+  const check = await checkEndpoints(explorerConfigOf(explorer), {
+    tokenId: tokenId(),
+    onProgress: () => {},
+  });
   return [...tablesOf(check)];
 };
 const tokenId = () => explorer.ledger.tokens[0]?.contractId;
@@ -240,7 +227,7 @@ describe("the doctor's endpoint check", () => {
         honestVotes = answer.content;
       return answer;
     };
-    await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    await checkEndpoints(explorerConfigOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
     explorer.mood = undefined;
     explorer.requests.length = 0;
     return () => explorer.close();
@@ -253,7 +240,7 @@ describe("the doctor's endpoint check", () => {
 
   it("finds no difference if all 22 endpoints answer as documented, with at most 45 requests", async () => {
     const sent: number[] = [];
-    const check = await checkEndpoints(configOf(explorer), {
+    const check = await checkEndpoints(explorerConfigOf(explorer), {
       tokenId: tokenId(),
       onProgress: (count) => sent.push(count),
     });
@@ -300,7 +287,10 @@ describe("the doctor's endpoint check", () => {
   });
 
   it("writes a report without ids, names or the key", async () => {
-    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const check = await checkEndpoints(explorerConfigOf(explorer), {
+      tokenId: tokenId(),
+      onProgress: () => {},
+    });
     const report = reportOf(check);
     const { ledger } = explorer;
     const secrets = [
@@ -341,7 +331,10 @@ describe("the doctor's endpoint check", () => {
         return { ...(answer as Row), args: JSON.stringify({ tag: upper, [key ?? ""]: dated }) };
       return answer;
     };
-    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const check = await checkEndpoints(explorerConfigOf(explorer), {
+      tokenId: tokenId(),
+      onProgress: () => {},
+    });
     const report = reportOf(check);
     expect(names.filter((name) => report.includes(name))).toEqual([]);
     expect(report).toContain("unknown word “text-");
@@ -400,7 +393,10 @@ describe("the doctor's endpoint check", () => {
       if (path === `${V1}/validators/:id`) return { ...(answer as Row), contactPoint: "15551234567" };
       return answer;
     };
-    const check = await checkEndpoints(configOf(explorer), { tokenId: tokenId(), onProgress: () => {} });
+    const check = await checkEndpoints(explorerConfigOf(explorer), {
+      tokenId: tokenId(),
+      onProgress: () => {},
+    });
     const report = reportOf(check);
     expect(
       [party, "AliceCooper", "Bob Marley", "15551234567"].filter((name) => report.includes(name)),
@@ -409,7 +405,10 @@ describe("the doctor's endpoint check", () => {
 
   it("does not count an untested endpoint as a difference", async () => {
     const withoutToken = async () => {
-      const check = await checkEndpoints(configOf(explorer), { tokenId: undefined, onProgress: () => {} });
+      const check = await checkEndpoints(explorerConfigOf(explorer), {
+        tokenId: undefined,
+        onProgress: () => {},
+      });
       return [...tablesOf(check)].join("\n");
     };
     explorer.mood = at("/contracts", (answer: Page) => ({ ...answer, content: [] }));

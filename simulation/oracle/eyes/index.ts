@@ -41,7 +41,7 @@ const judgeWords: Judge = function* ({ visits, messages }) {
   for (const { text, where } of texts) {
     const raw = RAW_WORDS.exec(text)?.[0];
     if (raw !== undefined) yield `"${raw}" in ${where}`;
-    // Whoever requests a vote votes yes.
+    // The requester votes yes with the request.
     const zero = /\(0 yes,|\*\*0\*\* yes|Nobody has voted/.exec(text)?.[0];
     if (zero !== undefined) yield `No yes votes, "${zero}" in ${where}`;
     const drawn = /\*\*\?\*\* (?:yes|no)(?:(?!\\n\\n).)*?[🟩🟥⬛]/u.exec(text)?.[0];

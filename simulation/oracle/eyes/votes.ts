@@ -79,7 +79,7 @@ export const judgeSuccession: Judge = function* (of, evidence) {
       const isKnown = ballots.some((each) => each.voter === successor && each.at < visit.from - HOUR);
       if (visit.screen === "votes" && motion && missing && isKnown && !hasVoted && !isSuccessor.test(missing))
         yield `${successor} is not missed, and is a super validator: ${motion.title} ${where}`;
-      // Whether it still is a super validator is in the list of validators.
+      // Only the list of validators shows if it is still a super validator.
       if (isOddWithin(history.oddities, former, visit.from - HOUR, visit.to)) continue;
       const row = new RegExp(`\\*\\*${former}\\*\\* · voted on[^"]*?(?=\\\\n|")`).exec(visit.text)?.[0];
       if (visit.screen === "voters" && row !== undefined && !row.includes("no longer a super validator"))

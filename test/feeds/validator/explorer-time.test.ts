@@ -4,17 +4,9 @@ import { createExplorer } from "../../../src/explorer/index.js";
 import { createExplorerTime } from "../../../src/feeds/validator/explorer-time.js";
 import { createCache } from "../../../src/storage/cache.js";
 import { MINUTE } from "../../../src/util/units.js";
-import { quiet, SMALL } from "../../harness.js";
+import { explorerConfigOf, quiet, SMALL } from "../../harness.js";
 
 const NOW = Date.now();
-const NO_PAGES = {
-  update: undefined,
-  event: undefined,
-  party: undefined,
-  validator: undefined,
-  contract: undefined,
-  proposal: undefined,
-};
 let sandbox: SandboxExplorer;
 beforeAll(async () => {
   sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now: () => NOW });
@@ -40,17 +32,11 @@ async function read({ reportMs, updateMs, round }: Given) {
     if (!path.endsWith("/updates")) return answer;
     return { ...row, content: row.content.map((each) => ({ ...each, recordTime: NOW - (updateMs ?? 0) })) };
   };
-  const explorer = createExplorer(
-    {
-      apiUrl: `${sandbox.url}/v1`,
-      apiKey: sandbox.key,
-      requestsPerMinute: 6_000,
-      concurrency: 4,
-      pages: NO_PAGES,
-      variables: { key: "EXPLORER_API_KEY", url: "EXPLORER_API_URL" },
-    },
-    { cache: createCache({ memoryMb: 8, log: quiet }), log: quiet, now: () => NOW },
-  );
+  const explorer = createExplorer(explorerConfigOf(sandbox), {
+    cache: createCache({ memoryMb: 8, log: quiet }),
+    log: quiet,
+    now: () => NOW,
+  });
   const readTime = createExplorerTime(explorer.for("background", { maxAgeMs: 0 }));
   const known = { number: 100, seenAt: NOW - 5 * MINUTE, advancedAt: NOW - 40 * MINUTE };
   // If the updates are withheld, the next poll reads the round.
