@@ -171,8 +171,11 @@ export class SimulatedExplorer {
     const { priceFaults, prices } = this.#history;
     const usd = stepAt(prices, now)?.usd ?? 0;
     const fault = windowAt(priceFaults, now)?.kind;
-    const price = { null: null, zero: 0, absurd: usd * 5_000, stale: usd * 1.2, none: usd }[fault ?? "none"];
-    return { ...json, price, updateTimestamp: now - (fault === "stale" ? HOUR : 20 * SECOND) };
+    const price = { null: null, zero: 0, absurd: usd * 5_000, stale: usd * 1.2, ahead: usd, none: usd }[
+      fault ?? "none"
+    ];
+    const ageMs = { stale: HOUR, ahead: -5 * HOUR }[String(fault)] ?? 20 * SECOND;
+    return { ...json, price, updateTimestamp: now - ageMs };
   }
 
   /**

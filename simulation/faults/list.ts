@@ -142,6 +142,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/util/clock.ts",
     changes: [["at === null || at > now + CLOCK_ERROR_MS ? null : Math.min(at, now)", "now < 0 ? null : at"]],
   },
+  "future-price": {
+    told: "a price of a time in five hours",
+    seed: 6,
+    file: "src/screens/price.ts",
+    changes: [["pastTime(updateTimestamp, readAt)", "updateTimestamp"]],
+  },
   "hold-stays": {
     told: "the explorer's newest data is of a time that it has passed",
     seed: 4,
@@ -181,6 +187,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     seed: 6,
     file: "src/feeds/governance/messages.ts",
     changes: [["since !== null && earliest < since", "since !== null && earliest < 0"]],
+  },
+  "summary-in-progress": {
+    told: "the state of several requests, in a message that is never edited",
+    seed: 6,
+    file: "src/feeds/governance/messages.ts",
+    changes: [["...lastingFacts(row)]", "...lastingFacts(row), md`In progress`]"]],
   },
   "former-voter": {
     told: "a former super validator has not voted",
@@ -310,6 +322,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/screens/price.ts",
     changes: [["bold(signedPercent(change))", '(change < 0 ? "▼" : "▲") + signedPercent(change)']],
   },
+  "uneven-digits": {
+    told: "percentages with different numbers of digits in a column",
+    seed: 8,
+    days: 10,
+    file: "src/text/markdown.ts",
+    changes: [["fixed((part / whole) * 100, 1)", "grouped((part / whole) * 100, 1)"]],
+  },
   "at-the-limit": {
     told: "a price passed a limit that it has only reached",
     seed: 6,
@@ -321,6 +340,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     seed: 4,
     file: "src/feeds/price/conditions.ts",
     changes: [["to: isPast ? price : beyond", "to: isPast || beyond ? price : price"]],
+  },
+  "back-at-the-limit": {
+    told: "an alert on a price repeats after the price was back at its limit",
+    seed: 4,
+    file: "src/feeds/price/conditions.ts",
+    changes: [["decimalOf(backLimit(condition));", "decimalOf(condition.value);"]],
   },
   "back-words": {
     told: "a move is told again after the price was back, and not the change",

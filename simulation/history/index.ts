@@ -19,7 +19,9 @@ const CREEPING = 0.3;
 const SLOW_MS = 2 * HOUR;
 /** Evidence of an explorer's own time, apart from validators' reports. */
 const EVIDENCE = ["updates", "rounds", "none"] as const;
-const PRICE_FAULTS = ["null", "zero", "absurd", "stale"] as const;
+const PRICE_FAULTS = ["null", "zero", "absurd", "stale", "ahead"] as const;
+/** Duration for which the price of every longer history is dated in the future, in ms. */
+const AHEAD_MS = 4 * HOUR;
 
 /**
  * Moment at which a process is killed: at its next request or write, at its next message, or when it commits
@@ -145,15 +147,21 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     ? []
     : drawWindows(createRandom(seed + 78), span, 0.3, 20 * MINUTE, 3 * HOUR);
 
-  const slowAt = startAt + 0.85 * days * DAY;
-  const slow = { from: slowAt, to: slowAt + SLOW_MS, kind: "creeping" as const };
+  /** Adds a fault at a part of a longer history, in place of those that it overlaps. */
+  const withFixed = <Kind extends string>(
+    drawn: readonly FaultWindow<Kind>[],
+    part: number,
+    ms: number,
+    kind: Kind,
+  ): readonly FaultWindow<Kind>[] => {
+    const from = startAt + part * days * DAY;
+    const fixed = { from, to: from + ms, kind };
+    if (choice.isCalm || days < LONG_DAYS) return drawn;
+    const others = drawn.filter((each) => each.to < fixed.from || each.from > fixed.to);
+    return [...others, fixed].sort((a, b) => a.from - b.from);
+  };
   const drawnLags = drawFaults(createRandom(seed + 83), windows(0.4, 10 * MINUTE, 3 * HOUR), LAGS);
-  const lags =
-    choice.isCalm || days < LONG_DAYS
-      ? drawnLags
-      : [...drawnLags.filter(({ from, to }) => to < slow.from || from > slow.to), slow].sort(
-          (a, b) => a.from - b.from,
-        );
+  const lags = withFixed(drawnLags, 0.85, SLOW_MS, "creeping");
 
   return {
     startAt,
@@ -185,7 +193,12 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     })),
     dialogs: drawDialogs(createRandom(seed + 79), span, validators.outages),
     prices: drawPrices(random, span),
-    priceFaults: drawFaults(random, windows(0.5, 10 * MINUTE, 2 * HOUR), PRICE_FAULTS),
+    priceFaults: withFixed(
+      drawFaults(random, windows(0.5, 10 * MINUTE, 2 * HOUR), PRICE_FAULTS),
+      0.5,
+      AHEAD_MS,
+      "ahead",
+    ),
     lags,
     shownAt(at) {
       const lag = windowAt(lags, at);

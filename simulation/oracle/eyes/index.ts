@@ -1,3 +1,4 @@
+import { MINUTE, SECOND } from "../../../src/util/units.js";
 import { iso, type Judge } from "../evidence.js";
 import { judgeDrills } from "./drills.js";
 import { judgeListed } from "./lists.js";
@@ -49,6 +50,14 @@ const judgeWords: Judge = function* ({ visits, messages }) {
   }
 };
 
+/** Checks that the price is not of a time in the future. */
+const judgePriceTimes: Judge = function* ({ visits }) {
+  for (const { screen, text, from, to } of visits) {
+    const pricedAt = Number(/Price as of <t:(\d+):/.exec(text)?.[1]) * SECOND;
+    if (screen === "price" && pricedAt > to + MINUTE) yield `A price of ${iso(pricedAt)} at ${iso(from)}`;
+  }
+};
+
 /** Checks what screens, lists and suggestions show, value by value. */
 export const EYES: readonly Judge[] = [
   judgeValidators,
@@ -64,5 +73,6 @@ export const EYES: readonly Judge[] = [
   judgeEndings,
   judgeMajorities,
   judgeSigns,
+  judgePriceTimes,
   judgeWords,
 ];

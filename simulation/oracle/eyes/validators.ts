@@ -172,6 +172,10 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     const real = Array.from({ length: steps + 1 }, (_, step) => countAt(of, firstAt + 3 * step * MINUTE));
     const rows = [...visit.text.matchAll(/`([\d.]+)` · \*\*(\d+)\*\* · (?:([\d.]+)|[<>][^%]*)%/gu)];
     const sum = rows.reduce((total, [, , count]) => total + Number(count), 0);
+    const percents = rows.flatMap(([, , , percent]) => percent ?? []);
+    const digits = new Set(percents.map((percent) => (percent.split(".")[1] ?? "").length));
+    if (visit.screen === "versions" && digits.size > 1)
+      yield `Percentages with different digits, ${percents.join(", ")}: ${whereOf(visit)}`;
     for (const [, version = "", shown, percent] of rows) {
       const counts = real.map((each) => each.counts.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
