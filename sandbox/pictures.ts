@@ -50,6 +50,7 @@ export const keptStructures = (): Structures => JSON.parse(readFileSync(FILE, "u
 /** Creates the stack for the pictures, in which nothing happens automatically. */
 export const makePictureStack = (): Promise<Stack> =>
   makeStack({
+    jobsPerSecond: 5,
     explorer: { lively: false },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,

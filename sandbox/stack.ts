@@ -45,8 +45,10 @@ export interface StackOptions {
   readonly discord?: SandboxDiscordOptions;
   /** Time in the past at which everything begins, in ms before now. */
   readonly agoMs?: number;
-  /** Start time of a clock that is a thousand times slower than the real one, epoch ms. */
+  /** Start time of a clock that advances one millisecond per run of a job that runs every second, epoch ms. */
   readonly clockAt?: number;
+  /** How often the bot's jobs run that run every second. */
+  readonly jobsPerSecond?: number;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }
 
@@ -67,13 +69,15 @@ export async function makeStack({
   discord: discordOptions,
   agoMs = 0,
   clockAt,
+  jobsPerSecond = 1,
   env = () => ({}),
 }: StackOptions): Promise<Stack> {
   let offset = -agoMs;
   const madeAt = performance.now();
   const now = () =>
-    (clockAt === undefined ? Date.now() : clockAt + Math.floor((performance.now() - madeAt) / 1_000)) +
-    offset;
+    (clockAt === undefined
+      ? Date.now()
+      : clockAt + Math.floor(((performance.now() - madeAt) * jobsPerSecond) / 1_000)) + offset;
   const explorer = await startSandboxExplorer({ now, ...explorerOptions });
   const discord = await startSandboxDiscord({ now, ...discordOptions });
   const { ledger: sibling } = explorer;
@@ -83,6 +87,7 @@ export async function makeStack({
   const base = botEnvironment(discord, explorer, {
     ...(second ? networksOf(second) : {}),
     ...(clockAt === undefined ? {} : { SANDBOX_CLOCK_AT: String(clockAt) }),
+    SANDBOX_JOBS_PER_SECOND: String(jobsPerSecond),
     ...env(discord),
   });
   let bot: BotProcess | undefined;

@@ -23,6 +23,7 @@ export async function startHarness({
     ...(discord ? { discord } : {}),
     explorer: { size: SMALL, lively: false, ...explorer },
     ...(second ? { second: { size: SMALL, lively: false, ...second } } : {}),
+    jobsPerSecond: 5,
     env: (discord) => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) }),
   });
   await place.start();

@@ -139,7 +139,6 @@ const RARE: readonly string[] = [
   "Most data can still be read. Run … to see what each differen",
   "New commands and options don't appear in Discord. Existing o",
   "New subscriptions are about **…**. \\`/settings\\` changes the",
-  "New validators were last checked ….",
   "No news, but some data is missing.",
   "No validator had reported since …. Alerts are on again.",
   "Nothing happened between … and ….",

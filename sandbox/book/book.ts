@@ -67,6 +67,7 @@ export async function writeBook(
 ): Promise<string> {
   const place = await makeStack({
     clockAt: BEGINS_AT,
+    jobsPerSecond: 5,
     ...(hasSecond ? { second: { lively: false, size: SMALL } } : {}),
     explorer: {
       lively: false,

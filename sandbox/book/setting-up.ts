@@ -32,6 +32,8 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/subscribe newcomers", { channel: ops.id }, olga);
   await ask("/subscribe price", { when: "above", value: "0.2", channel: ops.id }, olga);
   await ask("/subscribe digest", { every: "day", at: "9:00", channel: ops.id }, olga);
+  // The list says when the new validators were last checked.
+  await book.polled();
   const list = await ask("/subscribe list", {}, olga);
   const chosen = await place.discord.driver.choose({ channel: channels.general, ...olga }, list, "newcomers");
   book.page("…and one of its menu", chosen);

@@ -278,7 +278,7 @@ export class World extends EventEmitter<{ changed: [] }> {
           this.off("changed", done);
           resolve();
         };
-        const timer = setTimeout(done, Math.min(left, 250));
+        const timer = setTimeout(done, Math.min(left, 50));
         this.on("changed", done);
       });
     }

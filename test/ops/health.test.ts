@@ -20,6 +20,7 @@ describe("a bot with an HTTP_PORT", () => {
   it("is not ready until its commands are registered, and retries the registration", async () => {
     const port = await freePort();
     harness = await makeStack({
+      jobsPerSecond: 5,
       explorer: { size: SMALL, lively: false },
       env: ({ channels }) => ({
         HTTP_PORT: String(port),

@@ -28,6 +28,7 @@ describeWithChromium("the sandbox's page", () => {
 
   beforeAll(async () => {
     place = await makeStack({
+      jobsPerSecond: 5,
       explorer: { size: SMALL, lively: false },
       env: ({ channels }) => ({
         GOVERNANCE_CHANNEL_ID: channels.governance.id,
