@@ -1,6 +1,7 @@
 import { PERMISSION, USUAL } from "../sandbox/discord/permissions.js";
-import type { World } from "../sandbox/discord/world.js";
+import type { Channel, User, World } from "../sandbox/discord/world.js";
 import type { Ledger } from "../sandbox/explorer/ledger.js";
+import type { Party } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import { type Subscription, subscriptionId } from "../src/delivery/collections.js";
 import { defaultsOf } from "../src/delivery/feed.js";
@@ -72,8 +73,10 @@ export interface Community {
   readonly prices: readonly PriceWatch[];
   readonly governance: GovernanceWatch[];
   readonly digests: readonly DigestWatch[];
-  /** Roles or people to ping, by super validator name. */
+  /** Mentions of people and roles to ping, by super validator name. */
   readonly mapped: ReadonlyMap<string, string>;
+  /** Mention of a mapped role that the person who mapped it may ping in another channel only. */
+  readonly unpingable: string;
   readonly guildId: string;
   /** Name of the super validator whose missing votes the person is reminded of. */
   readonly voterName: string;
@@ -106,7 +109,7 @@ export function createCommunity(
 ): Community {
   const owner = discord.addUser("Owner");
   const guild = discord.addGuild("Community", owner, USUAL);
-  const own = discord.addRole(guild, "Crier", PERMISSION.createEvents);
+  const own = discord.addRole(guild, "Crier", PERMISSION.createEvents | PERMISSION.mentionEveryone);
   guild.members.set(discord.bot.id, [own.id]);
   const role = discord.addRole(guild, "Operators", 0n, { mentionable: true });
   const channels = Array.from({ length: 6 }, (_, index) =>
@@ -179,24 +182,33 @@ export function createCommunity(
     writes.push(subscription(channelId, "governance", null, votes ? { topics, missing: "ping" } : {}));
   }
   const mapped = new Map<string, string>();
-  for (const { name, id: party } of ledger.superValidators.slice(0, 5)) {
-    if (name === null) continue;
-    const { id } = discord.addUser(`Voter for ${name}`);
-    mapped.set(name, id);
-    const representative = {
-      guildId: guild.id,
-      name,
-      aliases: [party, name],
-      who: { kind: "member", id },
-      setAt: startAt,
-    };
-    writes.push({
-      op: "put",
-      collection: "voters",
-      id: `${guild.id}/${name}`,
-      text: JSON.stringify(representative),
-    });
+  const map = ({ name, id: party }: Party, who: { kind: "member" | "role"; id: string }, setBy: User) => {
+    if (name === null) return undefined;
+    const aliases = [party, name];
+    const representative = { guildId: guild.id, name, aliases, who, setBy: setBy.id, setAt: startAt };
+    const text = JSON.stringify(representative);
+    writes.push({ op: "put", collection: "voters", id: `${guild.id}/${name}`, text });
+    return name;
+  };
+  for (const each of ledger.superValidators.slice(0, 5)) {
+    const { id } = discord.addUser(`Voter for ${each.name}`);
+    const name = map(each, { kind: "member", id }, owner);
+    if (name !== undefined) mapped.set(name, `<@${id}>`);
   }
+  /** Maps a role that only people with Mention Everyone may ping. @param where the only channel in which the person has it */
+  const mapRole = (each: Party | undefined, setBy: User, where: Channel | undefined) => {
+    const { id } = discord.addRole(guild, `Voters for ${each?.name}`, 0n);
+    const allow = String(PERMISSION.mentionEveryone);
+    where?.permission_overwrites.push({ id: setBy.id, type: 1, allow, deny: "0" });
+    const name = each && map(each, { kind: "role", id }, setBy);
+    return { name, mention: `<@&${id}>` };
+  };
+  const helper = discord.addUser("Sam");
+  guild.members.set(helper.id, []);
+  const [, , , , , , pingedVoter, unpingedVoter] = ledger.superValidators;
+  const pinged = mapRole(pingedVoter, moderator, channels[4]);
+  if (pinged.name !== undefined) mapped.set(pinged.name, pinged.mention);
+  const { mention: unpingable } = mapRole(unpingedVoter, helper, channels[3]);
   const [voter] = ledger.superValidators.slice(5);
   writes.push(
     subscription(direct, "governance", voterSubject(voter?.id ?? ""), {
@@ -228,6 +240,7 @@ export function createCommunity(
     digests,
     voterName: voter?.name ?? "",
     mapped,
+    unpingable,
     guildId: guild.id,
     newcomers: [fourth],
     upgrades: fourth,

@@ -73,7 +73,7 @@ export function createFront(network: Network, botId: string): Front {
     const click = {
       channelId,
       guildId,
-      user: { id: userId },
+      user: { id: userId, displayName: `Person ${userId}` },
       client: { user: { id: botId } },
       member: null,
       memberPermissions: { has: () => true },

@@ -2,7 +2,9 @@ import { listScheduledEvents } from "../sandbox/discord/scheduled-events.js";
 import type { World } from "../sandbox/discord/world.js";
 import { upgradeMotion, upgradeSetting } from "../sandbox/explorer/actions.js";
 import type { VoteRequest } from "../sandbox/explorer/model.js";
-import type { Random } from "../sandbox/explorer/random.js";
+import { createRandom, type Random } from "../sandbox/explorer/random.js";
+import { StateError } from "../src/storage/store.js";
+import { PersonError } from "../src/util/person-error.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { createCommunity } from "./community.js";
@@ -132,47 +134,65 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
 
   const answers: Answer[] = [];
   const wrong: string[] = [];
-  /** Presses a button of an open alert, if a process is running. */
-  const look = ({ says, isTogether }: Look) => {
+  /** Returns an open alert that a person may respond to, and the buttons of its message. */
+  const alertAt = (pick: Random, isMine: (channelId: string) => boolean = () => true) => {
     const front = deps.front();
     const open = store
       .read(`${prefix}alerts`)
-      .filter(({ kind, endedAt }) => kind === "silent" && endedAt === undefined);
-    if (!front || open.length === 0) return;
-    const alert = random.pick(open);
+      .filter(
+        ({ kind, endedAt, channelId }) =>
+          kind === "silent" && endedAt === undefined && isMine(String(channelId)),
+      );
+    if (!front || open.length === 0) return undefined;
+    const alert = pick.pick(open);
     const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
     const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
-    const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, says, isSure: false };
+    const to = { id, since, on: "card" };
+    const press = (answer: Look["says"], by: Presser) =>
+      answer === "acknowledge"
+        ? front.press("ack", to, by)
+        : front.press("snooze", { ...to, for: answer }, by);
+    const said = { at: clock.now, channelId, validator: Number(name.slice(5)), since, isSure: false };
+    return { channelId, subject: String(alert.subject), said, press };
+  };
+  /** Notes an error that no person should see. An alert may be over, and the store of a killed process is closed. */
+  const refused = (error: unknown) => {
+    if (!(error instanceof PersonError || error instanceof StateError))
+      wrong.push(`A response failed at ${new Date(clock.now).toISOString()}: ${error}`);
+  };
+  /** Presses a button of an open alert, if a process is running. */
+  const look = ({ says }: Look) => {
+    const alert = alertAt(random);
+    if (!alert) return;
+    const { channelId, press } = alert;
+    const said = { ...alert.said, says };
     answers.push(said);
     const userId = channelId === community.directId ? community.personId : community.ownerId;
-    const by: Presser = { userId, channelId };
-    const to = { id, since, on: "card" };
-    const press = (answer: Look["says"], who: Presser) =>
-      answer === "acknowledge"
-        ? front.press("ack", to, who)
-        : front.press("snooze", { ...to, for: answer }, who);
-    if (isTogether && channelId !== community.directId) {
-      // Another person presses the other button at the same moment. What both are told must be kept.
-      const other: Look["says"] = says === "acknowledge" ? "8h" : "acknowledge";
-      answers.push({ ...said, says: other });
-      Promise.all([press(says, by), press(other, { ...by, userId: community.personId })]).then(
-        async () => {
-          const kept = await store.get(`${prefix}responses`, `${channelId}/${alert.subject}`);
-          if (![userId, community.personId].every((each) => kept?.includes(`"by":"${each}"`)))
-            wrong.push(`Not kept what two people were told at ${new Date(said.at).toISOString()}: ${kept}`);
-        },
-        () => {},
-      );
-      return;
-    }
-    press(says, by).then(
-      () => {
-        said.isSure = true;
-      },
-      () => {},
-    );
+    press(says, { userId, channelId }).then(() => {
+      said.isSure = true;
+    }, refused);
   };
   for (const each of history.looks) at(each.at, () => look(each));
+  /** Two people press different buttons of an alert at the same moment. What both are told must be kept. */
+  const lookTogether = () => {
+    // A random source of its own, so that the rest of a seed's history stays the same.
+    const own = createRandom(clock.now);
+    const alert = alertAt(own, (channelId) => channelId !== community.directId);
+    if (!alert) return;
+    const { channelId, subject, said, press } = alert;
+    answers.push({ ...said, says: "acknowledge" }, { ...said, says: "8h" });
+    const [first, second] = [community.ownerId, community.moderatorId];
+    const [taker, snoozer] = own.chance(0.5) ? [first, second] : [second, first];
+    const by = (userId: string) => ({ userId, channelId });
+    const presses = [() => press("acknowledge", by(taker)), () => press("8h", by(snoozer))];
+    Promise.all((own.chance(0.5) ? presses : presses.toReversed()).map((begin) => begin())).then(async () => {
+      const kept = await store.get(`${prefix}responses`, `${channelId}/${subject}`);
+      // The first to take an alert has it.
+      if (!kept?.includes('"acknowledged":') || !kept.includes(`"snoozed":{"by":"${snoozer}"`))
+        wrong.push(`Not kept what two people were told at ${new Date(said.at).toISOString()}: ${kept}`);
+    }, refused);
+  };
+  for (const each of history.togetherAt) at(each, lookTogether);
   const moderate = createModerators({
     clock,
     ledger,

@@ -353,4 +353,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/feeds/price/conditions.ts",
     changes: [["`the change was back within", "`the price was back by 1%:"]],
   },
+  "response-lost": {
+    told: "two people that their responses to an alert were kept, of which one was not",
+    seed: 6,
+    file: "src/feeds/validator/respond.ts",
+    changes: [
+      [
+        "state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])",
+        "state.commit([answers.put(id, nextResponse)])",
+      ],
+    ],
+  },
+  "role-without-permission": {
+    told: "a role is pinged in a channel where the person who mapped it may not ping it",
+    seed: 6,
+    file: "src/feeds/governance/voters.ts",
+    changes: [["await isPingable(rest, { guildId, channelId }, who.id, setBy)", 'setBy !== ""']],
+  },
 };

@@ -48,8 +48,6 @@ export interface Joining {
 export interface Look {
   readonly at: number;
   readonly says: "acknowledge" | "8h" | "back";
-  /** True if another person presses another button at the same moment. */
-  readonly isTogether: boolean;
 }
 
 /** Everything determined by a seed: events on the ledger, and faults. */
@@ -71,6 +69,8 @@ export interface History extends ValidatorHistory {
   /** True if the explorer does not count the abstentions of a motion. */
   isUncounted(title: string): boolean;
   readonly looks: readonly Look[];
+  /** Times at which two people respond to the same alert at the same moment. */
+  readonly togetherAt: readonly number[];
   readonly dialogs: readonly DialogMoment[];
   /** Sorted by time. */
   readonly prices: readonly PriceStep[];
@@ -189,8 +189,10 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
     looks: windows(3, 1, 2).map(({ from }) => ({
       at: from,
       says: random.pick(["acknowledge", "8h", "back"] as const),
-      isTogether: Math.floor(from) % 3 === 0,
     })),
+    togetherAt: choice.isCalm
+      ? []
+      : drawWindows(createRandom(seed + 84), span, 6, 1, 2).map(({ from }) => from),
     dialogs: drawDialogs(createRandom(seed + 79), span, validators.outages),
     prices: drawPrices(random, span),
     priceFaults: withFixed(

@@ -36,7 +36,10 @@ export const judgeVotes: Judge = function* ({ history, community, ballots }, evi
   }
 };
 
-/** Checks that a reminder pings exactly the representatives of super validators that have not voted. */
+/**
+ * Checks that a reminder pings exactly the representatives of super validators that have not voted, and no role that the person
+ * who mapped it may not ping there.
+ */
 export const judgePings: Judge = function* ({ history, community, ballots }, evidence) {
   const everybody = [...community.mapped];
   for (const { channelId, votes } of community.governance)
@@ -49,7 +52,8 @@ export const judgePings: Judge = function* ({ history, community, ballots }, evi
         .filter(({ content }) => `${content} (`.includes(`left to vote: ${title} (`));
       for (const { at, content, description } of reminders) {
         const where = `the reminder of ${title} at ${iso(at)} in ${channelId}`;
-        const pinged = everybody.filter(([, id]) => content.includes(`<@${id}>`));
+        const pinged = everybody.filter(([, mention]) => content.includes(mention));
+        if (content.includes(community.unpingable)) yield `A role is pinged by one who may not: ${where}`;
         if (!votes && pinged.length > 0) yield `A ping that nobody wants: ${where}`;
         for (const [voter] of pinged)
           if ((cast.get(voter) ?? Number.POSITIVE_INFINITY) < at - FRESH_MS)
@@ -60,7 +64,7 @@ export const judgePings: Judge = function* ({ history, community, ballots }, evi
           evidence.isClean(at - RECOVERY_MS, at + MINUTE, RECOVERY_MS);
         const isMissing = (voter: string) => (cast.get(voter) ?? Number.POSITIVE_INFINITY) > at;
         const forgotten = everybody.filter(
-          ([voter, id]) => isMissing(voter) && !content.includes(`<@${id}>`),
+          ([voter, mention]) => isMissing(voter) && !content.includes(mention),
         );
         // The message may have been edited since, and no longer say that the missing votes were unknown.
         if (isSure && pinged.length > 0 && forgotten.length > 0)
