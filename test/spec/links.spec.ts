@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
 import { createLinks, partsOf } from "../../src/discord/links.js";
+import { MAX_ID_LENGTH } from "../../src/explorer/values.js";
 import { snoozeButton } from "../../src/feeds/validator/buttons.js";
 import {
   type Address,
@@ -17,6 +19,7 @@ import {
   wireIn,
   wireOf,
   withParameter,
+  wordsOf,
 } from "../../src/screens/addresses.js";
 import { keyOf } from "../../src/storage/id-keys.js";
 import { packId, readId, shortId } from "../../src/text/ids.js";
@@ -105,6 +108,11 @@ describe("shortId", () => {
 });
 
 describe("addresses", () => {
+  it("name each screen for people, too", () => {
+    expect(wordsOf("validators")).toBe("validators");
+    expect(wordsOf("voteRequest")).toBe("the vote request");
+  });
+
   it("have a unique wire name for each screen", () => {
     expect(new Set(screenNames.map(wireOf)).size).toBe(screenNames.length);
   });
@@ -332,6 +340,14 @@ describe("buttons", () => {
     });
     expect(addressAt("snooze", { id: "x", since: "5", for: "2h" })).toBeUndefined();
     expect(addressAt("unknown", {})).toBeUndefined();
+  });
+
+  it("take up to 25 ids as a subject", () => {
+    const { wire } = subscribeHereButton;
+    const withSubject = (id: string) => addressAt(wire, { feed: "validator", id });
+    expect(withSubject("x".repeat(25 * MAX_ID_LENGTH))).toBeDefined();
+    expect(withSubject("x".repeat(25 * MAX_ID_LENGTH + 1))).toBeUndefined();
+    expect(withSubject("")).toBeUndefined();
   });
 
   it("write only non-default parameters", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
 import { dueReminders, remindersFor, reminderTimes } from "../../src/feeds/governance/reminders.js";
 import {
+  beforeWords,
   formatBefore,
   missingIn,
   options,
@@ -198,6 +199,25 @@ describe("parseBefore", () => {
   ])("is the inverse of formatBefore for %j", (before, text) => {
     expect(formatBefore(before)).toBe(text);
     expect(parseBefore(text)).toEqual(before);
+  });
+});
+
+describe("reminder times", () => {
+  it.each<[readonly number[], string]>([
+    [[2 * DAY, DAY, 6 * HOUR], "48 h, 24 h and 6 h"],
+    [[12 * HOUR, 90 * MINUTE], "12 h and 90 min"],
+    [[45 * MINUTE], "45 min"],
+  ])("in a sentence: %j", (before, words) => {
+    expect(beforeWords(before)).toBe(words);
+  });
+
+  it.each([
+    ["5m 1h 2h 3h 30d", undefined],
+    ["1h 2h 3h 4h 5h 6h", "That's 6 times. The maximum is 5."],
+    ["6h 4m", "4m is too short. The minimum is 5m."],
+    ["31d", "31d is too long. The maximum is 30d."],
+  ])("out of range have an error of their own: %s", (text, problem) => {
+    expect(options.before.limit?.(text)).toBe(problem);
   });
 });
 

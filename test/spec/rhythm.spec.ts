@@ -4,6 +4,7 @@ import {
   intervalOf,
   judgeReports,
   networkInterval,
+  type ReportGaps,
   silentAfter,
   stoppedAfter,
   USUAL_INTERVAL_MS,
@@ -48,7 +49,7 @@ describe("a validator's interval", () => {
     ["a pause of less than half the gap", 65, 30, "gaps"],
     ["a pause that may hide a report", 65, 60, "roughGaps"],
   ] as const)("files a gap correctly after %s", (_, gap, unread, where) => {
-    const next = withGap({ gaps: [], roughGaps: [] }, gap * MINUTE, unread * MINUTE);
+    const next: ReportGaps = withGap({ gaps: [] }, gap * MINUTE, unread * MINUTE);
     expect(next[where]).toEqual([gap * MINUTE]);
   });
 });
@@ -66,6 +67,14 @@ describe("the network's interval", () => {
     ["reports every ten minutes", spread(900, 10), 10],
     ["has dead validators too", [...spread(900, 65), ...dead(100)], 65],
     ["is seen through an explorer that is three hours behind", spread(60, 65, 180), 65],
+    ["has as many dead validators", [...spread(60, 65), ...dead(60)], 65],
+    ["has twenty validators, half of them dead", [...spread(10, 65), ...dead(10)], 65],
+    ["reports at once, but for one validator of twenty", [...spread(19, 1), NOW - 50 * MINUTE], 10],
+    [
+      "reports at once, within exactly two minutes",
+      [NOW, ...Array.from({ length: 19 }, () => NOW - 2 * MINUTE)],
+      10,
+    ],
     ["has just reported all at once", [...Array.from({ length: 44 }, () => NOW), NOW - 50 * MINUTE], 10],
   ])("is estimated from one reading of a network that %s", (_, reportedAt, interval) => {
     const estimate = intervalFromReading(reportedAt) ?? 0;
@@ -79,9 +88,18 @@ describe("the network's interval", () => {
     ["a burst of reports half an hour ago, and a few since", [...spread(40, 1, 30), ...spread(5, 5)]],
     ["fast and slow validators", [...spread(30, 10), ...spread(30, 65)]],
     ["validators of which only half report every ten minutes", [...spread(30, 10), ...spread(30, 240)]],
+    ["a burst of two minutes among twenty of which two are dead", [...spread(18, 1.9), ...dead(2)]],
     ["nothing", []],
   ])("is not estimated from %s", (_, reportedAt) => {
     expect(intervalFromReading(reportedAt)).toBeUndefined();
+  });
+
+  it.each([
+    ["95 of 100", 100, 95],
+    ["exactly a twentieth fewer than all", 105, 99],
+  ])("is a little longer than the age of the report of %s", (_, count, index) => {
+    const age = (index / count) * 65 * MINUTE;
+    expect(intervalFromReading(spread(count, 65))).toBeCloseTo(1.05 * age, -1);
   });
 
   it("needs twenty validators, and recognizes a burst of two minutes", () => {

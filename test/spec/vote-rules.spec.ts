@@ -4,8 +4,10 @@ import {
   isOpen,
   isOver,
   neededFor,
+  outcomeKnown,
   type StatusGroup,
   statusGroup,
+  statusWords,
   votableUntil,
   votesNeeded,
 } from "../../src/ledger/vote-rules.js";
@@ -36,6 +38,20 @@ describe("the meaning of a status", () => {
     [null, "other"],
   ])("%j is %s", (status, group) => {
     expect(statusGroup(status)).toBe(group);
+  });
+
+  it.each<[string | null, string, isKnown: boolean]>([
+    ["IN_PROGRESS", "In progress", false],
+    ["approved", "Accepted", true],
+    ["executed", "Implemented", true],
+    ["VRO_Rejected", "Rejected", true],
+    ["VRO_Expired", "Expired", true],
+    ["VRO_AcceptedButActionFailed", "Accepted, but the action failed", true],
+    ["Closed", "Closed", true],
+    [null, "status not known", false],
+  ])("%j reads %j, which is an outcome: %j", (status, words, isKnown) => {
+    expect(statusWords(status)).toBe(words);
+    expect(outcomeKnown(status)).toBe(isKnown);
   });
 });
 
@@ -80,6 +96,15 @@ describe("a vote", () => {
     expect(isOver(given, NOW)).toBe(over);
     expect(isOpen(given, NOW)).toBe(open);
   });
+
+  it.each(["Open", "Closed", null])(
+    "is over with the status %j once the explorer no longer lists it",
+    (status) => {
+      const gone = { ...state(status, NOW + DAY), isGone: true };
+      expect(isOver(gone, NOW)).toBe(true);
+      expect(isOpen(gone, NOW)).toBe(false);
+    },
+  );
 });
 
 describe("the number of votes needed", () => {
