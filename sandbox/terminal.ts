@@ -61,13 +61,10 @@ function block(text: string): string[] {
   return text
     .replace(/```\n?([\s\S]*?)\n?```/g, "$1")
     .split("\n")
-    .map((line) =>
-      line.startsWith("-# ")
-        ? dim(render(line.slice(3)))
-        : line.startsWith("# ")
-          ? strong(render(line.slice(2)))
-          : render(line),
-    );
+    .map((line) => {
+      if (line.startsWith("-# ")) return dim(render(line.slice(3)));
+      return line.startsWith("# ") ? strong(render(line.slice(2))) : render(line);
+    });
 }
 
 function fields(all: NonNullable<Embed["fields"]>): string[] {

@@ -74,10 +74,11 @@ export const check = (
 export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
   const { roleId, thread, publish, forum } = subscription;
   const names = toldBy(subscription, feed);
+  const threads = thread ? [md`A thread under each announcement`] : [];
   return [
     md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
     ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),
-    ...(forum ? [md`A post for each ${feed.thing}`] : thread ? [md`A thread under each announcement`] : []),
+    ...(forum ? [md`A post for each ${feed.thing}`] : threads),
     ...(publish ? [md`Published to channels that follow this one`] : []),
   ];
 }

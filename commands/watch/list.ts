@@ -35,12 +35,18 @@ const labelled = (text: string, { network, of }: Watch, said: string | undefined
   return label === undefined || label === said ? text : `${text} · ${label}`;
 };
 
+/** Returns the reason why a watch tells nothing now, to be added to its title. */
+function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watch): Markdown {
+  if (!network) return md` · 💤 on hold: I no longer cover this network`;
+  if (isPaused) return md` · ⏸️ paused`;
+  return snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``;
+}
+
 async function linesOf(each: Watch, services: Network, said: string | undefined): Promise<Markdown[]> {
   const { feed, subscription, of, network } = each;
   const currentState = network && (await feed.nowOf?.(of.state, subscription));
-  const { snoozedUntil = 0 } = subscription;
   return [
-    md`**${labelled(await titleOfWatch(each, services), each, said)}**${!network ? md` · 💤 on hold: I no longer cover this network` : subscription.isPaused ? md` · ⏸️ paused` : snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``}`,
+    md`**${labelled(await titleOfWatch(each, services), each, said)}**${pauseOf(each)}`,
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }

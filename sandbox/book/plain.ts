@@ -107,7 +107,8 @@ export const dialogLines = ({ title, components }: Dialog): string[] => [
     const values = initialValues(component);
     const { options = [], type } = component;
     const mark = (value: string) => `${values.includes(value) ? "☑" : "☐"}`;
-    const shown = type === 6 ? "▾ a role" : type === 8 ? "▾ a channel" : (values[0] ?? "____") || "____";
+    const picker = { 6: "▾ a role", 8: "▾ a channel" }[type];
+    const shown = picker ?? (values[0] || "____");
     return [
       `${label}:${options.length > 0 ? "" : ` ${shown}`}`,
       ...options.map((each) => `  ${mark(each.value)} ${each.label}`),

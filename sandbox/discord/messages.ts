@@ -131,11 +131,10 @@ export function editMessage(
   sent: Sent,
   uploads: readonly Upload[] = [],
 ): Message {
+  const unnamed = uploads.length > 0 ? [] : message.attachments;
   const kept = sent.attachments
     ? message.attachments.filter((each) => sent.attachments?.some(({ id }) => String(id) === each.id))
-    : uploads.length > 0
-      ? []
-      : message.attachments;
+    : unnamed;
   const next = {
     content: sent.content === undefined ? message.content : sent.content,
     embeds: sent.embeds ?? message.embeds,

@@ -117,7 +117,8 @@ function placeIn(value: unknown, random: Random): Place | undefined {
 /** Returns the rows of an answer, or of its page. */
 function rowsOf(answer: unknown): readonly Record<string, unknown>[] {
   const rows = isHolder(answer) && Array.isArray(answer.content) ? answer.content : answer;
-  return Array.isArray(rows) ? rows.filter(isHolder) : isHolder(answer) ? [answer] : [];
+  if (Array.isArray(rows)) return rows.filter(isHolder);
+  return isHolder(answer) ? [answer] : [];
 }
 
 /** Sets a field of every row to the same value. */

@@ -83,7 +83,8 @@ function drawMotion(random: Random, title: string, at: number): Motion {
   const isStuck =
     !hasExpired && !isShort && sixthYes !== undefined && effectiveAt !== null && random.chance(0.4);
   const isEnacted = effectiveAt === null && sixthYes !== undefined && sixthYes < drawnEnd;
-  const closesAt = isStuck ? ends + random.int(2 * HOUR, 9 * HOUR) : isEnacted ? sixthYes : drawnEnd;
+  const enactedOrDrawn = isEnacted ? sixthYes : drawnEnd;
+  const closesAt = isStuck ? ends + random.int(2 * HOUR, 9 * HOUR) : enactedOrDrawn;
   const sixthNo = nth(false, NEEDED);
   return {
     title,

@@ -110,19 +110,12 @@ export function drawValidators(
   const changeAt = startAt + (days / 2) * DAY;
   const watchedCount = Math.min(WATCHED, validatorCount);
   const numbers = Array.from({ length: validatorCount }, (_, number) => number);
-  const silences = numbers.map((number) =>
-    isCalm
-      ? []
-      : number < watchedCount
-        ? drawWindows(
-            random,
-            span,
-            0.7,
-            5 * MINUTE,
-            random.pick([40 * MINUTE, 4 * HOUR, 9 * HOUR, 30 * HOUR]),
-          )
-        : drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR),
-  );
+  const silences = numbers.map((number) => {
+    if (isCalm) return [];
+    if (number >= watchedCount) return drawWindows(random, span, 0.1, 5 * MINUTE, 5 * HOUR);
+    const most = random.pick([40 * MINUTE, 4 * HOUR, 9 * HOUR, 30 * HOUR]);
+    return drawWindows(random, span, 0.7, 5 * MINUTE, most);
+  });
   const outages = isCalm ? [] : drawOutages(random, span, numbers);
   for (const { from, to, members } of outages)
     for (const member of members) silences[member]?.push({ from, to });

@@ -110,7 +110,8 @@ export const dueRemindersOf = (
       const window = deadline - at;
       const fitting = before.filter((ms) => ms < window);
       const isShort = window <= Math.max(...before);
-      const times = !isShort ? before : fitting.length > 1 ? fitting : [window / 2, window / 8];
+      const shortTimes = fitting.length > 1 ? fitting : [window / 2, window / 8];
+      const times = isShort ? shortTimes : before;
       return times.map((ms) => ({ deadline, dueAt: deadline - ms }));
     })
     .filter(({ dueAt }) => !isOver(dueAt))

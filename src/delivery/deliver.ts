@@ -108,7 +108,8 @@ export function createDeliver(context: DeliverContext) {
     };
     const withTodo = todo.length > 0 ? { todo } : {};
     const eventId = feed.idOf(event);
-    const recordedSubjects = beginsSubject ? subjects : todo.length > 0 ? [subjects[0] ?? eventId] : [];
+    const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
+    const recordedSubjects = beginsSubject ? subjects : followedSubjects;
     const writes = recordedSubjects.map((subject, index) => {
       // If a message has several subjects, its follow-up steps are done once.
       const document: Announced = {

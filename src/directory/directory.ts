@@ -100,12 +100,10 @@ const newSearch = () =>
       combineWith: "AND",
       prefix: true,
       // Number of typing errors that are tolerated. Two swapped letters count as two. Hex digits are copied, not typed.
-      fuzzy: (term) =>
-        term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$/.test(term)
-          ? false
-          : term.length < 5
-            ? 1
-            : 2,
+      fuzzy(term) {
+        if (term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$/.test(term)) return false;
+        return term.length < 5 ? 1 : 2;
+      },
       boost: { name: 3, hint: 2 },
     },
   });

@@ -38,19 +38,10 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   // A managed Redis may not allow CONFIG GET.
   const config = await redis.client.configGet("save").catch(() => undefined);
   const saved = config === undefined || Boolean(config.save);
-  yield info.aof_enabled === "1"
-    ? pass("Redis persistence", "append-only file")
-    : saved
-      ? warn(
-          "Redis persistence",
-          "no append-only file: a crash loses the last minutes",
-          "Set `appendonly yes`.",
-        )
-      : fail(
-          "Redis persistence",
-          "none: subscriptions are lost when Redis restarts",
-          "Set `appendonly yes`.",
-        );
+  const [check, advice] = ["Redis persistence", "Set `appendonly yes`."];
+  if (info.aof_enabled === "1") yield pass(check, "append-only file");
+  else if (saved) yield warn(check, "no append-only file: a crash loses the last minutes", advice);
+  else yield fail(check, "none: subscriptions are lost when Redis restarts", advice);
   const policy = info.maxmemory_policy ?? "unknown";
   yield policy === "volatile-lru"
     ? pass("Redis eviction", policy)

@@ -107,7 +107,9 @@ function unitOf(value: unknown): string | undefined {
   const [number, time] = [Number(value), toTime(value)];
   if (time === null || !Number.isFinite(number)) return undefined;
   const scale = number / time;
-  return scale < 0.1 ? "seconds" : scale > 1e5 ? "nanoseconds" : scale > 10 ? "microseconds" : undefined;
+  if (scale < 0.1) return "seconds";
+  if (scale > 1e5) return "nanoseconds";
+  return scale > 10 ? "microseconds" : undefined;
 }
 
 /** State of a comparison. Each difference is kept once per kind and path. */

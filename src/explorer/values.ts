@@ -70,7 +70,8 @@ export function toCount(value: unknown): number | null {
 export function toFlag(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;
   const text = typeof value === "string" ? value.trim().toLowerCase() : "";
-  return text === "true" ? true : text === "false" ? false : null;
+  if (text === "true") return true;
+  return text === "false" ? false : null;
 }
 
 /** Maximum length of untrusted text. Reasons and descriptions are the longest. */

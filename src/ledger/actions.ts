@@ -59,13 +59,19 @@ const label = (path: string): string => {
 const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
 const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 
+/** Guesses the unit of a scalar without a rule. */
+function unitOf(path: string, text: string): keyof typeof UNITS {
+  if (isParty(text)) return "party";
+  if (isId(text)) return "id";
+  return /weight$/i.test(path) ? "weight" : "text";
+}
+
 /** Returns the scalars of an action without rules, up to the maximum. */
 function leafFacts(value: unknown): Fact[] {
   const leaves = [...leavesOf(value)].filter(([path]) => !/(^|\.)tag$/.test(path));
   const facts = leaves.map(([path, text]) => ({
     label: label(path),
-    value:
-      UNITS[isParty(text) ? "party" : isId(text) ? "id" : /weight$/i.test(path) ? "weight" : "text"](text),
+    value: UNITS[unitOf(path, text)](text),
   }));
   return withRest(facts);
 }

@@ -95,11 +95,7 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
     // A set or a map may be wrapped in a field named `map` or `pos`.
     const only =
       valueRecord && Object.keys(valueRecord).length === 1 ? (valueRecord.map ?? valueRecord.pos) : undefined;
-    const list = Array.isArray(value)
-      ? (value as unknown[])
-      : Array.isArray(only)
-        ? (only as unknown[])
-        : null;
+    const list = [value, only].find((each): each is unknown[] => Array.isArray(each)) ?? null;
     const entries = list
       ? entriesOf(list)
       : Object.entries(valueRecord ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);

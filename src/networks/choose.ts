@@ -32,9 +32,9 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
 
   /** Returns the network of a link. A link without a network belongs to the oldest one. */
   const ofLink = async (code: string | undefined): Promise<Network> => {
-    if (code === undefined && usual.id !== undefined) await known.load();
-    const foundNetwork =
-      code !== undefined ? byCode.get(code) : usual.id === undefined ? usual : byId.get(known.oldest());
+    if (code === undefined && usual.id === undefined) return usual;
+    if (code === undefined) await known.load();
+    const foundNetwork = code === undefined ? byId.get(known.oldest()) : byCode.get(code);
     if (!foundNetwork) throw new PersonError(NOT_SERVED);
     return foundNetwork;
   };

@@ -135,6 +135,8 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     types?.data.isValidator ? "validator" : null,
     types?.data.isAccount ? "account" : null,
   ].filter((kind) => kind !== null);
+  const unknownKind = types ? "kind unknown" : "couldn't read the kind right now";
+  const noKind = isKnown ? "not a validator or known account" : unknownKind;
   return {
     title: md`${detail.accountName ?? shortId(detail.partyId ?? id)}`,
     tone: "neutral",
@@ -142,7 +144,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     body: [
       balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,
       ...(usd ? [md`${usd} at the current price`] : []),
-      md`${kinds.length > 0 ? kinds.join(", ") : isKnown ? "not a validator or known account" : types ? "kind unknown" : "couldn't read the kind right now"}`,
+      md`${kinds.length > 0 ? kinds.join(", ") : noKind}`,
     ],
     fields: [
       ...(balance

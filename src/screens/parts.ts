@@ -28,14 +28,17 @@ import type { Attachment, Choice, Field, Menu, View } from "./view.js";
 export const brief = (text: string): string => cut(text, 60);
 
 /** Formats a thing as its name and short fingerprint, or as its id if it has no name. */
-export const namedLine = (name: string | null, id: string | null): Markdown =>
-  name === null ? idCode(id) : id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
+export function namedLine(name: string | null, id: string | null): Markdown {
+  if (name === null) return idCode(id);
+  return id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
+}
 
 export const partyName = (party: PartyRef): Markdown => namedLine(party.accountName, party.partyId);
 
 /** Formats activity as a sign and a word. null means unknown. */
 export function activity(active: boolean | null): Markdown {
-  return active === null ? md`⚪ not known` : active ? md`🟢 active` : md`🔴 inactive`;
+  if (active === null) return md`⚪ not known`;
+  return active ? md`🟢 active` : md`🔴 inactive`;
 }
 
 /** Signs of a validator's reporting state. */
@@ -195,7 +198,8 @@ const MAX_JSON = 900;
 /** Returns JSON as readable lines, other text as it is, and null for an empty value. */
 function jsonText(value: unknown): string | null {
   const leaves = [...leavesOf(value)].map(([path, leaf]) => `${pathWords(path)}: ${leaf}`);
-  return leaves.length > 0 ? leaves.join("\n") : typeof value === "object" ? null : toText(value);
+  if (leaves.length > 0) return leaves.join("\n");
+  return typeof value === "object" ? null : toText(value);
 }
 
 /** Returns a field with JSON as lines; none for an empty value. */

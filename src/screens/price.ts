@@ -16,7 +16,10 @@ import { address } from "./addresses.js";
 import type { Attachment, Screen } from "./view.js";
 
 /** Returns the number of fraction digits for a price. Low prices have more. */
-const priceDigits = (price: string): number => (Number(price) >= 100 ? 2 : Number(price) >= 0.01 ? 4 : 8);
+function priceDigits(price: string): number {
+  if (Number(price) >= 100) return 2;
+  return Number(price) >= 0.01 ? 4 : 8;
+}
 
 const SPAN_NAMES: Readonly<Record<Span, string>> = { "1d": "24 hours", "7d": "7 days", "30d": "30 days" };
 
@@ -103,10 +106,11 @@ export const price: Screen<"price"> = async ({ over }, context) => {
   const change = changes.get(over) ?? 0;
   const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
   const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
+  const movedTone = change < 0 ? "bad" : "good";
   const picture = await pricePicture(shownSamples, over, readAt, context.charts);
   return {
     title: md`Canton Coin, ${SPAN_NAMES[over]}`,
-    tone: change === 0 ? "neutral" : change < 0 ? "bad" : "good",
+    tone: change === 0 ? "neutral" : movedTone,
     body: [
       usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
       join(

@@ -23,12 +23,18 @@ import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
-const usedOf = (used: string | null, bought: string | null): Markdown =>
-  bought === null
-    ? md`used ${bytes(used)}`
-    : used === null
-      ? md`bought ${bytes(bought)}, used unknown`
-      : md`used ${bytes(used)} of ${bytes(bought)}`;
+function usedOf(used: string | null, bought: string | null): Markdown {
+  if (bought === null) return md`used ${bytes(used)}`;
+  return used === null
+    ? md`bought ${bytes(bought)}, used unknown`
+    : md`used ${bytes(used)} of ${bytes(bought)}`;
+}
+
+/** Names the kind of a validator, which may be unknown. */
+function kindOf(isSv: boolean | null): string {
+  if (isSv === null) return "unknown";
+  return isSv ? "super validator" : "validator";
+}
 
 function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   const { actual, target, availableTraffic } = trafficStatus;
@@ -78,14 +84,13 @@ function versionText(running: string | null, survey: VersionSurvey): Markdown {
   const part = share(counts.get(mostCommon) ?? 0, active);
   const most = md`${version(mostCommon)}, ${isMajority(survey) ? "which most run" : "the most common version"} (${part})`;
   const isAhead = compareVersions(running, mostCommon) > 0;
+  const notLate = isAhead
+    ? md`ahead of ${most}`
+    : md`✅ ${isMajority(survey) ? "same as most" : "the most common version"} (${part})`;
   return join(
     [
       version(running),
-      versionsLate > 0
-        ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${most}`
-        : isAhead
-          ? md`ahead of ${most}`
-          : md`✅ ${isMajority(survey) ? "same as most" : "the most common version"} (${part})`,
+      versionsLate > 0 ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${most}` : notLate,
       behindNewest > versionsLate &&
         md`-# ${behindNewest === 1 ? "1 version" : `${behindNewest} versions`} behind the newest seen, ${version(newest)}, run by ${counts.get(newest) ?? 0}`,
       behindNewest === 0 && !isAhead && versionsLate === 0 && md`-# no newer version seen`,
@@ -158,7 +163,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         name: "Kind",
         value: join(
           [
-            md`${detail.isSv ? "super validator" : detail.isSv === null ? "unknown" : "validator"}`,
+            md`${kindOf(detail.isSv)}`,
             detail.isVerified !== null && md`${detail.isVerified ? "✅ verified" : "not verified"}`,
           ],
           "\n",

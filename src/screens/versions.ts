@@ -13,7 +13,10 @@ const MAX_VERSIONS = 10;
 /** Returns the most common versions, newest first. */
 function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
   const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_VERSIONS);
-  return most.toSorted(([a], [b]) => (a === null ? 1 : b === null ? -1 : compareVersions(b, a)));
+  return most.toSorted(([a], [b]) => {
+    if (a === null) return 1;
+    return b === null ? -1 : compareVersions(b, a);
+  });
 }
 
 /** Returns a chart label in printable ASCII, which the font covers. Versions are untrusted text. */
@@ -54,10 +57,14 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     return { title, tone: "neutral", body: bodyLines, readings: [], links, parent: address("network", {}) };
   }
   const shownCount = counts.reduce((sum, [, count]) => sum + count, 0);
+  const toneOf = (version: string | null): Bar["tone"] => {
+    if (version === null) return "muted";
+    return version === mostCommon ? "newest" : "usual";
+  };
   const bars: Bar[] = counts.map(([version, count]) => ({
     label: toLabel(version),
     count,
-    tone: version === null ? "muted" : version === mostCommon ? "newest" : "usual",
+    tone: toneOf(version),
   }));
   if (shownCount < active) bars.push({ label: "others", count: active - shownCount, tone: "muted" });
   const chartPicture = await charts.bars(`versions ${readAt}`, bars);

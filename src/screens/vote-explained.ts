@@ -40,17 +40,14 @@ export async function rawData(explorer: Explorer, names: Names, id: string): Pro
   const identity = reading.data.identity ?? id;
   const { action } = reading.data;
   const file = action.config === null ? undefined : await actionFile(reading.data, identity, names);
+  const withoutFile =
+    action.config === null
+      ? md`The explorer has no details.`
+      : md`It's too large to attach. You can find it on the explorer's website.`;
   return {
     title: md`Raw data: ${cut(names.voteRequest(reading.data), 180)}`,
     tone: "neutral",
-    body: [
-      file
-        ? md`The changes and the raw action, as a JSON file.`
-        : action.config === null
-          ? md`The explorer has no details.`
-          : md`It's too large to attach. You can find it on the explorer's website.`,
-      codeBlock(identity),
-    ],
+    body: [file ? md`The changes and the raw action, as a JSON file.` : withoutFile, codeBlock(identity)],
     files: file ? [file] : [],
     readings: [reading],
     links: [{ label: "Vote request", emoji: "📜", to: address("voteRequest", { id: identity }) }],

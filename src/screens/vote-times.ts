@@ -86,13 +86,9 @@ function endedTimes(request: Ended, now: number): Field[] {
     ? between(closed)
     : latest !== null && latest <= now && md`by ${timestamp(latest, "f")} at the latest`;
   const early = join([md`${earlyWords(request, group, now)}`, limit], ", ");
-  const effect = passed
-    ? targetEffectiveAt === null
-      ? md`${ENOUGH_YES}`
-      : moment(targetEffectiveAt, now)
-    : group === "failed"
-      ? md`${FAILED_EFFECT}`
-      : undefined;
+  const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : moment(targetEffectiveAt, now);
+  const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
+  const effect = passed ? passedEffect : otherEffect;
   return [
     { name: "Voting ended", value: isEarly ? early : moment(untilAt, now), inline: true },
     ...(effect === undefined

@@ -95,15 +95,19 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
 
 const SIGNS = { true: "✅ yes", false: "❌ no" } as const;
 
+/** Returns the time of a vote, relative to the quorum date if it was before it. Times are in epoch ms. */
+function castWhen(castAt: number | null, voteBefore: number | null): Markdown {
+  if (castAt === null || voteBefore === null) return md``;
+  return castAt <= voteBefore
+    ? md` · ${roughly(voteBefore - castAt)} before the quorum date`
+    : md` · ${timestamp(castAt, "f")}`;
+}
+
 function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names): Markdown {
   const title = cut(names.voteRequest({ ...request, identity: identityOf(request) }), 120);
-  const when =
-    castAt === null || request.voteBefore === null
-      ? md``
-      : castAt <= request.voteBefore
-        ? md` · ${roughly(request.voteBefore - castAt)} before the quorum date`
-        : md` · ${timestamp(castAt, "f")}`;
-  const sign = accept === null ? (isMissed ? "⬛ missed" : "⚪ decided early") : SIGNS[`${accept}`];
+  const noVote = isMissed ? "⬛ missed" : "⚪ decided early";
+  const sign = accept === null ? noVote : SIGNS[`${accept}`];
+  const when = castWhen(castAt, request.voteBefore);
   return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
 }
 

@@ -19,6 +19,13 @@ import type { Screen, ScreenContext } from "./view.js";
 import { RULES_LINK } from "./vote-explained.js";
 import { missingLine, standingText, standingTone, tallyLines } from "./vote-parts.js";
 
+/** What a vote says in the list, and in the menu of voters. */
+const SAID = {
+  true: ["✅ yes", "voted yes"],
+  false: ["❌ no", "voted no"],
+  null: ["⚪ no vote seen", "no vote seen"],
+} as const;
+
 /** Returns the lines about missing votes on an open request. */
 async function missingLines(
   reading: Reading<VoteRequest>,
@@ -73,7 +80,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
       md``,
       ...(shownVotes.rows.length > 0
         ? shownVotes.rows.map((vote) => {
-            const voteSign = vote.accept === null ? "⚪ no vote seen" : vote.accept ? "✅ yes" : "❌ no";
+            const [voteSign] = SAID[`${vote.accept}`];
             const voter = calledOf(vote, foundVotes.data);
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const castBy = castByWords(vote, names);
@@ -96,7 +103,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
         shownVotes.rows.map(({ identifier, accountName, company, accept }) => ({
           partyId: identifier,
           accountName: accountName ?? company,
-          role: accept === null ? "no vote seen" : accept ? "voted yes" : "voted no",
+          role: SAID[`${accept}`][1],
         })),
       ),
     ],

@@ -183,12 +183,13 @@ function openDatabase(dataDir: string, path: string): Database.Database {
     db?.close();
     if (error instanceof StateError) throw error;
     const code = codeOf(error);
+    if (/SQLITE_BUSY|SQLITE_LOCKED/.test(code))
+      throw new StateError(
+        `${path} is in use by another process. Only one bot can use it. To run several, set REDIS_URL`,
+      );
+    if (/SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)) throw new StateError(damaged(path, code));
     throw new StateError(
-      /SQLITE_BUSY|SQLITE_LOCKED/.test(code)
-        ? `${path} is in use by another process. Only one bot can use it. To run several, set REDIS_URL`
-        : /SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)
-          ? damaged(path, code)
-          : `DATA_DIR: ${path} can't be used (${code}). Set it to a folder the bot can write to`,
+      `DATA_DIR: ${path} can't be used (${code}). Set it to a folder the bot can write to`,
     );
   }
 }

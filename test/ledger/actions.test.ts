@@ -10,7 +10,8 @@ import { DEFAULT_COIN, withCoin } from "../../src/text/coin.js";
 const DELTA = `delta::1220${"ab".repeat(32)}`;
 const IRIS = `iris::1220${"cd".repeat(32)}`;
 const CONTRACT = `00${"ef".repeat(68)}`;
-const nameOf = (party: string) => (party === DELTA ? "Delta Labs" : party === IRIS ? "Iris Custody" : party);
+const NAMES: Readonly<Record<string, string>> = { [DELTA]: "Delta Labs", [IRIS]: "Iris Custody" };
+const nameOf = (party: string) => NAMES[party] ?? party;
 
 const dso = (tag: string, value: unknown) => ({ tag: "ARC_DsoRules", value: { dsoAction: { tag, value } } });
 

@@ -44,9 +44,10 @@ const MOODS: Readonly<Record<string, SandboxExplorer["mood"]>> = {
   "with everything null": ofRows(emptied),
   "with everything null but ids": ofRows((row) => changeLeaves(row, () => null)),
   "with everything too long": ofRows((row) =>
-    changeLeaves(row, (leaf) =>
-      typeof leaf === "string" ? "🧨long ".repeat(300) : typeof leaf === "number" ? 1e30 : leaf,
-    ),
+    changeLeaves(row, (leaf) => {
+      if (typeof leaf === "string") return "🧨long ".repeat(300);
+      return typeof leaf === "number" ? 1e30 : leaf;
+    }),
   ),
   "with hostile text": ofRows((row) =>
     changeLeaves(row, (leaf) => {

@@ -59,13 +59,13 @@ export function createAnonymizer() {
     if (known !== undefined) return known;
     const number = standIns.size + 1;
     const [, event = ""] = /^[0-9a-f]{32,}(:\d+)$/i.exec(text) ?? [];
-    const made = /::1220[0-9a-f]+$/i.test(text)
-      ? `party-${number}::1220… (${text.length} characters)`
-      : /^[0-9a-f]{32,}/i.test(text)
-        ? `id-${number}${event} (${text.length} characters)`
-        : /^https?:/i.test(text)
-          ? `https://example.org/${number}`
-          : `text-${number} (${text.length} characters)`;
+    const madeOf = () => {
+      if (/::1220[0-9a-f]+$/i.test(text)) return `party-${number}::1220… (${text.length} characters)`;
+      if (/^[0-9a-f]{32,}/i.test(text)) return `id-${number}${event} (${text.length} characters)`;
+      if (/^https?:/i.test(text)) return `https://example.org/${number}`;
+      return `text-${number} (${text.length} characters)`;
+    };
+    const made = madeOf();
     standIns.set(text, made);
     return made;
   };

@@ -48,9 +48,10 @@ export async function* survey(
       yield { ...explain(what, explorer, "limited"), result: "fail" };
     const failed = check.observations.filter(({ result }) => result === "fail").length;
     const differences = check.observations.filter(isDifference).length;
+    const found = differences > 0 ? "warn" : "pass";
     yield {
       what,
-      result: failed > 0 ? "fail" : differences > 0 ? "warn" : "pass",
+      result: failed > 0 ? "fail" : found,
       detail:
         differences === 0
           ? "answers as expected"

@@ -286,6 +286,19 @@ export function createComposer({ update, act }: Parts) {
       const command = fitting[at];
       if (command) start(command);
     };
+    const offers =
+      fitting.length > 0
+        ? listbox(
+            "commands",
+            "Slash commands",
+            fitting.map(
+              ({ name, description }) => html`<strong>/${name}</strong> <small>${description}</small>`,
+            ),
+            takeAt,
+          )
+        : html`<p class="offers none">
+            You have no command of that name here. Some are for those who manage the server, such as Olga.
+          </p>`;
     return html`<form
       class="composer"
       aria-label="Message"
@@ -297,22 +310,7 @@ export function createComposer({ update, act }: Parts) {
         await act({ do: "say", text });
       }}
     >
-      ${
-        typed === undefined
-          ? nothing
-          : fitting.length > 0
-            ? listbox(
-                "commands",
-                "Slash commands",
-                fitting.map(
-                  ({ name, description }) => html`<strong>/${name}</strong> <small>${description}</small>`,
-                ),
-                takeAt,
-              )
-            : html`<p class="offers none">
-                You have no command of that name here. Some are for those who manage the server, such as Olga.
-              </p>`
-      }
+      ${typed === undefined ? nothing : offers}
       <input
         class="say"
         type="text"

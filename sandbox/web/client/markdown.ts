@@ -29,8 +29,8 @@ export function relative(at: number, now: number): string {
 function time(seconds: string, style: string | undefined, now: number): TemplateResult {
   const date = new Date(Number(seconds) * 1_000);
   const whole = date.toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
-  const shown =
-    style === "R" ? relative(date.getTime(), now) : style === "d" ? date.toLocaleDateString("en-GB") : whole;
+  const day = style === "d" ? date.toLocaleDateString("en-GB") : whole;
+  const shown = style === "R" ? relative(date.getTime(), now) : day;
   return html`<discord-time title=${whole}>${shown}</discord-time>`;
 }
 

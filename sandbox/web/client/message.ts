@@ -35,8 +35,7 @@ function clock(timestamp: string, now: number): string {
 }
 
 /** Returns the URL of a picture on this machine, or a placeholder for any other. */
-const local = (url: string | undefined) =>
-  url === undefined ? undefined : url.startsWith("/") ? url : ELSEWHERE;
+const local = (url: string | undefined) => (url === undefined || url.startsWith("/") ? url : ELSEWHERE);
 
 function embed(each: Embed, attachments: readonly Attachment[], at: Handlers): TemplateResult {
   const image = local(each.image?.url);

@@ -216,8 +216,10 @@ async function collectValidators(
   if (!known) return { validators: null, version: null };
   const happened = (await recorded()).filter(({ at }) => isWithin(at, range)).sort((a, b) => a.at - b.at);
   const watched = await watchedBy(range.guildId);
-  const rankOf = ([party, name]: readonly [string, string | null]) =>
-    watched.has(party) ? 0 : isSuperValidator(party, name) ? 1 : 2;
+  const rankOf = ([party, name]: readonly [string, string | null]) => {
+    if (watched.has(party)) return 0;
+    return isSuperValidator(party, name) ? 1 : 2;
+  };
   const namesOf = (kind: Happening["kind"]) => {
     const parties = new Map(
       happened.flatMap((each) =>

@@ -76,13 +76,10 @@ export const governance: FeedModule = {
           const reminder = await reminding.sent(event, snapshot, mark, recipients);
           return reminder && { ...reminder, ...commonFields };
         }
-        const payload =
-          event.kind === "opened"
-            ? messages.announcement(snapshot, mark)
-            : event.kind === "missed"
-              ? messages.missed(snapshot, mark)
-              : newsMessage(event, snapshot, mark);
-        return { payload, ...commonFields };
+        if (event.kind === "opened")
+          return { payload: messages.announcement(snapshot, mark), ...commonFields };
+        if (event.kind === "missed") return { payload: messages.missed(snapshot, mark), ...commonFields };
+        return { payload: newsMessage(event, snapshot, mark), ...commonFields };
       },
       lasting: {
         async stateOf(subject) {

@@ -111,12 +111,12 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
       case "decided": {
         const { way, votes } = event;
         const untilAt = request.targetEffectiveAt;
+        const decision =
+          untilAt === null ? md`It can be carried out now.` : md`Decided on ${timestampWithAge(untilAt)}.`;
         const next =
           way === "no"
             ? md`It'll be rejected, unless votes change before it's closed.`
-            : untilAt === null
-              ? md`It can be carried out now. Votes can still change until then.`
-              : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
+            : md`${decision} Votes can still change until then.`;
         return {
           notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
           tone: way === "yes" ? "good" : "bad",

@@ -64,11 +64,7 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
     const detailed = reading?.data;
     if (detailed?.detail === "read" && detailed.identity !== null)
       names.learn(detailed.identity, detailed.action);
-    const listedRequest = row
-      ? fromExplorer(row, null)
-      : known
-        ? toVoteRequest(known)
-        : fromExplorer(null, null);
+    const listedRequest = known && !row ? toVoteRequest(known) : fromExplorer(row ?? null, null);
     // Mark the missing details, so that the message says so.
     const readRequest = detailed ?? { ...listedRequest, detail: "unanswered" as const };
     const request = known ? withTracked(readRequest, known) : readRequest;

@@ -27,7 +27,8 @@ function parseValue(text: string): string | undefined {
   const decimal = digits.replace(",", ".");
   const amount = decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
   if (!(Number(amount) > 0)) return undefined;
-  return behind === "%" ? `${amount}%` : before !== "" || behind !== "" ? `$${amount}` : amount;
+  if (behind === "%") return `${amount}%`;
+  return before !== "" || behind !== "" ? `$${amount}` : amount;
 }
 
 /** Returns a value without its unit. */
@@ -250,8 +251,11 @@ export function judge(
     };
   if (isHolding || memory.isArmed || (told && repeat === "once")) return { memory };
   const back = backLimit(condition);
-  const isBack =
-    when === "moves" ? Math.abs(moved ?? 0) <= back : when === "above" ? usd <= back : usd >= back;
+  const isBack = {
+    moves: Math.abs(moved ?? 0) <= back,
+    above: usd <= back,
+    below: usd >= back,
+  }[when];
   const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
   // An alert that has never fired does not have to wait.
   return isBack && isLater ? { memory: { ...memory, isArmed: true } } : { memory };

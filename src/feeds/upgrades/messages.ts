@@ -130,21 +130,24 @@ export function newsView(
 ): View {
   if (event.kind === "moving" || event.kind === "still")
     return event.kind === "moving" ? movingView(event, mark) : standstillView(event, mark);
-  const body: readonly Markdown[] =
-    event.kind === "cancelled"
-      ? [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`]
-      : event.kind === "advancing"
-        ? [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM]
-        : event.kind === "reminder" && event.step === "upgrade"
-          ? [
-              md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
-              ...readiness,
-            ]
-          : [...timeLines(event), ADVICE, ...readiness];
+  const bodyOf = (): readonly Markdown[] => {
+    if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
+    if (event.kind === "advancing") return [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM];
+    if (event.kind === "reminder" && event.step === "upgrade")
+      return [
+        md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
+        ...readiness,
+      ];
+    return [...timeLines(event), ADVICE, ...readiness];
+  };
+  const tones: Readonly<Partial<Record<typeof event.kind, Tone>>> = {
+    advancing: "good",
+    cancelled: "neutral",
+  };
   return {
     notification: scheduleNews(event, now),
-    tone: event.kind === "advancing" ? "good" : event.kind === "cancelled" ? "neutral" : "warning",
-    body,
+    tone: tones[event.kind] ?? "warning",
+    body: bodyOf(),
     links: linksTo(mark),
     readings: [],
   };

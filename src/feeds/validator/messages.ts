@@ -132,9 +132,10 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
   const { validator, since, endedAt } = alert;
   const name = cut(known.called(validator), 100);
   const isBack = endedAt !== undefined && !alert.isGone;
+  const openTone = alert.isGone ? "neutral" : "bad";
   return {
     notification: silenceNews(alert, name, known.now),
-    tone: isBack ? "good" : alert.isGone ? "neutral" : "bad",
+    tone: isBack ? "good" : openTone,
     body: [
       isBack
         ? md`Was silent from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
@@ -174,11 +175,12 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const isOver = endedAt !== undefined;
   const gone = members.filter(({ isGone }) => isGone).length;
   const back = members.filter(({ backAt }) => backAt !== undefined).length - gone;
+  const overTone = back > 0 ? "good" : "neutral";
   return {
     notification: isOver
       ? md`${overNews(back, gone)}${withOwn(md` (`, md`)`)}`
       : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, including yours: `)}`,
-    tone: isOver ? (back > 0 ? "good" : "neutral") : "bad",
+    tone: isOver ? overTone : "bad",
     body: [
       isOver
         ? md`${silent} of ${total} validators went silent at about ${timestamp(since, "f")}.`

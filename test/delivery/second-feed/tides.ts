@@ -129,7 +129,8 @@ async function* pollFile(
     known.set(each.place, each);
     if (last?.reading === each.reading) continue;
     const isSurge = before !== undefined && each.height > before.height + 1;
-    const events = last ? (isSurge ? [{ kind: "surge", ...each }] : []) : [{ kind: "rise", ...each }];
+    const kind = last ? isSurge && "surge" : "rise";
+    const events = kind ? [{ kind, ...each }] : [];
     const gauges = (await subscribers.subscriptions()).map(({ channelId, feed, subject }) =>
       state.open(tideGauges).put(subscriptionId(channelId, feed, subject), { height: each.height }),
     );

@@ -17,12 +17,10 @@ const REMOVED = (by: string): UpgradeDecision => ({ by, schedule: undefined });
 /** A reading of the ledger: hours before (-) or after the upgrade, the decision, and the newest round. */
 type Step = readonly [hours: number, decision: UpgradeDecision | undefined, round?: number];
 
-const wordsOf = (event: UpgradeEvent): string =>
-  event.kind === "reminder"
-    ? `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`
-    : event.kind === "moved"
-      ? `moved to ${(event.upgradeAt - UPGRADE) / HOUR} h`
-      : event.kind;
+function wordsOf(event: UpgradeEvent): string {
+  if (event.kind === "reminder") return `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`;
+  return event.kind === "moved" ? `moved to ${(event.upgradeAt - UPGRADE) / HOUR} h` : event.kind;
+}
 
 /** Replays readings of a bot that knows no upgrade yet, as a restarted process would: all memory is in the documents. */
 function replay(steps: readonly Step[], isBaselineFirst = false) {
