@@ -11,6 +11,12 @@ describe("a person in a channel", () => {
 
   beforeAll(async () => {
     harness = await startHarness();
+    // The bot reads the lists of names once it has started, and these balances last.
+    const { discord, explorer } = harness;
+    await discord.world.until(
+      () => explorer.requests.some(({ path }) => path.endsWith("/parties/top")),
+      "the names",
+    );
   });
   afterEach(() => {
     harness.explorer.clearFaults();
