@@ -53,6 +53,9 @@ export function ordinaryValidator({ validators }: Ledger, fits = (_: Validator) 
   return first;
 }
 
+/** Number of polls after which what they found has been told, also on a busy machine. */
+const POLLS = 5;
+
 const shownOption = ([name, value]: readonly [string, string | number | boolean], reader: Reader): string =>
   `${name}:${reader.nameOf(String(value)) ?? (String(value).length > 40 ? `${String(value).slice(0, 12)}…` : value)}`;
 
@@ -150,7 +153,7 @@ export async function writeBook(
       const later = (path: string) =>
         explorer.requests.slice(length).filter((each) => each.path.endsWith(path)).length;
       await world.until(
-        () => later("/vote-requests") > 2 && (!isWatching || later("/validators") > 2),
+        () => later("/vote-requests") >= POLLS && (!isWatching || later("/validators") >= POLLS),
         "polls",
         10_000,
       );
