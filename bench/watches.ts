@@ -151,7 +151,7 @@ async function measureLists(subscriptions: number) {
   const somebody = () => ({ user: people.owner, channel: channels.general });
   const subject = { discord, bot: place.bot(), somebody };
   const idlePrice = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);
-  /** Returns `/price`'s p99 while fifty people type a command together, in ms. */
+  /** Returns `/price`'s p99 while fifty people type a command together, divided by its p99 when idle. */
   const priceBeside = async (command: string) => {
     const asked = Promise.all(Array.from({ length: 50 }, () => discord.driver.ask(somebody(), command)));
     const price = percentile(await inOpenLoop(subject, 20, 5_000, typed(discord, "/price")), 0.99);

@@ -1,9 +1,11 @@
 // Preloaded into the bot's process (node --import): its time is the real one plus an offset that the sandbox sends. With
-// SANDBOX_JOBS_PER_SECOND, its jobs that run every second run that often, so that tests wait less. With SANDBOX_CLOCK_AT (epoch
-// ms) it begins there and hardly moves by itself: a millisecond in the time between two runs of such a job.
+// SANDBOX_CLOCK_AT (epoch ms) it begins there and hardly moves by itself: a millisecond in the time between two runs of a job
+// that runs every second. SANDBOX_JOBS_PER_SECOND makes such jobs run that often, so that tests wait less, and SANDBOX_HURRY
+// makes those that run every few minutes run so many times as often.
 const RealDate = Date;
 const beginsAt = Number(process.env.SANDBOX_CLOCK_AT ?? Number.NaN);
 const jobsPerSecond = Number(process.env.SANDBOX_JOBS_PER_SECOND ?? 1);
+const hurry = Number(process.env.SANDBOX_HURRY ?? 1);
 let offset = 0;
 
 globalThis.Date = class extends RealDate {
@@ -20,14 +22,15 @@ globalThis.Date = class extends RealDate {
   }
 };
 
-if (jobsPerSecond > 1) {
+/** How many times as often a timer fires. A job waits for what its run has left of the second. */
+function haste(ms) {
+  if (ms > 600 && ms < 1_000) return jobsPerSecond;
+  return ms > 20_000 ? hurry : 1;
+}
+if (jobsPerSecond > 1 || hurry > 1) {
   const realSetTimeout = setTimeout;
-  // A job waits for what its run has left of the second. Deadlines and pauses have other lengths or their own import.
-  const isJobs = (ms) => ms > 600 && ms < 1_000;
-  globalThis.setTimeout = Object.assign(
-    (job, ms, ...given) => realSetTimeout(job, isJobs(ms) ? ms / jobsPerSecond : ms, ...given),
-    realSetTimeout,
-  );
+  const hastened = (job, ms = 0, ...given) => realSetTimeout(job, ms / haste(ms), ...given);
+  globalThis.setTimeout = Object.assign(hastened, realSetTimeout);
 }
 
 process.on("message", (message) => {

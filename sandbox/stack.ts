@@ -47,7 +47,7 @@ export interface StackOptions {
   readonly agoMs?: number;
   /** Start time of a clock that advances one millisecond per run of a job that runs every second, epoch ms. */
   readonly clockAt?: number;
-  /** How often the bot's jobs run that run every second. */
+  /** Runs per second of the jobs that the bot runs once a second, 1 by default. */
   readonly jobsPerSecond?: number;
   readonly env?: (discord: SandboxDiscord) => Record<string, string>;
 }

@@ -28,13 +28,6 @@ new PerformanceObserver((list) => {
   collections = [...collections, ...list.getEntries()].slice(-20);
 }).observe({ entryTypes: ["gc"] });
 
-/** What runs every few minutes runs so many times as often: the fuzzer's time passes quickly. */
-const HURRY = Number(process.env.FUZZ_HURRY ?? 1);
-const LONG_MS = 20_000;
-const { setTimeout: set } = globalThis;
-if (HURRY > 1)
-  globalThis.setTimeout = (work, ms = 0, ...given) => set(work, ms > LONG_MS ? ms / HURRY : ms, ...given);
-
 /** What the main thread was at, as a profile of the last seconds tells: where the fuzzer is asked to explain itself. */
 const session = process.env.FUZZ_EXPLAIN ? new Session() : undefined;
 const profile = () => {

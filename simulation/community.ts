@@ -1,7 +1,6 @@
 import { PERMISSION, USUAL } from "../sandbox/discord/permissions.js";
-import type { Channel, User, World } from "../sandbox/discord/world.js";
+import type { World } from "../sandbox/discord/world.js";
 import type { Ledger } from "../sandbox/explorer/ledger.js";
-import type { Party } from "../sandbox/explorer/model.js";
 import type { Random } from "../sandbox/explorer/random.js";
 import { type Subscription, subscriptionId } from "../src/delivery/collections.js";
 import { defaultsOf } from "../src/delivery/feed.js";
@@ -10,6 +9,7 @@ import { voterSubject } from "../src/ledger/votes.js";
 import type { Write } from "../src/storage/store.js";
 import { DAY, HOUR, MINUTE } from "../src/util/units.js";
 import type { History } from "./history/index.js";
+import { type MappedVoters, mapVoters } from "./voters.js";
 
 /** A subscription to a validator. */
 export interface ValidatorWatch {
@@ -59,7 +59,7 @@ export interface DigestWatch {
 }
 
 /** A server and a person with their subscriptions. */
-export interface Community {
+export interface Community extends Omit<MappedVoters, "writes"> {
   readonly ownerId: string;
   readonly moderatorId: string;
   readonly personId: string;
@@ -73,10 +73,6 @@ export interface Community {
   readonly prices: readonly PriceWatch[];
   readonly governance: GovernanceWatch[];
   readonly digests: readonly DigestWatch[];
-  /** Mentions of people and roles to ping, by super validator name. */
-  readonly mapped: ReadonlyMap<string, string>;
-  /** Mention of a mapped role that the person who mapped it may ping in another channel only. */
-  readonly unpingable: string;
   readonly guildId: string;
   /** Name of the super validator whose missing votes the person is reminded of. */
   readonly voterName: string;
@@ -181,35 +177,23 @@ export function createCommunity(
     const topics = { new: true, outcome: true, reminders: true, decided: true, votes, calendar: votes };
     writes.push(subscription(channelId, "governance", null, votes ? { topics, missing: "ping" } : {}));
   }
-  const mapped = new Map<string, string>();
-  const map = ({ name, id: party }: Party, who: { kind: "member" | "role"; id: string }, setBy: User) => {
-    if (name === null) return undefined;
-    const aliases = [party, name];
-    const representative = { guildId: guild.id, name, aliases, who, setBy: setBy.id, setAt: startAt };
-    const text = JSON.stringify(representative);
-    writes.push({ op: "put", collection: "voters", id: `${guild.id}/${name}`, text });
-    return name;
-  };
-  for (const each of ledger.superValidators.slice(0, 5)) {
-    const { id } = discord.addUser(`Voter for ${each.name}`);
-    const name = map(each, { kind: "member", id }, owner);
-    if (name !== undefined) mapped.set(name, `<@${id}>`);
-  }
-  /** Maps a role that only people with Mention Everyone may ping. @param where the only channel in which the person has it */
-  const mapRole = (each: Party | undefined, setBy: User, where: Channel | undefined) => {
-    const { id } = discord.addRole(guild, `Voters for ${each?.name}`, 0n);
-    const allow = String(PERMISSION.mentionEveryone);
-    where?.permission_overwrites.push({ id: setBy.id, type: 1, allow, deny: "0" });
-    const name = each && map(each, { kind: "role", id }, setBy);
-    return { name, mention: `<@&${id}>` };
-  };
   const helper = discord.addUser("Sam");
   guild.members.set(helper.id, []);
-  const [, , , , , , pingedVoter, unpingedVoter] = ledger.superValidators;
-  const pinged = mapRole(pingedVoter, moderator, channels[4]);
-  if (pinged.name !== undefined) mapped.set(pinged.name, pinged.mention);
-  const { mention: unpingable } = mapRole(unpingedVoter, helper, channels[3]);
-  const [voter] = ledger.superValidators.slice(5);
+  const [, , , reminding, alsoPinging] = channels;
+  if (!reminding || !alsoPinging) throw new RangeError("There are too few channels");
+  const [mappedFirst, [voter], mappedLast] = [
+    ledger.superValidators.slice(0, 5),
+    ledger.superValidators.slice(5),
+    ledger.superValidators.slice(6, 8),
+  ];
+  const voters = mapVoters([...mappedFirst, ...mappedLast], {
+    discord,
+    guild,
+    pinging: { setBy: moderator, where: alsoPinging },
+    elsewhere: { setBy: helper, where: reminding },
+    setAt: startAt,
+  });
+  writes.push(...voters.writes);
   writes.push(
     subscription(direct, "governance", voterSubject(voter?.id ?? ""), {
       topics: { new: false, outcome: false, reminders: true, decided: false, changes: false, votes: false },
@@ -239,8 +223,8 @@ export function createCommunity(
     governance,
     digests,
     voterName: voter?.name ?? "",
-    mapped,
-    unpingable,
+    mapped: voters.mapped,
+    unpingable: voters.unpingable,
     guildId: guild.id,
     newcomers: [fourth],
     upgrades: fourth,

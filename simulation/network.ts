@@ -135,7 +135,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   const answers: Answer[] = [];
   const wrong: string[] = [];
   /** Returns an open alert that a person may respond to, and the buttons of its message. */
-  const alertAt = (pick: Random, isMine: (channelId: string) => boolean = () => true) => {
+  const alertAt = (source: Random, isMine: (channelId: string) => boolean = () => true) => {
     const front = deps.front();
     const open = store
       .read(`${prefix}alerts`)
@@ -144,7 +144,7 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
           kind === "silent" && endedAt === undefined && isMine(String(channelId)),
       );
     if (!front || open.length === 0) return undefined;
-    const alert = pick.pick(open);
+    const alert = source.pick(open);
     const [channelId, id, since] = [String(alert.channelId), String(alert.validator), Number(alert.since)];
     const name = ledger.validators.find(({ party }) => party.id === id)?.party.name ?? "";
     const to = { id, since, on: "card" };
@@ -175,22 +175,25 @@ export async function playNetwork(deps: NetworkDeps): Promise<Omit<Case, "messag
   for (const each of history.looks) at(each.at, () => look(each));
   /** Two people press different buttons of an alert at the same moment. What both are told must be kept. */
   const lookTogether = () => {
-    // A random source of its own, so that the rest of a seed's history stays the same.
-    const own = createRandom(clock.now);
-    const alert = alertAt(own, (channelId) => channelId !== community.directId);
+    // A separate random source, so that the rest of a seed's history stays the same.
+    const separate = createRandom(clock.now);
+    const alert = alertAt(separate, (channelId) => channelId !== community.directId);
     if (!alert) return;
     const { channelId, subject, said, press } = alert;
     answers.push({ ...said, says: "acknowledge" }, { ...said, says: "8h" });
     const [first, second] = [community.ownerId, community.moderatorId];
-    const [taker, snoozer] = own.chance(0.5) ? [first, second] : [second, first];
+    const [taker, snoozer] = separate.chance(0.5) ? [first, second] : [second, first];
     const by = (userId: string) => ({ userId, channelId });
     const presses = [() => press("acknowledge", by(taker)), () => press("8h", by(snoozer))];
-    Promise.all((own.chance(0.5) ? presses : presses.toReversed()).map((begin) => begin())).then(async () => {
-      const kept = await store.get(`${prefix}responses`, `${channelId}/${subject}`);
-      // The first to take an alert has it.
-      if (!kept?.includes('"acknowledged":') || !kept.includes(`"snoozed":{"by":"${snoozer}"`))
-        wrong.push(`Not kept what two people were told at ${new Date(said.at).toISOString()}: ${kept}`);
-    }, refused);
+    Promise.all((separate.chance(0.5) ? presses : presses.toReversed()).map((begin) => begin())).then(
+      async () => {
+        const kept = await store.get(`${prefix}responses`, `${channelId}/${subject}`);
+        // The first to take an alert has it.
+        if (!kept?.includes('"acknowledged":') || !kept.includes(`"snoozed":{"by":"${snoozer}"`))
+          wrong.push(`Not kept what two people were told at ${new Date(said.at).toISOString()}: ${kept}`);
+      },
+      refused,
+    );
   };
   for (const each of history.togetherAt) at(each, lookTogether);
   const moderate = createModerators({

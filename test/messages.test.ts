@@ -198,7 +198,6 @@ const RARE: readonly string[] = [
   "❌ Rejected by the votes, not closed yet",
   "❌ Rejected by the votes: …",
   "💤 **on hold**: I no longer cover …. It continues if the bot",
-  " · 💤 on hold: I no longer cover this network",
   "💤 on hold: I no longer cover this network",
   "🔔 You'll get these alerts again",
   "🟢 Over: … back, … no longer listed",

@@ -4,7 +4,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
-import { type Markdown, md } from "../../src/text/markdown.js";
+import { join, type Markdown, md } from "../../src/text/markdown.js";
 import { MAX_WATCHES, titleOfWatch, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
 
 /** Selects the watches to show. */
@@ -35,18 +35,18 @@ const labelled = (text: string, { network, of }: Watch, said: string | undefined
   return label === undefined || label === said ? text : `${text} · ${label}`;
 };
 
-/** Returns the reason why a watch tells nothing now, to be added to its title. */
-function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watch): Markdown {
-  if (!network) return md` · 💤 on hold: I no longer cover this network`;
-  if (isPaused) return md` · ⏸️ paused`;
-  return snoozedUntil > Date.now() ? md` · 💤 snoozed` : md``;
+/** Returns the reason why a watch sends no messages now, null if it does. */
+function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watch): Markdown | null {
+  if (!network) return md`💤 on hold: I no longer cover this network`;
+  if (isPaused) return md`⏸️ paused`;
+  return snoozedUntil > Date.now() ? md`💤 snoozed` : null;
 }
 
 async function linesOf(each: Watch, services: Network, said: string | undefined): Promise<Markdown[]> {
   const { feed, subscription, of, network } = each;
   const currentState = network && (await feed.nowOf?.(of.state, subscription));
   return [
-    md`**${labelled(await titleOfWatch(each, services), each, said)}**${pauseOf(each)}`,
+    join([md`**${labelled(await titleOfWatch(each, services), each, said)}**`, pauseOf(each)], " · "),
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }

@@ -188,7 +188,7 @@ export async function fuzz({
     EXPLORER_REQUESTS_PER_MINUTE: "6000",
     EXPLORER_CONCURRENCY: "8",
     CACHE_MEMORY_MB: "16",
-    FUZZ_HURRY: String(hurry),
+    SANDBOX_HURRY: String(hurry),
     ...(explains ? { FUZZ_EXPLAIN: "1" } : {}),
   });
   const isHostile = seed % 2 === 1;

@@ -18,6 +18,9 @@ const STATUS_LOOKS: Readonly<Record<StatusGroup, readonly [sign: Markdown, tone:
   other: [md`▫️`, "neutral"],
 };
 
+/** Signs and words of a cast vote. */
+export const BALLOTS = { true: "✅ yes", false: "❌ no" } as const;
+
 /** The end of a request whose outcome is unknown. */
 export const ENDED_UNKNOWN = md`▫️ Ended, outcome unknown`;
 

@@ -11,7 +11,7 @@ import { PersonError } from "../util/person-error.js";
 import { address } from "./addresses.js";
 import { orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
-import { statusText } from "./vote-parts.js";
+import { BALLOTS, statusText } from "./vote-parts.js";
 
 const count = ({ ballots }: VoterRecord, accept: boolean): number =>
   ballots.filter((ballot) => ballot.accept === accept).length;
@@ -93,8 +93,6 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
   };
 };
 
-const SIGNS = { true: "✅ yes", false: "❌ no" } as const;
-
 /** Returns the time of a vote, relative to the quorum date if it was before it. Times are in epoch ms. */
 function castWhen(castAt: number | null, voteBefore: number | null): Markdown {
   if (castAt === null || voteBefore === null) return md``;
@@ -106,7 +104,7 @@ function castWhen(castAt: number | null, voteBefore: number | null): Markdown {
 function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names): Markdown {
   const title = cut(names.voteRequest({ ...request, identity: identityOf(request) }), 120);
   const noVote = isMissed ? "⬛ missed" : "⚪ decided early";
-  const sign = accept === null ? noVote : SIGNS[`${accept}`];
+  const sign = accept === null ? noVote : BALLOTS[`${accept}`];
   const when = castWhen(castAt, request.voteBefore);
   return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
 }

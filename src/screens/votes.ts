@@ -17,14 +17,9 @@ import { address } from "./addresses.js";
 import { brief, pageOf, partyMenu } from "./parts.js";
 import type { Screen, ScreenContext } from "./view.js";
 import { RULES_LINK } from "./vote-explained.js";
-import { missingLine, standingText, standingTone, tallyLines } from "./vote-parts.js";
+import { BALLOTS, missingLine, standingText, standingTone, tallyLines } from "./vote-parts.js";
 
-/** What a vote says in the list, and in the menu of voters. */
-const SAID = {
-  true: ["✅ yes", "voted yes"],
-  false: ["❌ no", "voted no"],
-  null: ["⚪ no vote seen", "no vote seen"],
-} as const;
+const NO_VOTE = "no vote seen";
 
 /** Returns the lines about missing votes on an open request. */
 async function missingLines(
@@ -80,7 +75,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
       md``,
       ...(shownVotes.rows.length > 0
         ? shownVotes.rows.map((vote) => {
-            const [voteSign] = SAID[`${vote.accept}`];
+            const voteSign = vote.accept === null ? `⚪ ${NO_VOTE}` : BALLOTS[`${vote.accept}`];
             const voter = calledOf(vote, foundVotes.data);
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const castBy = castByWords(vote, names);
@@ -103,7 +98,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
         shownVotes.rows.map(({ identifier, accountName, company, accept }) => ({
           partyId: identifier,
           accountName: accountName ?? company,
-          role: SAID[`${accept}`][1],
+          role: accept === null ? NO_VOTE : `voted ${accept ? "yes" : "no"}`,
         })),
       ),
     ],

@@ -97,8 +97,11 @@ export function upgradeView(
 const untilWords = (at: number, now: number): string =>
   spanWords(Math.max(5 * MINUTE, Math.round((at - now) / (5 * MINUTE)) * 5 * MINUTE));
 
+/** An event about the schedule, and not about the rounds. */
+type ScheduleEvent = Extract<UpgradeEvent, { upgradeAt: number }>;
+
 /** Returns the news of an event about the schedule in one line. */
-function scheduleNews(event: Extract<UpgradeEvent, { upgradeAt: number }>, now: number): Markdown {
+function scheduleNews(event: ScheduleEvent, now: number): Markdown {
   const { upgradeAt, freezeAt } = event;
   switch (event.kind) {
     case "scheduled":
@@ -121,6 +124,26 @@ function scheduleNews(event: Extract<UpgradeEvent, { upgradeAt: number }>, now: 
   }
 }
 
+const SCHEDULE_TONES = {
+  scheduled: "warning",
+  moved: "warning",
+  reminder: "warning",
+  cancelled: "neutral",
+  advancing: "good",
+} as const satisfies Readonly<Record<ScheduleEvent["kind"], Tone>>;
+
+/** Returns the details of an event about the schedule. */
+function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): readonly Markdown[] {
+  if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
+  if (event.kind === "advancing") return [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM];
+  if (event.kind === "reminder" && event.step === "upgrade")
+    return [
+      md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
+      ...readiness,
+    ];
+  return [...timeLines(event), ADVICE, ...readiness];
+}
+
 /** Returns a message that is not edited later. */
 export function newsView(
   event: UpgradeEvent,
@@ -130,24 +153,10 @@ export function newsView(
 ): View {
   if (event.kind === "moving" || event.kind === "still")
     return event.kind === "moving" ? movingView(event, mark) : standstillView(event, mark);
-  const bodyOf = (): readonly Markdown[] => {
-    if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
-    if (event.kind === "advancing") return [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM];
-    if (event.kind === "reminder" && event.step === "upgrade")
-      return [
-        md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
-        ...readiness,
-      ];
-    return [...timeLines(event), ADVICE, ...readiness];
-  };
-  const tones: Readonly<Partial<Record<typeof event.kind, Tone>>> = {
-    advancing: "good",
-    cancelled: "neutral",
-  };
   return {
     notification: scheduleNews(event, now),
-    tone: tones[event.kind] ?? "warning",
-    body: bodyOf(),
+    tone: SCHEDULE_TONES[event.kind],
+    body: scheduleLines(event, readiness),
     links: linksTo(mark),
     readings: [],
   };
