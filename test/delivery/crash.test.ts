@@ -19,6 +19,8 @@ it(
     const { world, channels } = discord;
     const env = botEnvironment(discord, explorer, {
       GOVERNANCE_POLL_SECONDS: "1",
+      // Upgrades are polled at this interval. By default, the last process would poll them once, before it has read the votes.
+      WATCH_POLL_SECONDS: "1",
       EXPLORER_REQUESTS_PER_MINUTE: "6000",
       GOVERNANCE_CHANNEL_ID: channels.governance.id,
     });
@@ -82,7 +84,7 @@ it(
     const isAbout = (each: string) => /Network upgrade (scheduled|moved)/.test(each);
     await world.until(
       () => world.read(upgrades).some(({ notified }) => isAbout(notified)),
-      "an upgrade",
+      `an upgrade (seed ${seed})`,
       60_000,
     );
     // Schedules that follow each other before the bot has read the first one are told as one.
