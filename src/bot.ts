@@ -48,6 +48,11 @@ interface StartOptions {
 
 const FINISH_MS = 5_000;
 /**
+ * Time that Discord has to answer before the stored names are loaded, in ms. Loading thousands of names takes as long as logging in,
+ * if Discord answers at once. Usually it takes longer, and the names are loaded meanwhile.
+ */
+const NAMES_AFTER_MS = 250;
+/**
  * Interval at which unused queues of discord.js' REST client are removed, in ms. The client creates a queue for the answers to
  * each interaction. On its own, it removes queues only once an hour, and never again after a failed login.
  */
@@ -87,7 +92,7 @@ export async function startBot(
   const backgroundRest = createBackgroundRest(config.discord);
   let paths: ReadonlyMap<string, string> = new Map();
   let registration: Registration | undefined;
-  const { networks, backgrounds, loading } = createNetworks(
+  const { networks, backgrounds, startLoading } = createNetworks(
     {
       config,
       feeds: withOperator(feeds),
@@ -142,6 +147,7 @@ export async function startBot(
   );
 
   const ready = whenReady(client);
+  const loading = Promise.race([ready, delay(NAMES_AFTER_MS, undefined, { ref: false })]).then(startLoading);
   await logIn(client, config.discord.token, log, stopped);
   client.on(Events.ShardDisconnect, ({ code }) => onBroken(new ConfigError([explainClose(code)])));
   const { applicationId, guildIds } = await ready;
@@ -165,12 +171,13 @@ export async function startBot(
       paths = commandPaths(registeredDefinitions, ids);
     },
   );
-  const leadership = redis
-    ? compete(redis.client, state, background, log)
-    : await holdForever(state, background);
-  await registration.tried;
-  log.info({ link: inviteLink(applicationId) }, "Invite link");
-  log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
+  const [leadership] = await Promise.all([
+    redis ? compete(redis.client, state, background, log) : holdForever(state, background),
+    registration.tried.then(() => {
+      log.info({ link: inviteLink(applicationId) }, "Invite link");
+      log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
+    }),
+  ]);
 
   return {
     async stop() {
@@ -180,7 +187,7 @@ export async function startBot(
       const finished = Promise.allSettled([
         ...inFlight,
         leadership.stop(),
-        ...loading.map((each) => each.stop()),
+        ...(await loading).map((each) => each.stop()),
       ]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
       await client.destroy();

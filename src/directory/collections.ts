@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 
 const timestampSchema = z.number();
 
@@ -42,7 +43,8 @@ export const nameLists = defineCollection({
   schema: z.object({
     readAt: timestampSchema,
     changedAt: timestampSchema.exactOptional(),
-    entries: z.array(entrySchema),
+    /** Checked with `checkEntries`, because checking thousands at once would block the event loop. */
+    entries: z.array(z.unknown()),
   }),
   lifetime: "until the list is read again",
 });
@@ -68,3 +70,17 @@ export const directoryCollections = [nameLists, nameListTimes, requestSummaries,
 
 /** An entry of a list of names. */
 export type NamedEntry = DocumentOf<typeof knownTokens>;
+
+/** Number of entries that are checked before yielding to the event loop. */
+const CHECKED = 100;
+
+/** Returns the valid entries of a stored list. */
+export async function checkEntries(stored: readonly unknown[]): Promise<NamedEntry[]> {
+  const entries: NamedEntry[] = [];
+  for (const [index, each] of stored.entries()) {
+    if (index % CHECKED === 0) await yieldIfBusy();
+    const { data } = entrySchema.safeParse(each);
+    if (data) entries.push(data);
+  }
+  return entries;
+}

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import MiniSearch from "minisearch";
+import { scheduledUpgrade, type UpgradeSchedule } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
@@ -39,6 +40,8 @@ export interface Directory {
   entries(kind: Kind): readonly NamedEntry[];
   /** Returns the versions of active validators. The object stays the same until one of them changes. */
   versions(): VersionSurvey;
+  /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
+  upgrade(): UpgradeSchedule | undefined;
   /**
    * Returns matches, the best first. Among equal matches, active ones come first. An empty text returns the most relevant
    * entries.
@@ -187,6 +190,12 @@ export function createDirectory(now = Date.now): Directory {
     KINDS.map((kind) => [kind, new Map()]),
   );
   let versions: VersionSurvey | undefined;
+  let upgrade: { readonly schedule: UpgradeSchedule | undefined } | undefined;
+  /** Deletes what was derived from a kind's entries. */
+  const forgetDerived = (kind: Kind) => {
+    if (kind === "validator") versions = undefined;
+    if (kind === "proposal") upgrade = undefined;
+  };
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
 
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
@@ -221,7 +230,7 @@ export function createDirectory(now = Date.now): Directory {
       entries[index] = entry;
       return false;
     }
-    if (kind === "validator") versions = undefined;
+    forgetDerived(kind);
     if (index === undefined) {
       byId.set(entry.id, entries.length);
       addName(byName, entry, entries.length);
@@ -243,6 +252,10 @@ export function createDirectory(now = Date.now): Directory {
     versions() {
       versions ??= surveyVersions(listOf("validator").entries);
       return versions;
+    },
+    upgrade() {
+      upgrade ??= { schedule: scheduledUpgrade(listOf("proposal").entries) };
+      return upgrade.schedule;
     },
 
     asOf: (kind, id) => learntEntries.get(kind)?.get(id)?.at ?? listOf(kind).readAt,
@@ -280,7 +293,7 @@ export function createDirectory(now = Date.now): Directory {
       await wordIndex.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
       const byName: List["byName"] = new Map();
       for (const [index, entry] of entries.entries()) addName(byName, entry, index);
-      if (kind === "validator") versions = undefined;
+      forgetDerived(kind);
       lists.set(kind, {
         byName,
         entries: [...entries],

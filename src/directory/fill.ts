@@ -14,7 +14,7 @@ import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
 import { MINUTE } from "../util/units.js";
-import { knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
+import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
 
@@ -154,8 +154,9 @@ async function loadDirectory(directory: Directory, state: State, now: () => numb
     const isOurs = ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
     if (changedAt === undefined || changedAt === own || isOurs) continue;
     const storedList = await state.open(nameLists).get(kind);
-    if (storedList)
-      await directory.replace(kind, storedList.entries, storedList.readAt, storedList.changedAt);
+    if (!storedList) continue;
+    const { entries, readAt, changedAt: entriesChangedAt } = storedList;
+    await directory.replace(kind, await checkEntries(entries), readAt, entriesChangedAt);
   }
   const tokens = await state.open(knownTokens).list();
   if (directory.readAt("token") === undefined || tokens.size > directory.entries("token").length) {

@@ -14,7 +14,7 @@ const logOf = (log: Log, network: string): Log => ({
   error: (details, message) => log.error({ network, ...details }, message),
 });
 
-/** Creates all networks in the settings, with their background work and the jobs that load their names. */
+/** Creates all networks in the settings, with their background work. */
 export function createNetworks(
   given: Omit<SharedParts, "known">,
   state: State,
@@ -23,7 +23,8 @@ export function createNetworks(
 ): {
   readonly networks: Networks;
   readonly backgrounds: readonly Background[];
-  readonly loading: readonly Job[];
+  /** Starts the jobs that load the stored names. */
+  readonly startLoading: () => readonly Job[];
 } {
   const { config } = given;
   const ids = config.networks.flatMap(({ id }) => id ?? []);
@@ -53,6 +54,6 @@ export function createNetworks(
   return {
     networks,
     backgrounds: built.map(({ background }) => background),
-    loading: built.map(({ loading }) => loading),
+    startLoading: () => built.map((each) => each.startLoading()),
   };
 }

@@ -140,7 +140,7 @@ export function createNetwork(
   shared: SharedParts,
   log: Log,
   metrics: NetworkMetrics,
-): { readonly network: Network; readonly background: Background; readonly loading: Job } {
+): { readonly network: Network; readonly background: Background; readonly startLoading: () => Job } {
   const { config, feeds, store, known, redis, keys, rest } = shared;
   const charts = createCharts(log, shared.drawing);
   const { id, name, coin } = settings;
@@ -228,7 +228,7 @@ export function createNetwork(
       return networks();
     },
   };
-  return { network, background, loading: keepLoaded(loadDirectory, log) };
+  return { network, background, startLoading: () => keepLoaded(loadDirectory, log) };
 }
 
 /** Loads the stored names at an interval, because another process may have read new ones. */

@@ -1,6 +1,5 @@
 import type { Directory } from "../directory/directory.js";
 import type { Dashboard } from "../explorer/schema/network.js";
-import { scheduledUpgrade } from "../ledger/upgrades.js";
 import { countedWords, grouped, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
@@ -82,7 +81,7 @@ const contents = perObject((it: Dashboard) => ({
 
 /** Returns the lines about the network's next upgrade, if the super validators have accepted one. */
 function upgradeLines(directory: Directory, now: number): Markdown[] {
-  const upgrade = scheduledUpgrade(directory.entries("proposal"));
+  const upgrade = directory.upgrade();
   if (!upgrade || upgrade.upgradeAt <= now) return [];
   const { upgradeAt, freezeAt } = upgrade;
   return [

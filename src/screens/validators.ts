@@ -35,11 +35,25 @@ export type ListedValidator = Pick<
 /** Returns a validator's reporting state, as of one reading. */
 export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt">) => ReportStanding;
 
-/** Judges validators by their own reporting intervals. @param asOf the explorer's newest data, epoch ms */
-export const standingsAt =
-  (intervals: (party: string | null) => Interval, asOf: number): Standings =>
-  ({ validator, lastActiveAt }) =>
-    judgeReports(pastTime(lastActiveAt, asOf), intervals(validator).ms, asOf);
+type Intervals = (party: string | null) => Interval;
+
+/** Judged standings by the time of the reading. A list is read about once a minute, and so are the intervals. */
+const knownStandings = perObject((_: Intervals) => new Map<number, Standings>());
+
+/**
+ * Judges validators by their own reporting intervals. A cached list is shown many times, and its validators are judged once.
+ * @param asOf the explorer's newest data, epoch ms
+ */
+export function standingsAt(intervals: Intervals, asOf: number): Standings {
+  const known = knownStandings(intervals);
+  const standings =
+    known.get(asOf) ??
+    perObject(({ validator, lastActiveAt }) =>
+      judgeReports(pastTime(lastActiveAt, asOf), intervals(validator).ms, asOf),
+    );
+  known.set(asOf, standings);
+  return standings;
+}
 
 const nameOf = perObject((each: ListedValidator) => namedLine(each.validatorName, each.validator));
 const detailsOf = perObject(
@@ -48,12 +62,19 @@ const detailsOf = perObject(
 );
 
 /** Formats a validator in two lines: its reporting state and name, then its last report, version and rewards. */
-export const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
-  row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
+const validatorRow = perObject((standings: Standings) =>
+  perObject((each: ListedValidator) =>
+    row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each)),
+  ),
+);
 
 /** Formats a validator in one line: its sign, its name, its last report and its version. */
-export const briefRow = (each: ListedValidator, standings: Standings): Markdown =>
-  md`${STANDING_SIGNS[standings(each).standing]} **${nameOf(each)}** · ${timestamp(pastTime(each.lastActiveAt, Date.now()))} · ${version(each.version)}`;
+export const briefRow = perObject((standings: Standings) =>
+  perObject(
+    (each: ListedValidator) =>
+      md`${STANDING_SIGNS[standings(each).standing]} **${nameOf(each)}** · ${timestamp(pastTime(each.lastActiveAt, Date.now()))} · ${version(each.version)}`,
+  ),
+);
 
 /** Returns the rows of validators that joined, without their reporting state. A single one is named by the news above it. */
 export const joinedRows = (all: readonly ListedValidator[]): Markdown[] =>
@@ -69,12 +90,16 @@ const toChoice = perObject((each: ListedValidator): Choice | undefined =>
       },
 );
 
+const toSignedChoice = perObject((standings: Standings) =>
+  perObject((each: ListedValidator): Choice | undefined => {
+    const choice = toChoice(each);
+    return choice && { ...choice, emoji: STANDING_SIGNS[standings(each).standing] };
+  }),
+);
+
 /** Returns a menu that opens a validator. */
 export const validatorMenu = (rows: readonly ListedValidator[], standings?: Standings): Menu =>
-  rowMenu(rows, "Open a validator…", (each) => {
-    const choice = toChoice(each);
-    return choice && standings ? { ...choice, emoji: STANDING_SIGNS[standings(each).standing] } : choice;
-  });
+  rowMenu(rows, "Open a validator…", standings ? toSignedChoice(standings) : toChoice);
 
 const LISTS = (
   [
@@ -188,10 +213,7 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
     title,
     tone: "neutral",
     body: [
-      ...orNothing(
-        slice.rows.map((each) => validatorRow(each, standings)),
-        "such validators",
-      ),
+      ...orNothing(slice.rows.map(validatorRow(standings)), "such validators"),
       md``,
       md`-# ${extent(slice, "validator")}`,
     ],
@@ -214,10 +236,7 @@ export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhyth
     title: md`Newest validators`,
     tone: "neutral",
     body: [
-      ...orNothing(
-        slice.rows.map((each) => validatorRow(each, standings)),
-        "new validators",
-      ),
+      ...orNothing(slice.rows.map(validatorRow(standings)), "new validators"),
       md``,
       md`-# ${extent(slice, "newest validator", "newest validators")}`,
     ],

@@ -4,7 +4,6 @@ import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { partiesIn } from "../../directory/groups.js";
-import { scheduledUpgrade } from "../../ledger/upgrades.js";
 import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
@@ -48,7 +47,7 @@ async function readinessFor(
 
 /** Returns the accepted upgrade that lies ahead. */
 const nextUpgrade = ({ directory, now }: Pick<AnswerDeps, "directory" | "now">) => {
-  const upgrade = scheduledUpgrade(directory.entries("proposal"));
+  const upgrade = directory.upgrade();
   return upgrade && upgrade.upgradeAt > now ? upgrade : undefined;
 };
 

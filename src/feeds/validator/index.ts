@@ -6,7 +6,6 @@ import { covers, groupOf, idsIn, isGroup, membersOf } from "../../directory/grou
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
-import { scheduledUpgrade } from "../../ledger/upgrades.js";
 import { rhythmWords } from "../../screens/parts.js";
 import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
@@ -277,7 +276,7 @@ export const validator: FeedModule = {
         isListed: (party) => directory.entry("validator", party) !== undefined,
         lastReport: (party) => directory.entry("validator", party)?.seenAt ?? undefined,
         survey: directory.versions,
-        nextUpgrade: () => scheduledUpgrade(directory.entries("proposal"))?.upgradeAt,
+        nextUpgrade: () => directory.upgrade()?.upgradeAt,
         now,
       }),
     };
