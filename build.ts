@@ -14,6 +14,10 @@ export const options: BuildOptions = {
   outbase: ".",
   bundle: true,
   splitting: true,
+  // V8 keeps the source in memory, as two bytes per character if a comment has a typographic quote. Without comments and
+  // indentation it takes 10 MB less. Names stay, and lines are short enough for a stack trace to point at something.
+  minifyWhitespace: true,
+  lineLimit: 160,
   format: "esm",
   platform: "node",
   target: "node20.19",

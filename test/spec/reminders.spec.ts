@@ -133,6 +133,14 @@ describe("the reminders for all subscriptions", () => {
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [id(HOUR)], announced: [id(HOUR)] });
   });
 
+  it("are sent if the first of the subscriptions with the same times is old enough, whichever is listed first", () => {
+    const [early, late] = [subscribed({ before: [HOUR] }), subscribed({ before: [HOUR], since: now + 1 })];
+    const due = { done: [id(HOUR)], announced: [id(HOUR)] };
+    expect(remindersFor(tracked(), [early, late], now)).toEqual(due);
+    expect(remindersFor(tracked(), [late, early], now)).toEqual(due);
+    expect(remindersFor(tracked(), [late, late], now)).toEqual({ done: [], announced: [] });
+  });
+
   it("skip subscriptions without reminders", () => {
     const all = [subscribed({ topics: { reminders: false } }), subscribed({ topics: {} })];
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [], announced: [] });

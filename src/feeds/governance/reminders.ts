@@ -1,5 +1,6 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { isVotable, type Standing, windowOf } from "../../ledger/vote-phase.js";
+import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { reminderId } from "./events.js";
@@ -61,6 +62,31 @@ export function dueReminders(
     .filter((each) => !known.reminded.includes(each));
 }
 
+interface Schedule {
+  /** Times before a deadline, in ms. */
+  readonly before: readonly number[];
+  /** When the first of the subscriptions with these times began, epoch ms. */
+  readonly since: number;
+}
+
+const timesOf = perObject(remindersOf);
+
+/**
+ * Returns the different schedules of many subscriptions. What is due for a subscription is also due for the
+ * first one with the same times, and the last reminder is the same for both.
+ */
+const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly Schedule[] => {
+  const schedules = new Map<string, Schedule>();
+  for (const subscription of subscribed) {
+    if (!subscription.topics.reminders) continue;
+    const before = timesOf(subscription);
+    const key = before.join();
+    const since = Math.min(subscription.since, schedules.get(key)?.since ?? subscription.since);
+    schedules.set(key, { before, since });
+  }
+  return [...schedules.values()];
+});
+
 /** Returns the reminders of a request that are due for all subscriptions, and those to announce. */
 export function remindersFor(
   known: TrackedVoteRequest,
@@ -72,9 +98,8 @@ export function remindersFor(
   const announcedReminders = new Set<string>();
   // No vote saves a request that has expired.
   if (standing && !isVotable(standing)) return { done: [], announced: [] };
-  for (const subscription of subscribed) {
-    if (!subscription.topics.reminders) continue;
-    const dueNow = dueReminders(known, remindersOf(subscription), subscription.since, now);
+  for (const { before, since } of schedulesOf(subscribed)) {
+    const dueNow = dueReminders(known, before, since, now);
     for (const each of dueNow) done.add(each);
     // If several became due at once, only the last is announced.
     const lastDue = dueNow.at(-1);
