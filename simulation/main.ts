@@ -43,6 +43,7 @@ for (let run = 0; run < Number(values.runs); run += 1) {
       isCalm: values.calm,
       validatorCount: values.validators === undefined ? undefined : Number(values.validators),
     },
+    (done, logged) => console.error(`Seed ${seed}: ${done} of ${days} days, ${logged} errors in the log`),
   );
   const tookMs = real.now() - startedAt;
   const times = Math.round((days * 86_400_000) / tookMs);

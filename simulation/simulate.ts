@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../sandbox/discord/world.js";
 import { createRandom } from "../sandbox/explorer/random.js";
+import { DAY } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import { SimulatedExplorer } from "./explorer.js";
 import { createHistory, type History, type HistoryChoice } from "./history/index.js";
@@ -30,6 +31,9 @@ export interface Simulated {
 
 const isOfFinishedEvent = (body: object): boolean => "code" in body && body.code === 180_000;
 
+/** Time between two reports of the progress, in ms. */
+const PROGRESS_MS = 30 * DAY;
+
 /** Offset of the second network's seed. Both histories start at the same time of the year. */
 const NEXT_SEED = 500_000;
 
@@ -56,6 +60,8 @@ function historiesOf(
  * Runs the bot's whole background through the history of a seed, and judges the messages.
  * @param networks number of networks, one or two
  * @param choice settings that override the seed
+ * @param onProgress called after every 30 days with the number of days so far, and the number of errors in
+ * the log. Messages are judged at the end
  */
 export async function simulate(
   clock: VirtualClock,
@@ -63,6 +69,7 @@ export async function simulate(
   days: number,
   networks: number,
   choice: HistoryChoice = {},
+  onProgress: (days: number, logged: number) => void = () => {},
 ): Promise<Simulated> {
   const histories = historiesOf(seed, days, networks, choice);
   const [history] = histories;
@@ -93,7 +100,11 @@ export async function simulate(
   lives = startLives({ clock, history, surroundings, explorers, store, onFault });
   const { down } = lives;
 
-  await clock.run(history.endAt);
+  for (let until = history.startAt; until < history.endAt; ) {
+    until = Math.min(until + PROGRESS_MS, history.endAt);
+    await clock.run(until);
+    if (until < history.endAt) onProgress((until - history.startAt) / DAY, wrong.length);
+  }
   lives.end();
 
   const messages: ReadonlyMap<string, readonly Message[]> = discord.messages;

@@ -66,4 +66,21 @@ describe("the directory", () => {
     expect(label.length).toBeLessThanOrEqual(98);
     expect(label.endsWith(long.id.slice(-4))).toBe(true);
   });
+
+  it("derives the upgrade's schedule anew after each change of a vote request", async () => {
+    const request = (upgradeAt: number | null, acceptedFor: number): NamedEntry => ({
+      id: `r${acceptedFor}`,
+      name: null,
+      active: false,
+      upgrade: { upgradeAt },
+      acceptedFor,
+    });
+    expect(directory.upgrade()).toBeUndefined();
+    directory.add("proposal", request(100, 1));
+    expect(directory.upgrade()).toEqual({ upgradeAt: 100, freezeAt: null });
+    directory.add("proposal", request(200, 1));
+    expect(directory.upgrade()?.upgradeAt).toBe(200);
+    await directory.replace("proposal", [request(200, 1), request(null, 2)], Date.now() + 1);
+    expect(directory.upgrade()).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { nameLists, nameListTimes } from "../../src/directory/collections.js";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
 import { createDirectoryFiller, createDirectoryLoader } from "../../src/directory/fill.js";
 import { createNames, type Names } from "../../src/directory/names.js";
@@ -73,6 +74,17 @@ it("reads each list completely, and another process loads it from the state", as
   expect(sandbox.requests.length).toBe(sent + 5);
   await fill();
   expect(sandbox.requests.length).toBe(sent + 5);
+});
+
+it("loads the other entries of a list if some are damaged", async () => {
+  const good = { id: "good", name: "Good", active: true };
+  const entries = [{ id: "bad", name: 7, active: true }, "no entry", good, null];
+  await state.commit([
+    state.open(nameLists).put("validator", { readAt: 1, entries }),
+    state.open(nameListTimes).put("validator", { readAt: 1 }),
+  ]);
+  await createDirectoryLoader(directory, state, log)();
+  expect(directory.entries("validator")).toEqual([good]);
 });
 
 it("names vote requests by their summaries, and loads the names from the state", async () => {
