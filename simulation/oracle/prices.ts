@@ -60,19 +60,25 @@ function runsOf(
   return runs;
 }
 
-/** Returns the minimum and maximum move within an hour that a reading may have found, in percent. */
-function movesOf({
-  prices,
-}: History): (step: PriceStep) => { readonly least: number; readonly most: number } {
+interface Moves {
+  /** Minimum and maximum move from an hour ago that a reading may have found, in percent. */
+  readonly least: number;
+  readonly most: number;
+  /** Maximum move from any time within the hour, in percent. If there is no price of an hour ago, the oldest one since counts. */
+  readonly mostSince: number;
+}
+
+function movesOf({ prices }: History): (step: PriceStep) => Moves {
   const indexes = new Map(prices.map((step, index) => [step, index]));
   return (step) => {
     const index = indexes.get(step) ?? 0;
     const reach = Math.ceil(NEAR_MS / PRICE_STEP);
     const hour = HOUR / PRICE_STEP;
-    const moves = prices
-      .slice(Math.max(0, index - hour - reach), index - hour + reach + 1)
+    const since = prices
+      .slice(Math.max(0, index - hour - reach), index + 1)
       .map(({ usd }) => Math.abs(step.usd / usd - 1) * 100);
-    return { least: Math.min(...moves), most: Math.max(...moves) };
+    const moves = since.slice(0, since.length - hour + reach);
+    return { least: Math.min(...moves), most: Math.max(...moves), mostSince: Math.max(...since) };
   };
 }
 
@@ -131,8 +137,13 @@ export const judgePrices: Judge = function* ({ history, community }, evidence) {
     if (isOnce && alerts.length > 1) yield `Told ${alerts.length} times, and not once: ${where}`;
     const holdsFor = (step: PriceStep, more: number) =>
       when === "moves" ? moves(step).least >= value + more : isPast(watch, step.usd, more);
-    const mayHold = (step: PriceStep) =>
-      when === "moves" ? moves(step).most >= value - 0.05 : isBeyond(watch, step.usd);
+    const isBaseKnown = (at: number) =>
+      evidence.isClean(at - HOUR - NEAR_MS, at - HOUR + NEAR_MS, 2 * NEAR_MS, shown);
+    const mayHold = (step: PriceStep) => {
+      if (when !== "moves") return isBeyond(watch, step.usd);
+      const { most, mostSince } = moves(step);
+      return (isBaseKnown(step.at) ? most : mostSince) >= value - 0.05;
+    };
     const mayBeBack = (step: PriceStep) =>
       when === "moves"
         ? moves(step).least <= Math.max(value - BACK, value / 2) + 0.05

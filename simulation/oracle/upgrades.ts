@@ -75,11 +75,12 @@ function* judgeReminders(
     { words: "transactions pause about now", beforeMs: 0, endsMs: -6 * HOUR },
   ];
   const explained = new Set<Told>();
-  for (const [index, { from, to, upgradeAt }] of phases.entries()) {
+  const endAt = phases.at(-1)?.to ?? 0;
+  for (const [index, { from, upgradeAt }] of phases.entries()) {
     // A vote that leaves the schedule as it is does not begin a new one.
     if (upgradeAt === null || phases[index - 1]?.upgradeAt === upgradeAt) continue;
     const next = phases.slice(index).find((phase) => phase.upgradeAt !== upgradeAt);
-    const validUntil = next?.from ?? to;
+    const validUntil = next?.from ?? endAt;
     for (const { words, beforeMs, endsMs } of steps) {
       const [dueAt, endsAt] = [upgradeAt - beforeMs, upgradeAt - endsMs];
       const told = own.filter(

@@ -276,7 +276,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
             failures.push(error);
           }
       };
-      await Promise.all(Array.from({ length: MAX_CHANNELS }, serve));
+      await Promise.all(Array.from({ length: Math.min(MAX_CHANNELS, channels.length) }, serve));
       await forget([...forgottenIds]);
       if (failures.length > 0) throw failures[0];
     },

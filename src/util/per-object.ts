@@ -5,8 +5,10 @@
 export function perObject<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
   const knownObjects = new WeakMap<From, { readonly made: Made }>();
   return (from) => {
-    const heldResult = knownObjects.get(from) ?? { made: make(from) };
-    knownObjects.set(from, heldResult);
-    return heldResult.made;
+    const heldResult = knownObjects.get(from);
+    if (heldResult) return heldResult.made;
+    const made = make(from);
+    knownObjects.set(from, { made });
+    return made;
   };
 }

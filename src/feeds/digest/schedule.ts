@@ -3,6 +3,7 @@ import { DateTime, IANAZone } from "luxon";
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
+import { perObject } from "../../util/per-object.js";
 
 const EVERY = { day: "every day", week: "every week" } as const;
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
@@ -120,8 +121,8 @@ export interface Schedule {
   readonly zone: string;
 }
 
-/** Returns the schedule of a subscription. */
-export function scheduleOf(subscription: Subscription): Schedule {
+/** Returns the schedule of a subscription. It is read once, because checking a time zone takes long. */
+export const scheduleOf = perObject((subscription: Subscription): Schedule => {
   const [hour = 0, minute = 0] = optionOf(subscription, "at", atOption).split(":").map(Number);
   return {
     every: optionOf(subscription, "every", every),
@@ -130,7 +131,7 @@ export function scheduleOf(subscription: Subscription): Schedule {
     minute,
     zone: optionOf(subscription, "zone", zone),
   };
-}
+});
 
 /** Maximum number of cached schedules. */
 const MAX_SCHEDULES = 1_000;

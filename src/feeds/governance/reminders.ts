@@ -69,8 +69,6 @@ interface Schedule {
   readonly since: number;
 }
 
-const timesOf = perObject(remindersOf);
-
 /**
  * Returns the different schedules of many subscriptions. What is due for a subscription is also due for the
  * first one with the same times, and the last reminder is the same for both.
@@ -79,7 +77,7 @@ const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly Sc
   const schedules = new Map<string, Schedule>();
   for (const subscription of subscribed) {
     if (!subscription.topics.reminders) continue;
-    const before = timesOf(subscription);
+    const before = remindersOf(subscription);
     const key = before.join();
     const since = Math.min(subscription.since, schedules.get(key)?.since ?? subscription.since);
     schedules.set(key, { before, since });

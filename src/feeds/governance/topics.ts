@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
 import { formatDuration, limitOf, parseDuration, splitDurations } from "../../text/durations.js";
+import { perObject } from "../../util/per-object.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 
 const MAX_REMINDERS = 5;
@@ -81,8 +82,9 @@ export const missingIn = (subscription: Subscription): keyof typeof MISSING =>
   optionOf(subscription, "missing", missingOption);
 
 /** Returns the times before a request's deadlines at which a subscription is reminded, in ms. */
-export const remindersOf = (subscription: Subscription): readonly number[] =>
-  optionOf(subscription, "before", beforeOption);
+export const remindersOf = perObject((subscription: Subscription): readonly number[] =>
+  optionOf(subscription, "before", beforeOption),
+);
 
 /** Topics of a subscription to governance. */
 export const topics = {

@@ -3,6 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
 import { type PriceSample, sampleSince } from "../../ledger/prices.js";
 import { ageOf } from "../../util/clock.js";
+import { perObject } from "../../util/per-object.js";
 import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { PriceWatch } from "./collections.js";
@@ -81,12 +82,14 @@ export interface Condition {
 }
 
 /** Returns the condition of a subscription to the price. */
-export const conditionOf = (subscription: Subscription): Condition => ({
-  when: optionOf(subscription, "when", options.when),
-  value: Number(amountOf(optionOf(subscription, "value", options.value))),
-  over: optionOf(subscription, "over", options.over),
-  repeat: optionOf(subscription, "repeat", options.repeat),
-});
+export const conditionOf = perObject(
+  (subscription: Subscription): Condition => ({
+    when: optionOf(subscription, "when", options.when),
+    value: Number(amountOf(optionOf(subscription, "value", options.value))),
+    over: optionOf(subscription, "over", options.over),
+    repeat: optionOf(subscription, "repeat", options.repeat),
+  }),
+);
 
 /**
  * Returns the id of a condition. Equal conditions have the same id.

@@ -3,6 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
 import { MAX_SILENCE_MS, MIN_SILENCE_MS } from "../../ledger/rhythm.js";
 import { formatDuration, limitOf, parseDuration } from "../../text/durations.js";
+import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 
 /** A validator is silent after two missed reports, at any reporting interval. */
@@ -40,10 +41,10 @@ export const options = { after } as const;
  * Returns the subscription's own time without a report before a validator is silent, in ms. `undefined` for
  * "automatic".
  */
-export function chosenAfter(subscription: Subscription): number | undefined {
+export const chosenAfter = perObject((subscription: Subscription): number | undefined => {
   const chosenText = optionOf(subscription, "after", after);
   return chosenText === AUTOMATIC ? undefined : chosenText;
-}
+});
 
 function silenceWords(subscription: Subscription): string {
   const chosenMs = chosenAfter(subscription);
