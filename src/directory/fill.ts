@@ -102,7 +102,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
   voter: {
     everyMs: 60 * MINUTE,
-    async read(explorer, ended) {
+    async read(explorer, ended, names) {
       const { data, problem } = await readPages(
         "votes",
         (page) => explorer.votes(page),
@@ -110,7 +110,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         MAX_VOTE_PAGES,
       );
       const voters = votersIn(data);
-      const former = await readFormer(explorer, voters);
+      const former = await readFormer(explorer, voters, names.isFormer);
       const entries = voters.map((voter) => ({
         id: voterId(voter),
         name: voter.name,

@@ -65,15 +65,20 @@ const isAmong = (voters: readonly Voter[], { aliases }: Voter): boolean =>
   voters.some((each) => each.aliases.some((alias) => aliases.includes(alias)));
 
 /**
- * Returns the voters that are no longer super validators according to the explorer. If a voter's detail is unavailable, it still
- * counts as a super validator.
+ * Returns the voters that are no longer super validators according to the explorer.
+ * @param wasFormer what was known before. It counts if the explorer has no detail of a voter, such as after it has been unlisted
  */
-export async function readFormer(explorer: Explorer, voters: readonly Voter[]): Promise<readonly Voter[]> {
+export async function readFormer(
+  explorer: Explorer,
+  voters: readonly Voter[],
+  wasFormer: (voter: Voter) => boolean,
+): Promise<readonly Voter[]> {
   const checks = voters.map(async (voter) => {
     const party = voter.aliases.find(isPartyId);
     const detail =
       party === undefined ? undefined : await ifAnswered(explorer.validator({ validatorId: party }));
-    return detail?.data.isSv === false ? [voter] : [];
+    const isFormer = detail?.data.isSv == null ? wasFormer(voter) : !detail.data.isSv;
+    return isFormer ? [voter] : [];
   });
   return (await Promise.all(checks)).flat();
 }

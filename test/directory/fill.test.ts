@@ -144,7 +144,17 @@ it("recognizes former super validators, and counts no missed votes for them", as
   const record = data.voters.find(({ voter }) => voter.aliases.includes(gone.id));
   expect(record?.isFormer).toBe(true);
   expect(record?.ballots[0]?.accept).not.toBeNull();
+  // The explorer may stop to list it.
+  const place = validators.indexOf(validator);
+  validators.splice(place, 1);
+  now += HOUR;
+  await fill();
+  expect([gone, stays].map((each) => names.isFormer(voterOf(each)))).toEqual([true, false]);
+  validators.splice(place, 0, validator);
   validator.isSv = true;
+  now += HOUR;
+  await fill();
+  expect(names.isFormer(voterOf(gone))).toBe(false);
 });
 
 it("ignores an incomplete or empty list, and reads it again soon", async () => {

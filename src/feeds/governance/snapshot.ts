@@ -43,7 +43,7 @@ interface SnapshotDeps {
   readonly explorer: Explorer;
   readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
   /** Learns each request's action. */
-  readonly names: Pick<Names, "learn">;
+  readonly names: Pick<Names, "isFormer" | "learn">;
   readonly now: () => number;
 }
 
@@ -73,7 +73,9 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
     const missingVoters = lazy(async () => {
       // A reading with fewer votes than are known cannot tell which votes are missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
-      const foundVoters = readMissing(explorer, reading, (voters) => readFormer(explorer, voters));
+      const foundVoters = readMissing(explorer, reading, (voters) =>
+        readFormer(explorer, voters, names.isFormer),
+      );
       return withTimeout(foundVoters, DETAIL_MS, () => null);
     });
     return {
