@@ -7,7 +7,12 @@ import { outcomeKnown } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { calendarServers, voteCalendar } from "./calendar.js";
-import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
+import {
+  calendarEvents,
+  representatives,
+  type TrackedVoteRequest,
+  trackedVoteRequests,
+} from "./collections.js";
 import { definition } from "./definition.js";
 import {
   eventId,
@@ -40,7 +45,12 @@ export const governance: FeedModule = {
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
   create({ explorer, state, lease, subscriptions, renderer, directory, names, rest, log, now }, pollMs) {
-    const requests = createTrackedVoteRequests(state);
+    const learn = (tracked: TrackedVoteRequest) =>
+      directory.add("proposal", proposalEntry(toVoteRequest(tracked), tracked.identity, names, now()));
+    const requests = createTrackedVoteRequests(state, (tracked) => {
+      // The stored names may be older: when a request opened or ended, and so in which order votes took effect.
+      if (tracked.phase === "open" || tracked.closedAt !== undefined) learn(tracked);
+    });
     const snapshots = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       tracked: requests.get,
@@ -119,10 +129,7 @@ export const governance: FeedModule = {
       requests,
       superValidators,
       names,
-      onLearnt: (tracked) => {
-        const { identity } = tracked;
-        directory.add("proposal", proposalEntry(toVoteRequest(tracked), identity, names, now()));
-      },
+      onLearnt: learn,
       pollMs,
       now,
     });

@@ -1,5 +1,6 @@
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
+import { yieldIfBusy } from "../../util/event-loop.js";
 import { lazy } from "../../util/single-flight.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
@@ -13,10 +14,23 @@ export interface TrackedVoteRequests {
   reread(): void;
 }
 
-/** Creates a cache of the tracked vote requests in a state. */
-export function createTrackedVoteRequests(state: State): TrackedVoteRequests {
+/**
+ * Creates a cache of the tracked vote requests in a state.
+ * @param onRead called with each request when they are read
+ */
+export function createTrackedVoteRequests(
+  state: State,
+  onRead: (request: TrackedVoteRequest) => void = () => {},
+): TrackedVoteRequests {
   const requests = state.open(trackedVoteRequests);
-  const read = async () => new Map(await requests.list());
+  const read = async () => {
+    const tracked = new Map(await requests.list());
+    for (const each of tracked.values()) {
+      await yieldIfBusy();
+      onRead(each);
+    }
+    return tracked;
+  };
   let loadRequests = lazy(read);
   return {
     all: () => loadRequests(),

@@ -64,11 +64,17 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     return action === "" || (motionKindOf(action) === "configuration" && names.upgradeOf(id) === undefined);
   };
 
-  /** Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. */
-  const examine = async (candidates: readonly Candidate[]) => {
+  /**
+   * Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. The one that decided the
+   * known schedule comes first, at each poll until it is read.
+   */
+  const examine = async (candidates: readonly Candidate[], decidedBy: string | undefined) => {
+    const isDue = ({ id }: Candidate) => id === decidedBy || ageOf(triedAt.get(id) ?? 0, now()) >= RETRY_MS;
+    const rank = ({ id, openedAt }: Candidate) =>
+      id === decidedBy ? Number.POSITIVE_INFINITY : (openedAt ?? 0);
     const unexamined = candidates
-      .filter((each) => ageOf(triedAt.get(each.id) ?? 0, now()) >= RETRY_MS && isUnexamined(each))
-      .toSorted((a, b) => (b.openedAt ?? 0) - (a.openedAt ?? 0));
+      .filter((each) => isDue(each) && isUnexamined(each))
+      .toSorted((a, b) => rank(b) - rank(a));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
       triedAt.set(id, now());
       const detail = await ifAnswered(readDetail(explorer, { contractId: null, trackingCid: id }));
@@ -76,13 +82,17 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     }
   };
 
-  /** Returns the last accepted decision. `undefined` if the known one is missing in the list, which is no news. */
+  /**
+   * Returns the last accepted decision. `undefined` if the known one is missing in the list, or if its detail has not been read
+   * since the start: that is no news, and the decision before it would look like a new one.
+   */
   const decisionAfter = (
     open: Upgrade | undefined,
     candidates: readonly Candidate[],
   ): UpgradeDecision | undefined => {
     const known = candidates.find(({ id }) => id === open?.decidedBy);
-    if (open && known?.acceptedFor === undefined) return undefined;
+    if (open && (known?.acceptedFor === undefined || names.upgradeOf(known.id) === undefined))
+      return undefined;
     return upgradeDecision(
       candidates.map((each) => ({ ...each, upgrade: names.upgradeOf(each.id) ?? null })),
     );
@@ -101,9 +111,9 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     }
     const tracked = await state.open(trackedVoteRequests).list();
     const candidates = candidatesIn(tracked.values());
-    await examine(candidates);
-    const isBaseline = firstRead === undefined;
     const openUpgrade = openOf(knownUpgrades);
+    await examine(candidates, openUpgrade?.[1].decidedBy);
+    const isBaseline = firstRead === undefined;
     const rounds = await readRounds(state, now());
     const decision = decisionAfter(openUpgrade?.[1], candidates);
     const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline, now: now() });

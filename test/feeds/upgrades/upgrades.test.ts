@@ -27,6 +27,7 @@ describe("upgrades of the network", () => {
     // The bot sees it open, and so knows when it was accepted.
     await polled(2);
     ledger.decideVoteRequest(request, "Accepted");
+    return request;
   };
   const polled = async (times = 2) => {
     const polls = () =>
@@ -90,12 +91,21 @@ describe("upgrades of the network", () => {
     expect(textOf(await ask("/subscribe upgrades", { channel: channel.id, needs: "0.0.1" }))).toContain(
       "needs 0.0.1",
     );
-    await accept("upgrade");
+    const second = await accept("upgrade");
     const moved = await untilTold(/Network upgrade moved: transactions pause on .*, not on /);
     expect(textOf(moved)).toMatch(/or newer/);
     expect(textOf(moved)).toMatch(/None of the 2 validators that this server follows is behind/);
     // The first message shows the new time.
     await untilTold(/Moved; it was to be on/);
+    // After a restart, the detail of the last decision cannot be read at first.
+    await harness.bot().stop("SIGKILL");
+    const detail = new RegExp(`${encodeURIComponent(second.firstContractId)}/details`);
+    harness.explorer.injectFault({ kind: "status", status: 500 }, { path: detail });
+    await harness.start();
+    await polled(4);
+    harness.explorer.clearFaults();
+    await polled(4);
+    expect(count(/Network upgrade moved/)).toBe(1);
     await accept("cancelUpgrade");
     await untilTold(/Network upgrade of .* cancelled/);
     await harness.discord.world.until(
