@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
 import { startSandboxDiscord } from "../../sandbox/discord/server.js";
+import type { Message } from "../../sandbox/discord/world.js";
 import { createRandom } from "../../sandbox/explorer/random.js";
 import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { SMALL, textOf } from "../harness.js";
@@ -66,12 +67,14 @@ it(
         .filter((each) => each.parent_id === forum.id)
         .flatMap((each) => world.read(each));
     const places = [() => world.read(channels.governance), () => world.read(second), inForum];
-    // If one poll finds more than three requests, they are announced in one digest with a row each.
-    const announces = (text: string, title: string) =>
-      text.includes(`New vote request: ${title}"`) ||
-      (text.includes(" new vote requests") && text.includes(`**${title}**`));
-    const counts = (messages: readonly { content: string; embeds: object[] }[]) =>
-      titles.map((title) => messages.filter((message) => announces(textOf(message), title)).length);
+    // If one poll finds more than three requests, they are announced in one digest. It names some, and its menu opens each.
+    const listedIn = (message: Message) =>
+      discord.driver.clickable(message).flatMap(({ options = [] }) => options.map(({ label }) => label));
+    const announces = (message: Message, title: string) =>
+      textOf(message).includes(`New vote request: ${title}"`) ||
+      (textOf(message).includes(" new vote requests") && listedIn(message).includes(title));
+    const counts = (messages: readonly Message[]) =>
+      titles.map((title) => messages.filter((message) => announces(message, title)).length);
     await world
       .until(
         () => places.every((read) => counts(read()).every((count) => count > 0)),
