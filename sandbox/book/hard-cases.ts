@@ -17,6 +17,7 @@ export async function hardCases(book: Book): Promise<void> {
   await ask("/network", { network: "test" });
   await ask("/settings network", { network: "test" }, olga);
   await ask("/subscribe newcomers", { channel: channels.general.id, network: "test" }, olga);
+  await polled();
   await ask("/subscribe list", {}, olga, "`/subscribe list` with both networks");
   await ask("/help", {}, {}, "`/help` with both networks");
 
