@@ -73,7 +73,7 @@ interface StateOptions {
   readonly prefix?: () => Promise<string>;
 }
 
-type Page = readonly (readonly [id: string, text: string])[];
+type DocumentPage = readonly (readonly [id: string, text: string])[];
 
 /** A document, or the problem with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
@@ -148,7 +148,7 @@ export function createState(
     };
     /** Returns the documents of a page. Unreadable ones are set aside. */
     const readPage = async (
-      page: Page,
+      page: DocumentPage,
       read: (id: string, text: string) => Parsed<T>,
     ): Promise<(readonly [string, T])[]> => {
       const documents: (readonly [string, T])[] = [];
@@ -179,7 +179,7 @@ export function createState(
         const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
         if (changedIds?.size === 0) return listedDocuments;
         let documents = new Map(changedIds ? listedDocuments : []);
-        const read = async (page: Page) => {
+        const read = async (page: DocumentPage) => {
           const parsedPage = await readPage(page, parseChanged);
           for (const [id, document] of parsedPage) documents.set(id, document);
           return parsedPage.length;

@@ -62,7 +62,7 @@ export function dueReminders(
     .filter((each) => !known.reminded.includes(each));
 }
 
-interface Schedule {
+interface SharedReminders {
   /** Times before a deadline, in ms. */
   readonly before: readonly number[];
   /** When the first of the subscriptions with these times began, epoch ms. */
@@ -73,8 +73,8 @@ interface Schedule {
  * Returns the different schedules of many subscriptions. What is due for a subscription is also due for the
  * first one with the same times, and the last reminder is the same for both.
  */
-const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly Schedule[] => {
-  const schedules = new Map<string, Schedule>();
+const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly SharedReminders[] => {
+  const schedules = new Map<string, SharedReminders>();
   for (const subscription of subscribed) {
     if (!subscription.topics.reminders) continue;
     const before = remindersOf(subscription);
