@@ -28,6 +28,12 @@ const GAP_INTERVALS = 3;
 export const gapOf = (span: Span): number => SPANS[span].everyMs * GAP_INTERVALS;
 
 /**
+ * Time beyond a span for which its samples are kept, in ms. A week is an hour longer when the clocks are set back, and a digest
+ * may be late.
+ */
+const SPARE_MS = 2 * HOUR;
+
+/**
  * Thins samples by their age. Keeps the first sample of each interval, so that the result is stable. Samples older than the
  * longest span are dropped, except for one at its start.
  */
@@ -38,7 +44,7 @@ export function thin(samples: readonly PriceSample[], now: number): PriceSample[
     const age = now - at;
     if (age > SPANS["30d"].ms + SPANS["30d"].everyMs) continue;
     const every =
-      Object.values(SPANS).find(({ ms }) => age <= ms + SAMPLE_MS)?.everyMs ?? SPANS["30d"].everyMs;
+      Object.values(SPANS).find(({ ms }) => age <= ms + SPARE_MS)?.everyMs ?? SPANS["30d"].everyMs;
     const lastSample = keptSamples.at(-1);
     if (lastSample && Math.floor(lastSample[0] / every) === Math.floor(at / every)) continue;
     keptSamples.push(sample);

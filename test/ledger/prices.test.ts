@@ -38,6 +38,11 @@ describe("stored prices", () => {
     expect(changeOver(kept, "30d", now, price)).toBeCloseTo(exact(30), -1);
   });
 
+  it("are kept for the start of a week that is an hour longer, because the clocks are set back", () => {
+    const since = now - 7 * DAY - HOUR;
+    expect(Math.min(...kept.map(([at]) => Math.abs(at - since)))).toBeLessThanOrEqual(HOUR / 4);
+  });
+
   it("give no change if the price at the start of the span is unknown", () => {
     const young = watch(0.5, () => 1);
     expect(changeOver(young.kept, "1d", young.now, "1")).toBeUndefined();
