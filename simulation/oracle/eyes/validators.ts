@@ -230,9 +230,13 @@ export const judgeTotals: Judge = function* (of, evidence) {
       if (!Number.isNaN(round) && (round < Math.min(...real) || round > Math.max(...real)))
         yield `Round ${round}, of ${real.join(" to ")}: ${where}`;
       const open = /🗳️ \*\*(\d+) vote requests?\*\* open/u.exec(visit.text)?.[1];
-      const isChanging = history.motions.some(({ at, closesAt }) =>
-        [at, closesAt].some((each) => each > oldest - 10 * MINUTE && each <= visit.to),
-      );
+      const isRecent = (each: number | null) =>
+        each !== null && each > oldest - 10 * MINUTE && each <= visit.to;
+      const isChanging =
+        history.motions.some(({ at, closesAt }) => isRecent(at) || isRecent(closesAt)) ||
+        history.oddMotions.some(({ at, closesAt, listedAt, goneAt }) =>
+          [at, closesAt, listedAt, goneAt].some(isRecent),
+        );
       if (open !== undefined && !isChanging && Number(open) !== visit.open)
         yield `${open} open vote requests, not ${visit.open}: ${where}`;
     }
