@@ -1,3 +1,4 @@
+import { cpSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
@@ -9,6 +10,8 @@ import { SMALL, textOf } from "../harness.js";
 
 // The normal suite runs only a few rounds. `npm run test:crash` runs a hundred.
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 6);
+/** Folder for what explains a failure: the state, what the bots logged, and the messages. */
+const KEPT = process.env.CRASH_KEPT;
 
 it(
   `announces each request exactly once in each channel, even if the bot is killed ${ROUNDS} times at random`,
@@ -30,6 +33,7 @@ it(
     const second = world.addChannel({ type: 0, guild_id: discord.guild.id, name: "second" });
 
     let bot = startBotProcess(env);
+    const bots = [bot];
     await bot.ready();
     const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     // The second poll starts after the results of the first one are stored.
@@ -59,6 +63,7 @@ it(
       await delay(random.int(0, 1_800));
       await bot.stop("SIGKILL");
       bot = startBotProcess(env);
+      bots.push(bot);
       await bot.ready();
     }
 
@@ -83,6 +88,11 @@ it(
         60_000 + titles.length * 1_500,
       )
       .catch(() => {});
+    if (KEPT && places.some((read) => counts(read()).some((count) => count !== 1))) {
+      cpSync(env.DATA_DIR, KEPT, { recursive: true });
+      writeFileSync(`${KEPT}/log.txt`, bots.map((each) => each.output()).join("\n"));
+      writeFileSync(`${KEPT}/messages.json`, JSON.stringify(places.map((read) => read())));
+    }
     for (const read of places) expect(counts(read()), `seed ${seed}`).toEqual(titles.map(() => 1));
     const isAbout = (each: string) => /Network upgrade (scheduled|moved)/.test(each);
     await world.until(
