@@ -68,6 +68,7 @@ interface Moves {
   readonly mostSince: number;
 }
 
+/** Returns the moves that a reading at a step may have found. */
 function movesOf({ prices }: History): (step: PriceStep) => Moves {
   const indexes = new Map(prices.map((step, index) => [step, index]));
   return (step) => {

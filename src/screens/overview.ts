@@ -171,7 +171,10 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
         : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
       md``,
       md`**${isSilent ? "Recently silent" : "Active, least recently seen first"}**`,
-      ...orNothing(rows.map(briefRow(standings)), "validators"),
+      ...orNothing(
+        rows.map((each) => briefRow(each, standings)),
+        "validators",
+      ),
     ],
     fields,
     readings: [

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Directory } from "../directory/directory.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
@@ -37,8 +38,9 @@ export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt
 
 type Intervals = (party: string | null) => Interval;
 
-/** Judged standings by the time of the reading. A list is read about once a minute, and so are the intervals. */
-const knownStandings = perObject((_: Intervals) => new Map<number, Standings>());
+/** Number of readings whose standings are kept. A screen has at most a few, and the intervals are read again every minute. */
+const MAX_READINGS = 20;
+const knownStandings = perObject((_: Intervals) => new LRUCache<number, Standings>({ max: MAX_READINGS }));
 
 /**
  * Judges validators by their own reporting intervals. A cached list is shown many times, and its validators are judged once.
@@ -62,19 +64,12 @@ const detailsOf = perObject(
 );
 
 /** Formats a validator in two lines: its reporting state and name, then its last report, version and rewards. */
-const validatorRow = perObject((standings: Standings) =>
-  perObject((each: ListedValidator) =>
-    row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each)),
-  ),
-);
+const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
+  row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
 
 /** Formats a validator in one line: its sign, its name, its last report and its version. */
-export const briefRow = perObject((standings: Standings) =>
-  perObject(
-    (each: ListedValidator) =>
-      md`${STANDING_SIGNS[standings(each).standing]} **${nameOf(each)}** · ${timestamp(pastTime(each.lastActiveAt, Date.now()))} · ${version(each.version)}`,
-  ),
-);
+export const briefRow = (each: ListedValidator, standings: Standings): Markdown =>
+  md`${STANDING_SIGNS[standings(each).standing]} **${nameOf(each)}** · ${timestamp(pastTime(each.lastActiveAt, Date.now()))} · ${version(each.version)}`;
 
 /** Returns the rows of validators that joined, without their reporting state. A single one is named by the news above it. */
 export const joinedRows = (all: readonly ListedValidator[]): Markdown[] =>
@@ -213,7 +208,10 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
     title,
     tone: "neutral",
     body: [
-      ...orNothing(slice.rows.map(validatorRow(standings)), "such validators"),
+      ...orNothing(
+        slice.rows.map((each) => validatorRow(each, standings)),
+        "such validators",
+      ),
       md``,
       md`-# ${extent(slice, "validator")}`,
     ],
@@ -236,7 +234,10 @@ export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhyth
     title: md`Newest validators`,
     tone: "neutral",
     body: [
-      ...orNothing(slice.rows.map(validatorRow(standings)), "new validators"),
+      ...orNothing(
+        slice.rows.map((each) => validatorRow(each, standings)),
+        "new validators",
+      ),
       md``,
       md`-# ${extent(slice, "newest validator", "newest validators")}`,
     ],

@@ -67,7 +67,7 @@ describe("the directory", () => {
     expect(label.endsWith(long.id.slice(-4))).toBe(true);
   });
 
-  it("derives the upgrade's schedule anew after each change of a vote request", async () => {
+  it("derives the upgrade's schedule again after each change of a vote request", async () => {
     const request = (upgradeAt: number | null, acceptedFor: number): NamedEntry => ({
       id: `r${acceptedFor}`,
       name: null,

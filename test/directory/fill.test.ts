@@ -144,7 +144,7 @@ it("recognizes former super validators, and counts no missed votes for them", as
   const record = data.voters.find(({ voter }) => voter.aliases.includes(gone.id));
   expect(record?.isFormer).toBe(true);
   expect(record?.ballots[0]?.accept).not.toBeNull();
-  // The explorer may stop to list it.
+  // The explorer may stop listing it.
   const place = validators.indexOf(validator);
   validators.splice(place, 1);
   now += HOUR;

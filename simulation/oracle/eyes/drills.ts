@@ -5,8 +5,8 @@ import { visitsOf, whereOf } from "./visits.js";
 /** Distance by which a price must move back before an alert repeats, in percent. */
 const BACK = 1;
 
-/** Error of a move between two prices that are shown with four decimals, in percentage points. */
-const ROUNDED = 0.1;
+/** Maximum error of a price that is shown with four decimals, in USD. */
+const ROUNDED = 0.00005;
 
 /** Time within which the bot has read everything once, in ms. */
 const START_MS = 20 * MINUTE;
@@ -25,7 +25,7 @@ function* judgePriceDrill(when: string, value: number, text: string): Iterable<s
   const isExample = {
     above: to > value && from <= value,
     below: to < value && from >= value,
-    moves: Math.abs(percent) > value - ROUNDED,
+    moves: Math.abs(percent) > value - 100 * (ROUNDED / from + ROUNDED / to),
   }[when];
   if (!isExample) yield `From ${from} to ${to} is no example of "${when} ${value}"`;
   const shown = Number(/\(([+−-][\d.]+)%\)/.exec(text)?.[1]?.replace("−", "-"));

@@ -48,7 +48,7 @@ export const governance: FeedModule = {
     const learn = (tracked: TrackedVoteRequest) =>
       directory.add("proposal", proposalEntry(toVoteRequest(tracked), tracked.identity, names, now()));
     const requests = createTrackedVoteRequests(state, (tracked) => {
-      // The stored names may be older: when a request opened or ended, and so in which order votes took effect.
+      // The stored names may not contain yet when a request opened or ended. The order in which votes took effect follows from it.
       if (tracked.phase === "open" || tracked.closedAt !== undefined) learn(tracked);
     });
     const snapshots = createSnapshots({
