@@ -1,7 +1,9 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import type { DigestWatch } from "../community.js";
+import type { Joining } from "../history/index.js";
 import { isPlain } from "../history/odd-motions.js";
 import { isOddWithin } from "../history/oddities.js";
+import { windowAt } from "../history/windows.js";
 import { type Case, type Evidence, iso, JUMP_MS, type Judge } from "./evidence.js";
 import { endKnownAt } from "./odd-motions.js";
 
@@ -168,7 +170,11 @@ function* judgeCounts(
   const real = outages.filter(({ next, isSilence }) => isSilence && next > since - 3 * HOUR).length;
   for (const words of ["went silent", "came back"])
     if (countOf(words) > real) yield `${countOf(words)} ${words}, of ${real} silences ${where}`;
-  const joined = history.joinings.filter(({ at }) => at > since - 2 * HOUR && at <= until).length;
+  // The explorer lists some of them only after a while.
+  const listedAt = ({ name, at }: Joining) => windowAt(history.oddities.get(name) ?? [], at)?.to ?? at;
+  const joined = history.joinings.filter(
+    (each) => each.at <= until && listedAt(each) > since - 2 * HOUR,
+  ).length;
   if (countOf("joined") > joined) yield `${countOf("joined")} joined, of ${joined} ${where}`;
 }
 

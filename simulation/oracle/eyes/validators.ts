@@ -137,24 +137,28 @@ export const judgeValidators: Judge = function* (of, evidence) {
   }
 };
 
-/** Returns the number of listed validators at a time, and of active ones by version. Later ones are always active. */
+/**
+ * Returns the number of validators that the explorer lists at a time, and of active ones by version. Later ones are always
+ * active.
+ */
 function countAt({ history }: Case, at: number) {
   const counts = new Map<string, number>();
   let unlisted = 0;
   let odd = 0;
+  const told = history.shownAt(at);
   for (let number = 0; number < history.validatorCount; number += 1) {
-    if (history.oddityOf(`Node ${number}`, at) === "unlisted") {
+    if (history.oddityOf(`Node ${number}`, told) === "unlisted") {
       unlisted += 1;
       continue;
     }
-    if (at - history.lastSeen(number, at) >= INACTIVE_MS) continue;
+    if (told - history.lastSeen(number, told) >= INACTIVE_MS) continue;
     // Without a report, it may count as active or not.
     if (history.oddityOf(`Node ${number}`, at) !== undefined) odd += 1;
-    const version = history.versionOf(number, at);
+    const version = history.versionOf(number, told);
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
   const joined = history.joinings.filter(
-    (each) => each.at <= at && history.oddityOf(each.name, at) !== "unlisted",
+    (each) => each.at <= at && history.oddityOf(each.name, told) !== "unlisted",
   ).length;
   return { counts, joined, odd, total: history.validatorCount - unlisted + joined };
 }
