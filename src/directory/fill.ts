@@ -24,6 +24,8 @@ interface Listed {
   readonly requests?: readonly VoteRequestListItem[];
   /** True if every page was read, even if some rows could not be parsed. */
   readonly whole: boolean;
+  /** Time of the oldest page, which may come from the cache, epoch ms. */
+  readonly fetchedAt: number;
 }
 
 type Source = (explorer: Explorer, ended: () => boolean, names: Names) => Promise<Listed>;
@@ -80,30 +82,35 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   validator: {
     everyMs: 30 * MINUTE,
     async read(explorer, ended) {
-      const { data, problem } = await readPages("validators", (page) => explorer.validators(page), ended);
-      return {
-        whole: problem === undefined,
-        entries: data.flatMap(validatorEntry),
-      };
+      const { data, problem, fetchedAt } = await readPages(
+        "validators",
+        (page) => explorer.validators(page),
+        ended,
+      );
+      return { whole: problem === undefined, entries: data.flatMap(validatorEntry), fetchedAt };
     },
   },
   proposal: {
     everyMs: 10 * MINUTE,
     async read(explorer, ended, names) {
-      const { data, problem } = await readPages("voteRequests", (page) => explorer.voteRequests(page), ended);
+      const { data, problem, fetchedAt } = await readPages(
+        "voteRequests",
+        (page) => explorer.voteRequests(page),
+        ended,
+      );
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
         return identity === null
           ? []
           : [proposalEntry({ ...row, ...tallyIn(row), identity }, identity, names, Date.now())];
       });
-      return { whole: problem === undefined, entries, requests: data };
+      return { whole: problem === undefined, entries, requests: data, fetchedAt };
     },
   },
   voter: {
     everyMs: 60 * MINUTE,
     async read(explorer, ended, names) {
-      const { data, problem } = await readPages(
+      const { data, problem, fetchedAt } = await readPages(
         "votes",
         (page) => explorer.votes(page),
         ended,
@@ -116,7 +123,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         name: voter.name,
         active: former.includes(voter) ? false : null,
       }));
-      return { whole: problem === undefined, entries };
+      return { whole: problem === undefined, entries, fetchedAt };
     },
   },
   party: {
@@ -132,7 +139,8 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         id === null ? [] : [{ id, name, active: null }],
       );
       const isComplete = activeParties.problem === undefined && activeParties.data.length > 0;
-      return { whole: isComplete, entries: distinct(entries, ({ id }) => id) };
+      const { fetchedAt } = activeParties;
+      return { whole: isComplete, entries: distinct(entries, ({ id }) => id), fetchedAt };
     },
   },
 };
@@ -235,10 +243,9 @@ export function createDirectoryFiller({
     for (const kind of KINDS) {
       const source = SOURCES[kind];
       if (!source || !isDue(kind, source.everyMs)) continue;
-      const readAt = now();
-      triedAt.set(kind, readAt);
+      triedAt.set(kind, now());
       const listedRows = await source.read(explorer, () => ended.aborted, names);
-      const { entries, whole } = listedRows;
+      const { entries, whole, fetchedAt: readAt } = listedRows;
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;
       // Ignore an empty or incomplete list: keep the known entries, and read the list again soon.

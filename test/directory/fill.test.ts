@@ -22,6 +22,8 @@ let directory: Directory;
 let names: Names;
 let now: number;
 let explorer: Explorer;
+/** Returns cached answers, too. */
+let patientExplorer: Explorer;
 let fill: () => Promise<void>;
 
 beforeAll(async () => {
@@ -41,10 +43,12 @@ beforeEach(async () => {
 async function restart() {
   directory = createDirectory();
   const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
-  explorer = createExplorerService({
+  const service = createExplorerService({
     upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
     cache: createCache({ memoryMb: 8, log }),
-  }).for("background", { maxAgeMs: 0, keep: false });
+  });
+  explorer = service.for("background", { maxAgeMs: 0, keep: false });
+  patientExplorer = service.for("background", { maxAgeMs: HOUR });
   await holdForever(state, {
     async start(leased) {
       const ended = new AbortController().signal;
@@ -74,6 +78,24 @@ it("reads each list completely, and another process loads it from the state", as
   expect(sandbox.requests.length).toBe(sent + 5);
   await fill();
   expect(sandbox.requests.length).toBe(sent + 5);
+});
+
+it("is as old as the cached answers that it was read from", async () => {
+  const { fetchedAt } = await patientExplorer.validators({ page: 0, size: 100 });
+  now = fetchedAt + 4 * 60_000;
+  const ended = new AbortController().signal;
+  const load = createDirectoryLoader(directory, state, log);
+  await createDirectoryFiller({
+    directory,
+    load,
+    names,
+    explorer: patientExplorer,
+    state,
+    ended,
+    now: () => now,
+  })();
+  expect(directory.entries("validator").length).toBe(250);
+  expect(directory.readAt("validator")).toBe(fetchedAt);
 });
 
 it("loads the other entries of a list if some are damaged", async () => {
