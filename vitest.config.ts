@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { RetriedTests } from "./test/retried-tests.js";
 
 const { CI } = process.env;
 
@@ -6,15 +7,16 @@ export default defineConfig({
   test: {
     include: ["test/**/*.{test,spec}.ts"],
     globalSetup: ["test/temporary.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // Long, for a busy machine: vitest gives a condition one second.
-    expect: { poll: { timeout: 10_000 } },
+    // Long, for a busy machine: vitest gives a test five seconds, and a condition one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // The tests wait for the bot more than they compute: eight workers use two cores to about 80 %. A bot that is stalled for
     // longer than 2.5 s drops an interaction.
     maxWorkers: 8,
     // On somebody else's machine, a test that a stall has broken runs again, with the same expectations.
     retry: CI ? 2 : 0,
+    reporters: ["default", new RetriedTests()],
     // Loading discord.js and the rest once for each worker, and not for each file, takes a third off the CPU time.
     isolate: false,
   },

@@ -264,7 +264,7 @@ export class World extends EventEmitter<{ changed: [] }> {
   async until<T>(
     condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
     what: string,
-    ms = 10_000,
+    ms = 30_000,
   ): Promise<T> {
     const deadline = Date.now() + ms;
     for (;;) {
