@@ -30,7 +30,7 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-# Alive, not ready: a Discord or an explorer that is away is no reason to start the bot anew.
+# Checks liveness, not readiness: an outage of Discord or of the explorer must not restart the container.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Without npm in between, so that the bot itself gets the signals.

@@ -7,7 +7,7 @@ import { type BuildOptions, build } from "esbuild";
  * Loading the packages' many hundred files one by one took as long as everything else at the start (docs/benchmarks.md).
  */
 
-/** How it is built; also by what builds it anew while it is changed (npm run dev). */
+/** Build options, which `npm run dev` and the builds with faults share. */
 export const options: BuildOptions = {
   entryPoints: ["src/main.ts", "src/doctor.ts", "src/state-tool.ts"],
   outdir: "dist",
@@ -23,9 +23,9 @@ export const options: BuildOptions = {
   target: "node20.19",
   sourcemap: true,
   logLevel: "warning",
-  // Packages with native code, and what discord.js and ws use only where somebody installed it.
+  // Packages with native code, and optional dependencies of discord.js and ws.
   external: ["libsql", "@napi-rs/canvas", "bufferutil", "utf-8-validate", "zlib-sync"],
-  // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
+  // CommonJS packages load Node's own modules with `require`, which does not exist in a module.
   banner: {
     js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
   },

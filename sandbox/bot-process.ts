@@ -2,12 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { builtFile } from "./built-files.js";
 import type { SandboxDiscord } from "./discord/server.js";
 import type { SandboxExplorer } from "./explorer/server.js";
-
-const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 
 /** The built bot in a separate process. */
 export interface BotProcess {
@@ -51,7 +49,7 @@ const CLOCK = new URL("./clock.mjs", import.meta.url).href;
 export function startBotProcess(
   env: Record<string, string>,
   clockOffsetMs = 0,
-  main: string = MAIN,
+  main: string = builtFile("main"),
   nodeOptions: readonly string[] = [],
 ): BotProcess {
   const child = spawn(process.execPath, ["--import", CLOCK, ...nodeOptions, main], {

@@ -4,18 +4,20 @@ import { fuzz } from "./fuzz/fuzz.js";
 /**
  * `npm run fuzz -- --minutes 5 --seed 7` tests every screen, feed, dialog and forged interaction against corrupted
  * explorer answers and failing answers of Discord, in a process with a 256 MB heap. Hundreds of people watch and
- * subscribe, often at the same moment. Odd seeds begin with the import of a corrupted state, every fourth with
- * the subscriptions of thousands, half of the seeds with
- * a key that may not use every endpoint. The exit code is 0 only if the bot never ended, its event loop was never
- * blocked for 200 ms, Discord refused nothing, and the state contains no large documents and keeps all limits. `--main FILE` tests another build of the bot. `--only PATTERN` only corrupts the answers of some
- * endpoints. `--profile FOLDER` writes a CPU profile of the bot. `--hurry 20` runs periodic jobs 20 times as
- * often. `--explain` shows what blocked the event loop.
+ * subscribe, often at the same moment. Odd seeds begin with the import of a corrupted state, and every fourth with
+ * thousands of subscriptions whose alerts change together. Half of the seeds have a key that may not use every endpoint.
+ *
+ * The exit code is 0 only if the bot never ended, its event loop was never blocked for 200 ms, Discord refused nothing,
+ * each explorer received only its own key, and the state has no large documents and keeps all limits.
+ *
+ * BOT_DIST tests another build of the bot. `--only PATTERN` only corrupts the answers of some endpoints. `--profile
+ * FOLDER` writes a CPU profile of the bot. `--hurry 20` runs periodic jobs 20 times as often. `--explain` shows what
+ * blocked the event loop.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
-    main: { type: "string" },
     only: { type: "string" },
     profile: { type: "string" },
     hurry: { type: "string" },
@@ -27,7 +29,6 @@ console.log(`Fuzzing for ${values.minutes} minutes with the seed ${seed}`);
 const { findings, interactions, answers } = await fuzz({
   seed,
   ms: Number(values.minutes) * 60_000,
-  main: values.main,
   profile: values.profile,
   explains: values.explain,
   hurry: values.hurry === undefined ? undefined : Number(values.hurry),

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { builtFile } from "./built-files.js";
 import { createMessage } from "./discord/messages.js";
 import type { Channel, Message } from "./discord/world.js";
 import type { Stack } from "./stack.js";
 
-const TOOL = fileURLToPath(new URL("../dist/src/state-tool.js", import.meta.url));
+const TOOL = builtFile("state-tool");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 

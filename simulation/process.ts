@@ -174,6 +174,7 @@ export function startProcess(
           networkName: "",
           watchLinks: () => [],
           subscribeLinks: () => [],
+          watchNames: [],
           others: [],
         },
         rest,

@@ -15,7 +15,7 @@ import { exportState, importState } from "./storage/transfer.js";
 const USAGE = `Use: npm run state -- export FILE
      npm run state -- import FILE [--replace]
 
-Moves the state between a file and where the bot keeps it: DATA_DIR, or REDIS_URL where it is set. FILE may be - for standard output or input. --replace puts it in place of what is there.`;
+Exports the bot's state from DATA_DIR, or from REDIS_URL if it is set, to a file, or imports it from one. FILE may be - for standard output or input. --replace overwrites the existing state.`;
 const STANDARD = "-";
 // File descriptors by number. Accessing process.stdout makes a pipe non-blocking, and a large export would then fail halfway.
 const STDIN = 0;
@@ -43,9 +43,7 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
     store,
     async checkIdle() {
       if (redis && (await isLeaseHeld(redis.client)))
-        throw new StateError(
-          "A bot is at work on this Redis: stop all of them first, and try again in ten seconds",
-        );
+        throw new StateError("A bot is using this Redis. Stop all bots, and try again in ten seconds");
     },
     close,
   };

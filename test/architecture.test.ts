@@ -183,5 +183,14 @@ describe("the architecture", () => {
         : [...readFileSync(join(root, file), "utf8").matchAll(words)].map(([word]) => `${file}: ${word}`),
     );
     expect(found).toEqual([]);
+    const commands = modules.flatMap(({ definition: { name, watches = [] } }) => [
+      `/subscribe ${name}`,
+      ...watches.map((watch) => `/watch ${watch.name}`),
+    ]);
+    const advertised = [...files].flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      return commands.filter((each) => text.includes(each)).map((each) => `${file}: ${each}`);
+    });
+    expect(advertised).toEqual([]);
   });
 });

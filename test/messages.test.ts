@@ -71,7 +71,7 @@ const NOT_SHOWN: readonly string[] = [
   "I no longer cover …, so this subscription is on hold. You ca",
   "Names are still loading. Try again in a minute, or paste the",
   "No super validator with that name has voted lately. Pick one",
-  "Nobody gets alerts about this here any more.",
+  "This alert's subscription was removed.",
   "Only people who can manage the server can change its subscri",
   "Only people who can manage the server can respond to this al",
   "Only people with the pinged role, or who can manage the serv",

@@ -75,7 +75,7 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
     builder.addStringOption((option) =>
       option
         .setName(SUBJECT_OPTION)
-        .setDescription("Which validator or price alert, if the channel has several")
+        .setDescription("Which of the feed's subscriptions, if the channel has several")
         .setAutocomplete(true),
     );
   return builder;

@@ -19,7 +19,8 @@ export function subjectField(feed: FeedDefinition, value: string): FormField[] {
   const option = feed.subject?.option;
   if (!option || value.length > MAX_TEXT) return [];
   const label = `${capitalized(option.name)}s`;
-  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})${option.kinds.includes("group") ? ", or: all super validators" : ""}`;
+  const groupHint = feed.subject?.group?.hint;
+  const hint = `Names or ids, with commas between them (up to ${MAX_SUBJECTS})${groupHint ? `, ${groupHint}` : ""}`;
   return [{ name: SUBJECTS, label, hint, kind: "text", value, maxLength: MAX_TEXT, isRequired: true }];
 }
 
@@ -71,8 +72,7 @@ export async function subjectsIn(
     });
     if (!ids.includes(id)) ids.push(id);
   }
-  const isGroup = ids.length > 1 && ids.some((id) => services.directory.entry("group", id));
-  if (isGroup)
-    throw new PersonError("“All super validators” can't be combined with other validators. Type it alone.");
-  return ids.length > 1 && subject?.group ? [subject.group.of(ids)] : ids;
+  if (ids.length === 1 || !subject?.group) return ids;
+  subject.group.check?.(ids);
+  return [subject.group.of(ids)];
 }

@@ -32,7 +32,7 @@ export function managedServer(click: Click): string {
   return click.guildId;
 }
 
-/** Said of a subscription that the environment makes. */
+/** Shown for a subscription from the environment. */
 export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove it.";
 
 /** Returns the error for a change of a subscription that was removed, or changed its subject, meanwhile. */

@@ -19,6 +19,7 @@ import { addRequired, addSettings } from "../subscribe/options.js";
 import { watchList } from "./list.js";
 import {
   forget,
+  nothingWatched,
   settingsFor,
   startWatch,
   titleOfWatch,
@@ -49,7 +50,7 @@ export function createWatch(
   const allWatchables = watchables(feeds);
   const builder = new SlashCommandBuilder()
     .setName("watch")
-    .setDescription("Get private alerts about validators, the price and votes")
+    .setDescription("Get private alerts by direct message")
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
     .setContexts(
       InteractionContextType.Guild,
@@ -120,7 +121,7 @@ export function createWatch(
     if (!chosenWatch)
       throw new PersonError(
         ownWatches.length === 0
-          ? "You aren't watching anything yet. Start with `/watch validator`, `/watch price`, `/watch proposal` or `/watch voter`."
+          ? nothingWatched(allWatchables).toString()
           : "Can't find that watch. `/watch list` shows yours.",
       );
     const { network = services } = chosenWatch;

@@ -5,7 +5,15 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
-import { MAX_WATCHES, titleOfWatch, toldOf, type Watch, type Watchable, watchesOf } from "./watches.js";
+import {
+  MAX_WATCHES,
+  nothingWatched,
+  titleOfWatch,
+  toldOf,
+  type Watch,
+  type Watchable,
+  watchesOf,
+} from "./watches.js";
 
 /** Selects the watches to show. */
 interface Shown {
@@ -102,11 +110,7 @@ export async function watchList(
         md``,
       ]),
       ...watchLines.flat(),
-      ...(ownWatches.length === 0
-        ? [
-            md`You aren't watching anything yet. Start with \`/watch validator\`, \`/watch price\`, \`/watch proposal\` or \`/watch voter\`.`,
-          ]
-        : []),
+      ...(ownWatches.length === 0 ? [nothingWatched(all)] : []),
       ...(chosenWatch?.watch.offered
         ? [
             md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,

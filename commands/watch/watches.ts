@@ -17,7 +17,7 @@ import {
   type OwnedSubscription,
   saveSubscription,
 } from "../../src/subscribe/editor.js";
-import { md } from "../../src/text/markdown.js";
+import { join, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 /** Maximum number of watches per person. */
@@ -32,6 +32,12 @@ export interface Watchable {
 /** Returns the kinds of watches that these feeds offer. */
 export const watchables = (feeds: readonly FeedDefinition[]): readonly Watchable[] =>
   feeds.flatMap((feed) => (feed.watches ?? []).map((watch) => ({ feed, watch })));
+
+/** Returns the advice for a person who watches nothing yet. */
+export function nothingWatched(all: readonly Watchable[]): Markdown {
+  const commands = all.map(({ watch }) => md`\`/watch ${watch.name}\``);
+  return md`You aren't watching anything yet. Start with one of ${join(commands, ", ")}.`;
+}
 
 /** Returns the watchable that a subscription belongs to. */
 export const watchableOf = (
@@ -183,6 +189,6 @@ export async function tellRefusal(
 export async function forget(userId: string, networks: Networks, choices: NetworkChoices): Promise<number> {
   let count = 0;
   for (const { janitor } of await allNetworks(networks)) count += await janitor.forgetPerson(userId);
-  await choices.set({ person: userId }, undefined);
+  choices.release({ person: userId });
   return count;
 }

@@ -3,20 +3,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import Database from "libsql";
 import { type BotProcess, botEnvironment, startBotProcess } from "../bot-process.js";
+import { builtFile } from "../built-files.js";
 import type { Interaction } from "../discord/interactions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../discord/server.js";
 import { createRandom } from "../explorer/random.js";
 import { startSandboxExplorer } from "../explorer/server.js";
+import { findStrayKey } from "./configurations.js";
+import { createCrowd } from "./crowd.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
-import {
-  createDiscordFaults,
-  failRegistration,
-  importCrowd,
-  importHostileState,
-  killImports,
-  report,
-} from "./surroundings.js";
+import { createDiscordFaults, failRegistration, importHostileState, killImports } from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("../watch-blocks.mjs", import.meta.url).href;
@@ -66,13 +62,12 @@ const KEY_REFUSED = /isn't accepting this bot's key/;
 /** Maximum number of watches per person, and of subscriptions per channel and feed. */
 const MAX_WATCHES = 20;
 const MAX_PER_CHANNEL = 25;
+const VALIDATORS = /\/validators$/;
 const ENDPOINTS = [/\/updates/, /\/dashboard/, /\/transfers/, /\/parties\/top/, /\/rewards/, /\/market/];
 
 export interface FuzzOptions {
   readonly seed: number;
   readonly ms: number;
-  /** Built main file of the bot, this checkout's by default. */
-  readonly main?: string | undefined;
   /** Pattern for paths whose answers are corrupted, by default all. */
   readonly only?: RegExp | undefined;
   /** Folder for a CPU profile of the bot. */
@@ -160,7 +155,6 @@ function faultsIn(bot: BotProcess, isHostile: boolean): readonly string[] {
 export async function fuzz({
   seed,
   ms,
-  main,
   only,
   profile,
   hurry = 1,
@@ -196,13 +190,16 @@ export async function fuzz({
   const findings = new Set<string>();
   const failedImport = isHostile ? importHostileState(env, createRandom(seed + 2)) : undefined;
   if (failedImport) findings.add(failedImport);
-  const failedCrowd = isCrowded ? importCrowd(env, discord, explorer.ledger) : undefined;
+  const crowd = isCrowded ? createCrowd(discord, explorer.ledger) : undefined;
+  const failedCrowd = crowd?.import(env);
   if (failedCrowd) findings.add(failedCrowd);
   const killedImport = isHostile && isLong ? killImports(env, createRandom(seed + 5)) : undefined;
   if (killedImport) findings.add(killedImport);
+  const strayKey = !isHostile && isLong ? await findStrayKey(env, createRandom(seed + 6)) : undefined;
+  if (strayKey) findings.add(strayKey);
   const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const failingRegistration = failRegistration(discord, createRandom(seed + 4));
-  const bot = startBotProcess(env, 0, main, [
+  const bot = startBotProcess(env, 0, builtFile("main"), [
     `--max-old-space-size=${HEAP_MB}`,
     "--import",
     WATCH,
@@ -226,13 +223,20 @@ export async function fuzz({
     await discord.driver.ask(place, command);
   await delay(500);
   watching = true;
+  const pass = (by: number) => {
+    passed += by;
+    return bot.setClock(passed);
+  };
+  const failedSurge = isLong ? await crowd?.surge(pass) : undefined;
+  if (failedSurge) findings.add(failedSurge);
 
   let answers = 0;
   explorer.mood = (answer, path) => {
     answers += 1;
     // Corrupt half of all answers, because the bot needs some valid ones. For selected endpoints, corrupt
     // nearly all.
-    if (!only) return spoil(answer, spoiling, 0.5);
+    // A crowd's alerts change together only if the bot can read the validators.
+    if (!only) return isCrowded && VALIDATORS.test(path) ? answer : spoil(answer, spoiling, 0.5);
     return only.test(path) ? spoil(answer, spoiling, 0.9) : answer;
   };
   const play = createPlay(discord, explorer, random);
@@ -304,11 +308,10 @@ export async function fuzz({
         if (stuck)
           findings.add(`Still thinking: ${JSON.stringify(stuck.interaction.metadata).slice(0, 300)}`);
       }
-      if (isCrowded) report(explorer.ledger, passed);
+      crowd?.report(passed);
       if (passes) {
-        passed += random.int(0, isCrowded ? CROWD_PASSED_MS : MOST_PASSED_MS);
         passedAt = performance.now();
-        bot.setClock(passed);
+        pass(random.int(0, isCrowded ? CROWD_PASSED_MS : MOST_PASSED_MS));
       }
       lookAtAnswers();
       for (const finding of [...refusedBy(discord), ...faultsIn(bot, isHostile)]) findings.add(finding);

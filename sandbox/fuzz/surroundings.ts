@@ -3,20 +3,27 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { builtFile } from "../built-files.js";
 import { DiscordError } from "../discord/errors.js";
 import type { SandboxDiscord } from "../discord/server.js";
-import type { Ledger } from "../explorer/ledger.js";
 import type { Random } from "../explorer/random.js";
 import { spoil } from "./hostile-answers.js";
 
 const STATE = fileURLToPath(new URL("../../test/states/0.2.0.json", import.meta.url));
-const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
+const TOOL = builtFile("state-tool");
 /** Share of the documents of an imported state that are corrupted. */
 const SPOILT_SHARE = 0.3;
 
 interface ExportedState {
   readonly collections: Readonly<Record<string, Record<string, unknown>>>;
 }
+
+/** Reads a state of version 0.2.0. */
+export const readState = (): ExportedState => JSON.parse(readFileSync(STATE, "utf8")) as ExportedState;
+
+/** Runs the tool that exports and imports the state. */
+export const runTool = (env: Record<string, string>, ...parameters: readonly string[]) =>
+  spawnSync(process.execPath, [TOOL, ...parameters], { env, encoding: "utf8" });
 
 /** Returns a corrupted value, but of a size that the state may have. */
 function spoilt(document: unknown, random: Random): unknown {
@@ -31,7 +38,7 @@ function spoilt(document: unknown, random: Random): unknown {
  * @returns the output if the import failed for another reason than a document that cannot be parsed
  */
 export function importHostileState(env: Record<string, string>, random: Random): string | undefined {
-  const state = JSON.parse(readFileSync(STATE, "utf8")) as ExportedState;
+  const state = readState();
   for (const documents of Object.values(state.collections))
     for (const [id, document] of Object.entries(documents))
       if (random.chance(SPOILT_SHARE)) documents[id] = spoilt(document, random);
@@ -47,65 +54,13 @@ export function importHostileState(env: Record<string, string>, random: Random):
   const text = JSON.stringify(state);
   // A half file must leave everything as it was.
   writeFileSync(file, text.slice(0, random.int(1, text.length - 1)));
-  const run = () =>
-    spawnSync(process.execPath, [TOOL, "import", file, "--replace"], { env: { ...env }, encoding: "utf8" });
+  const run = () => runTool(env, "import", file, "--replace");
   const half = run();
   writeFileSync(file, text);
   const whole = run();
   const isClear = ({ status, stderr }: typeof whole) => status === 0 || !/\n\s+at /.test(stderr);
   const failed = [half, whole].find((each) => !isClear(each));
   return failed && `An import failed without a clear error: ${failed.stderr.slice(0, 1_000)}`;
-}
-
-/** Time without a report after which the crowd is alerted, in ms. */
-const AFTER_MS = 45 * 60_000;
-/** Numbers of people and channels that subscribe to validators before the bot starts, many to each validator. */
-const CROWD = { people: 1_500, channels: 3_000 } as const;
-
-/**
- * Imports the subscriptions of a large community into an empty folder.
- * @returns the output if the import failed
- */
-export function importCrowd(
-  env: Record<string, string>,
-  { world, guild }: SandboxDiscord,
-  { validators }: Ledger,
-): string | undefined {
-  const channels = [
-    ...Array.from({ length: CROWD.people }, (_, at) => {
-      const user = world.addUser(`Watcher ${at}`);
-      return { ...world.addChannel({ type: 1, name: user.username, recipients: [user] }), userId: user.id };
-    }),
-    ...Array.from({ length: CROWD.channels }, (_, at) => ({
-      ...world.addChannel({ type: 0, guild_id: guild.id, name: `crowd-${at}` }),
-      userId: null,
-    })),
-  ];
-  const { collections: exported } = JSON.parse(readFileSync(STATE, "utf8")) as ExportedState;
-  const samples = Object.entries(exported.subscriptions ?? {});
-  const [, sample] = samples.find(([id]) => id.startsWith("validator/")) ?? [];
-  if (typeof sample !== "object") return "The exported state has no subscription to a validator";
-  const subscriptions = channels.map(({ id, userId }, at) => {
-    const subject = validators[at % validators.length]?.party.id ?? "";
-    const guildId = userId === null ? guild.id : null;
-    const settings = { channelId: id, subject, userId, guildId, after: AFTER_MS };
-    return [`validator/${id}/${subject}`, { ...sample, ...settings }];
-  });
-  const file = join(env.DATA_DIR ?? "", "crowd.json");
-  const collections = { subscriptions: Object.fromEntries(subscriptions) };
-  writeFileSync(file, JSON.stringify({ crier: 1, collections }));
-  const { status, stderr } = spawnSync(process.execPath, [TOOL, "import", file], { env, encoding: "utf8" });
-  return status === 0 ? undefined : `The import of a crowd failed: ${stderr.slice(0, 1_000)}`;
-}
-
-/** Time for which a third of the validators is silent, and after which they are back, in ms. */
-const SILENT_MS = 4 * 60 * 60_000;
-
-/** Lets the validators report, except for a third of them now and then, so that thousands of alerts change together. */
-export function report(ledger: Ledger, passed: number): void {
-  const silent = Math.floor(passed / SILENT_MS) % 2 === 0 ? 0 : ledger.validators.length / 3;
-  const byName = [...ledger.validators].sort((a, b) => a.party.id.localeCompare(b.party.id));
-  for (const each of byName.slice(silent)) ledger.setValidatorActive(each, true);
 }
 
 /** Number of documents of a large state, whose import takes about a second. */

@@ -1,13 +1,12 @@
-/** A fault of an earlier version, as a change of today's code. */
-export interface Fault {
+import type { CodeFault } from "../../sandbox/faults/code-fault.js";
+
+/** A fault that people can read. */
+export interface Fault extends CodeFault {
   /** The wrong statement that people read. */
   readonly told: string;
   /** A seed whose history shows the fault, and the number of its days, six if missing. */
   readonly seed: number;
   readonly days?: number;
-  readonly file: string;
-  /** Texts whose first occurrence is replaced, and their replacements. */
-  readonly changes: readonly (readonly [from: string, to: string])[];
   /** Further arguments of the simulation. */
   readonly given?: readonly string[];
 }

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { options } from "../../build.js";
+import { ROOT, withFault } from "../../sandbox/faults/code-fault.js";
 import { FAULTS, type Fault } from "./list.js";
 
 /**
@@ -10,18 +9,12 @@ import { FAULTS, type Fault } from "./list.js";
  * judges find. `npm run simulate:faults -- future hold-stays` tests only some. The exit code is 0 only if each fault is found.
  */
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Days of a run. */
 const DAYS = 6;
 const FOLDER = "node_modules/.cache/faults";
 
-/** Bundles the simulation with a fault. @throws if the code no longer contains the text that the fault replaces */
-async function bundle(name: string, { file, changes }: Fault): Promise<string> {
-  let contents = readFileSync(`${ROOT}${file}`, "utf8");
-  for (const [from, to] of changes) {
-    if (!contents.includes(from)) throw new Error(`${file} no longer contains ${from}`);
-    contents = contents.replace(from, () => to);
-  }
+/** Bundles the simulation with a fault. @throws see withFault */
+async function bundle(name: string, fault: Fault): Promise<string> {
   await build({
     ...options,
     absWorkingDir: ROOT,
@@ -29,16 +22,7 @@ async function bundle(name: string, { file, changes }: Fault): Promise<string> {
     outbase: "simulation",
     outdir: `${FOLDER}/${name}`,
     splitting: false,
-    plugins: [
-      {
-        name: "fault",
-        setup({ onLoad }) {
-          onLoad({ filter: /\.ts$/ }, ({ path }) =>
-            path === `${ROOT}${file}` ? { contents, loader: "ts" } : null,
-          );
-        },
-      },
-    ],
+    plugins: [withFault(fault)],
   });
   return `${FOLDER}/${name}/main.js`;
 }

@@ -98,7 +98,7 @@ interface Message {
  */
 export function nextStep({ document, isLasting, subject, mayEdit }: Message, now: number): MessageStep {
   const isEditable = document.revision !== undefined;
-  // A message that shows its subject's end keeps what it says.
+  // A message that already shows its subject's end is not edited again.
   const looksOpen = isEditable && document.isOver !== true;
   const endedAt = subject?.endedAt ?? null;
   if (endedAt !== null && endedAt < now - KEPT_MS) return { kind: "forget" };

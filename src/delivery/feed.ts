@@ -69,11 +69,15 @@ export interface SubjectChoice {
    * @throws {PersonError} if it does not exist
    */
   check?(subject: string, deps: AnswerDeps): Promise<string>;
-  /** Makes one subject of several, for one subscription to all of them. Missing if each needs its own. */
+  /** Combines several subjects into one, for one subscription to all of them. Missing if each needs its own subscription. */
   readonly group?: {
     of(subjects: readonly string[]): string;
-    /** Returns the subjects of which a subject was made. A single one is its own only member. */
+    /** Splits a combined subject. Returns a single one as its only member. */
     members(subject: string): readonly string[];
+    /** Hint for a dialog's field, after "names or ids". */
+    readonly hint?: string;
+    /** @throws {PersonError} if these subjects cannot be combined */
+    check?(subjects: readonly string[]): void;
   };
   /** Returns the subject's name. It may be untrusted text. */
   nameOf(subject: string, named: NameSources): string | Promise<string>;

@@ -20,7 +20,7 @@ export interface Janitor {
   /** Deletes all data about a person. Returns the number of removed subscriptions. */
   forgetPerson(userId: string): Promise<number>;
   /**
-   * Deletes feed documents without a subscription. A poll that was running while the subscription was removed
+   * Deletes documents of feeds without a subscription. A poll that was running while the subscription was removed
    * may have written one.
    */
   sweep(): Promise<void>;
@@ -36,14 +36,14 @@ const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }:
 
 /**
  * Creates the janitor of a network's state.
- * @param feedCollections collections that feeds declare
+ * @param otherCollections collections that feeds and other modules declare
  */
 export function createJanitor(
   state: State,
   subscriptions: Pick<Subscriptions, "all">,
-  feedCollections: readonly CollectionDefinition[] = [],
+  otherCollections: readonly CollectionDefinition[] = [],
 ): Janitor {
-  const definitions = [...deliveryCollections, ...feedCollections];
+  const definitions = [...deliveryCollections, ...otherCollections];
   const stored = state.open(subscriptionDocuments);
 
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */
@@ -76,6 +76,14 @@ export function createJanitor(
     return writes;
   };
 
+  /** Returns the writes that delete messages in the queue for closing. */
+  const unqueued = async (isRemoved: (pattern: SubscriptionPattern) => boolean): Promise<Write[]> => {
+    const writes: Write[] = [];
+    for await (const [id, { channelId, feed }] of state.open(farewells).entries())
+      if (isRemoved({ channelId, feed })) writes.push(state.open(farewells).delete(id));
+    return writes;
+  };
+
   /** Deletes subscriptions and everything that belongs to them, in one commit. */
   const remove = async (
     removed: readonly Subscription[],
@@ -83,7 +91,7 @@ export function createJanitor(
     closesMessages = false,
   ): Promise<void> => {
     const writesFor = async (each: readonly Subscription[]) => [
-      ...(closesMessages ? await farewellsTo(isRemoved) : []),
+      ...(closesMessages ? await farewellsTo(isRemoved) : await unqueued(isRemoved)),
       ...(await deletionsOf(each, isRemoved)),
     ];
     await state.commit(await writesFor(removed));
@@ -146,7 +154,7 @@ export function createJanitor(
     async sweep() {
       const owned: { readonly write: Write; readonly id: string; readonly pattern?: SubscriptionPattern }[] =
         [];
-      for (const definition of feedCollections)
+      for (const definition of otherCollections)
         for (const owner of definition.owners ?? []) {
           if (owner.kind !== "subscription") continue;
           const collection = state.open(definition);

@@ -3,7 +3,7 @@ import { type Directory, SUPER_VALIDATORS } from "./directory.js";
 /** Returns the id of the group of these validators. */
 export const groupOf = (parties: readonly string[]): string => [...new Set(parties)].toSorted().join(" ");
 
-/** Returns the ids of which an id was made. "All super validators" is one id, because its members change. */
+/** Splits a group's id into its members' ids. "All super validators" is one id, because its members change. */
 export const idsIn = (id: string): readonly string[] => id.split(" ");
 
 /** True if an id is one of a group. */

@@ -123,7 +123,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return hasTwin ? `${name} (${fingerprint(id)})` : name;
   };
 
-  /** Returns what tells a vote request from others with its name. `undefined` if there are none, or if nothing does. */
+  /** Returns the words that distinguish a vote request from others with its name. `undefined` if none are needed or possible. */
   const markOf = (identity: string, name: string): string | undefined => {
     const others = directory.namesakes("proposal", name).filter(({ id }) => id !== identity);
     const own = others.length > 0 ? directory.entry("proposal", identity) : undefined;

@@ -120,29 +120,23 @@ function withLabel(title: string, label: string | undefined, most: number, short
 
 function toMessage(view: View, components: ButtonRow[], words: MessageWords): MessagePayload {
   const { coin, label } = words;
-  return {
-    ...(view.notification
-      ? {
-          content: withLabel(
-            withCoin(view.notification.toString(), coin),
-            label && escapeText(label).toString(),
-            LIMITS.title,
-          ),
-        }
-      : {}),
+  const attachedFiles = view.picture ? [view.picture, ...(view.files ?? [])] : (view.files ?? []);
+  const payload: MessagePayload = {
     embeds: [toEmbed(view, words)],
     components,
-    files: [...(view.picture ? [view.picture] : []), ...(view.files ?? [])].map(
-      ({ content, description, ...file }) => ({
-        attachment: content,
-        ...file,
-        name: fileName(file.name, label),
-        ...(description === undefined ? {} : { description: withCoin(description, coin) }),
-      }),
-    ),
+    files: attachedFiles.map(({ content, description, ...file }) => {
+      const attachment = { attachment: content, ...file, name: fileName(file.name, label) };
+      return description === undefined
+        ? attachment
+        : { ...attachment, description: withCoin(description, coin) };
+    }),
     attachments: [],
     allowedMentions: { parse: [] },
   };
+  if (!view.notification) return payload;
+  const notification = withCoin(view.notification.toString(), coin);
+  const content = withLabel(notification, label && escapeText(label).toString(), LIMITS.title);
+  return { content, ...payload };
 }
 
 /** Returns a message without its pictures, for a retry if Discord rejects it because of one. */
@@ -218,14 +212,13 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
     Math.min(LIMITS.description - AGE_ROOM, Math.max(remainingRoom, 0)),
   ).trim();
   const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
-  return {
-    color: COLOURS[view.tone],
-    ...(title ? { title } : {}),
-    ...(description ? { description } : {}),
-    ...(fields.length > 0 ? { fields } : {}),
-    ...(view.thumbnail ? { thumbnail: { url: view.thumbnail } } : {}),
-    ...(view.picture ? { image: { url: `attachment://${fileName(view.picture.name, words.label)}` } } : {}),
-  };
+  const embed: APIEmbed = { color: COLOURS[view.tone] };
+  if (title) embed.title = title;
+  if (description) embed.description = description;
+  if (fields.length > 0) embed.fields = fields;
+  if (view.thumbnail) embed.thumbnail = { url: view.thumbnail };
+  if (view.picture) embed.image = { url: `attachment://${fileName(view.picture.name, words.label)}` };
+  return embed;
 }
 
 /** Returns a text's lines, with command mentions and the coin's unit filled in. */
@@ -266,17 +259,18 @@ function toRows(
     if (row) rows.push(row);
   }
   const target = back ?? view.parent;
-  const buttons = [
-    ...(here ? [button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, links)] : []),
-    ...(target
-      ? [button({ label: `Back to ${wordsOf(target.screen)}`, emoji: "↩️", to: target }, SLOT.back, links)]
-      : []),
-    ...(view.links ?? [])
-      .filter(({ to }) => !isDeepStrictEqual(to, target))
-      .slice(0, LINK_SLOTS.length)
-      .map((link, index) => button(link, LINK_SLOTS[index] ?? "", links)),
-    ...(page === undefined ? [] : [pageButton(page)]),
-  ];
+  const otherLinks = (view.links ?? []).filter(({ to }) => !isDeepStrictEqual(to, target));
+  const buttons: (APIButtonComponentWithCustomId | APIButtonComponentWithURL)[] = [];
+  if (here) buttons.push(button({ label: "Refresh", emoji: "🔄", to: here }, SLOT.refresh, links));
+  if (target)
+    buttons.push(
+      button({ label: `Back to ${wordsOf(target.screen)}`, emoji: "↩️", to: target }, SLOT.back, links),
+    );
+  for (const [index, slot] of LINK_SLOTS.entries()) {
+    const link = otherLinks[index];
+    if (link) buttons.push(button(link, slot, links));
+  }
+  if (page !== undefined) buttons.push(pageButton(page));
   for (let start = 0; start < buttons.length; start += LIMITS.buttonsPerRow) {
     rows.push(rowOf(buttons.slice(start, start + LIMITS.buttonsPerRow)));
   }

@@ -6,7 +6,7 @@ import type { Waiters } from "./waiters.js";
 /** Maximum pause that people's requests wait for, in ms. A longer pause fails them at once. */
 const MAX_WAIT_MS = 8_000;
 
-const pausedError = () => new ExplorerError("limited", "The explorer wants a pause", { unsent: true });
+const pausedError = () => new ExplorerError("limited", "The explorer asked for a pause", { unsent: true });
 
 interface Task {
   /** True if one of the people waiting for it may send another request. */
@@ -86,7 +86,7 @@ export function createQueue({
       if (!task || task.isAllowed()) return task;
       leaveAll(task);
       task.fail(
-        new ExplorerError("spent", "Everybody who waits has used up their requests", { unsent: true }),
+        new ExplorerError("spent", "All waiting callers have used up their requests", { unsent: true }),
       );
     }
   };

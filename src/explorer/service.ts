@@ -258,7 +258,7 @@ function toReading<Name extends EndpointName>(
   entry: CacheEntry,
   stale: boolean,
 ): Reading<Answer<Name>> {
-  if ("missing" in entry) throw new ExplorerError("missing", `The explorer knows no such thing (${name})`);
+  if ("missing" in entry) throw new ExplorerError("missing", `Not found: ${name}`);
   // This endpoint's schema parsed the entry, either when it was fetched or when it was read from Redis.
   return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
 }

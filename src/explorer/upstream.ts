@@ -125,9 +125,7 @@ export function createUpstream({
     const notice = createNotice(onBreak, () => onBack(problem));
     breaker.onBreak((reason) => {
       const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
-      queue.clear(
-        new ExplorerError(problem, "The explorer is left alone for a while", { cause: error, unsent: true }),
-      );
+      queue.clear(new ExplorerError(problem, "The circuit breaker is open", { cause: error, unsent: true }));
       if (error) notice.begins(error);
     });
     breaker.onReset(() => notice.ends());
@@ -181,7 +179,7 @@ export function createUpstream({
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       const problem = refusedBreaker.state === CircuitState.Open ? "refused" : "failing";
-      throw new ExplorerError(problem, `GET /${path}: not sent, the explorer is left alone for a while`, {
+      throw new ExplorerError(problem, `GET /${path}: not sent, the circuit breaker is open`, {
         unsent: true,
       });
     }

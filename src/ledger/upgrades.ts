@@ -5,7 +5,7 @@ import type { Value } from "./units.js";
 export interface UpgradeSchedule {
   /** When transactions pause, epoch ms. */
   readonly upgradeAt: number;
-  /** From when on no parties and packages can be added, epoch ms. null if the schedule has no such time. */
+  /** Start of the freeze: no new parties or packages, epoch ms. null if the schedule has none. */
   readonly freezeAt: number | null;
 }
 

@@ -6,6 +6,12 @@ import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, MINUTE } from "../util/units.js";
 
+/** A place with a default network: a server with its channels, or a person's direct messages. */
+export type ChoicePlace = { readonly guild: string } | { readonly person: string };
+
+const keyOf = (place: ChoicePlace): string =>
+  "guild" in place ? `guild:${place.guild}` : `person:${place.person}`;
+
 /** Default networks of servers, channels and people. */
 export const networkChoices = defineCollection({
   name: "network-choices",
@@ -18,10 +24,8 @@ export const networkChoices = defineCollection({
   }),
   lifetime: "until it is taken back, the person is forgotten, or it was not used for a year",
   isShared: true,
+  owners: [{ kind: "person", mentions: (userId, id) => id === keyOf({ person: userId }) }],
 });
-
-/** A place with a default network: a server with its channels, or a person's direct messages. */
-export type ChoicePlace = { readonly guild: string } | { readonly person: string };
 
 /** The default networks of a place. */
 export type NetworkChoice = Pick<DocumentOf<typeof networkChoices>, "network" | "channels">;
@@ -41,6 +45,8 @@ export interface NetworkChoices {
     place: ChoicePlace | { readonly guild: string; readonly channel: string },
     network: string | undefined,
   ): Promise<void>;
+  /** Drops the cached choice of a place whose document was deleted. */
+  release(place: ChoicePlace): void;
 }
 
 /** Maximum wait for an optional answer, in ms. */
@@ -54,9 +60,6 @@ const RENEW_MS = 30 * DAY;
 const KEPT_MS = 365 * DAY;
 
 const NONE: NetworkChoice = { channels: {} };
-
-const keyOf = (place: ChoicePlace): string =>
-  "guild" in place ? `guild:${place.guild}` : `person:${place.person}`;
 
 /** Creates the default networks, which are stored in the state. */
 export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
@@ -81,6 +84,7 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
   };
 
   return {
+    release: (place) => void heldChoices.delete(keyOf(place)),
     async of(place, isSure) {
       const key = keyOf(place);
       const knownChoice = heldChoices.get(key);

@@ -37,6 +37,7 @@ import { StateError, type Store } from "../storage/store.js";
 import { createNotice } from "../util/notice.js";
 import { type Job, repeat } from "../util/repeat.js";
 import { DAY, SECOND } from "../util/units.js";
+import { networkChoices } from "./choices.js";
 
 /** State of a network, which may no longer be served. */
 export interface NetworkState {
@@ -198,6 +199,7 @@ export function createNetwork(
   });
   const prices = createPriceHistory(state, log);
   const subscriptions = createSubscriptions(state, environment);
+  const definitions = feeds.map(({ definition }) => definition);
   const otherNames = config.networks.filter((each) => each !== settings).map((each) => each.name);
   const network: Network = {
     id,
@@ -205,7 +207,7 @@ export function createNetwork(
     label: networkLabel,
     state,
     subscriptions,
-    janitor: createJanitor(state, subscriptions, collectionsOf(feeds)),
+    janitor: createJanitor(state, subscriptions, [...collectionsOf(feeds), networkChoices]),
     explorer,
     directory,
     names,
@@ -218,8 +220,9 @@ export function createNetwork(
       rhythms: createRhythms(state, log),
       charts,
       networkName: name,
-      watchLinks: createWatchLinks(feeds.map(({ definition }) => definition)),
-      subscribeLinks: createSubscribeLinks(feeds.map(({ definition }) => definition)),
+      watchLinks: createWatchLinks(definitions),
+      subscribeLinks: createSubscribeLinks(definitions),
+      watchNames: definitions.flatMap(({ watches = [] }) => watches.map((watch) => watch.name)),
       others: otherNames,
     },
     rest,

@@ -13,7 +13,7 @@ const groupView = (group: string, commands: readonly CommandHelp[], menus: View[
 });
 
 /** Shows what a person can do next. A menu opens the commands by group. */
-export const help: Screen<"help"> = async ({ group }, { commands, networkName, others }) => {
+export const help: Screen<"help"> = async ({ group }, { commands, networkName, others, watchNames }) => {
   const allCommands = commands();
   const groups = [...new Set(allCommands.map((each) => each.group))];
   const menus = [
@@ -34,12 +34,13 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
     tone: "neutral",
     body: [
       ...(mayManage
-        ? [
-            md`**Set up this server:** \`/setup\` shows what is announced here and adds to it: votes, validator alerts, prices, a digest.`,
-          ]
+        ? [md`**Set up this server:** \`/setup\` shows what is announced here, and adds to it.`]
         : []),
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
-      md`**Get private alerts:** \`/watch validator\`, \`/watch price\`, \`/watch proposal\`, \`/watch voter\`.`,
+      md`**Get private alerts:** ${join(
+        watchNames.map((name) => md`\`/watch ${name}\``),
+        ", ",
+      )}.`,
       ...(others.length > 0
         ? [md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`]
         : []),

@@ -207,7 +207,7 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
       `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
       "missing",
     );
-  if (!only) throw new ExplorerError("missing", "Nothing is known by that");
+  if (!only) throw new ExplorerError("missing", "No match");
   if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
   return whichOne(id, matches, screenOf);
 };

@@ -111,6 +111,8 @@ export interface ScreenServices {
   readonly watchLinks: (screen: ScreenName, id: string) => readonly Link[];
   /** Returns the buttons of a screen that subscribe the channel. Only people who manage the server get them. */
   readonly subscribeLinks: (screen: ScreenName, id: string) => readonly Link[];
+  /** The names of the watches that people can start with `/watch`. */
+  readonly watchNames: readonly string[];
   /** The names of the other networks that the bot serves. */
   readonly others: readonly string[];
 }

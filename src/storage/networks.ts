@@ -73,7 +73,7 @@ async function infer(store: Pick<Store, "collections">, ids: readonly string[]) 
   const oldestNetwork = ids.find((id) => !namedNetworks.has(id));
   if (oldestNetwork === undefined)
     throw new StateError(
-      `The state does not say which network came first, and it is none of those in NETWORKS: name it there as well (${[...namedNetworks].join(", ")} came later)`,
+      `The state does not say which network came first, and it is none of those in NETWORKS. Add it to NETWORKS (${[...namedNetworks].join(", ")} came later)`,
     );
   return { oldest: oldestNetwork, all: [oldestNetwork, ...namedNetworks] };
 }
@@ -87,7 +87,7 @@ function checkCodes(all: readonly string[], ids: readonly string[]): void {
     const otherId = all.find((each) => each !== id && codeOf(each) === codeOf(id));
     if (otherId !== undefined)
       throw new StateError(
-        `NETWORKS: ${id} begins with the same two characters as ${otherId}, which it named before and whose buttons are still there: give it another name`,
+        `NETWORKS: ${id} and ${otherId} begin with the same two characters, and old buttons still use ${otherId}. Give ${id} another name`,
       );
   }
 }

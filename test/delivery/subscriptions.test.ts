@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { newDataDir } from "../../sandbox/bot-process.js";
-import { announcedId, announcements, newsId, type Subscription } from "../../src/delivery/collections.js";
+import {
+  announcedId,
+  announcements,
+  farewells,
+  newsId,
+  type Subscription,
+} from "../../src/delivery/collections.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
@@ -106,6 +112,32 @@ it("deletes documents that several subscriptions share only with the last of the
   expect(await left()).toEqual([1, 1, 1]);
   await janitor.removeSubscription({ channelId, feed: "tides", subject: "cove" });
   expect(await left()).toEqual([0, 0, 0]);
+  await state.close();
+});
+
+it("forgets a person's messages that are still to be closed", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions);
+  const waiting = state.open(farewells);
+  for (const [channelId, userId] of [
+    [CHANNELS[0], "person-1"],
+    [CHANNELS[1], "person-2"],
+  ] as const) {
+    await state.commit(subscriptions.writes({ ...subscribed(channelId, "bay"), guildId: null, userId }));
+    const message = {
+      feed: "tides",
+      subject: "flood",
+      channelId,
+      in: channelId,
+      messageId: "1",
+      news: false,
+    };
+    const id = announcedId("tides", "flood", channelId);
+    await state.commit([waiting.put(id, { ...message, at: 0, revision: 1, pings: "" })]);
+  }
+  await janitor.forgetPerson("person-1");
+  expect([...(await waiting.list()).values()].map(({ channelId }) => channelId)).toEqual([CHANNELS[1]]);
   await state.close();
 });
 

@@ -85,6 +85,27 @@ describe("the operator documentation", () => {
     expect(unexplained).toEqual([]);
   });
 
+  it("explains every error that ends the process", () => {
+    const others = /^(doctor|state-tool|storage\/(transfer|redis-store)|discord\/clicks)/;
+    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".ts") && !others.test(name),
+    );
+    const texts = all(
+      files.map((name) => read(`src/${name}`)).join("\n"),
+      /new (?:ConfigError|StateError)\(\s*\[?\s*["`]([A-Z$][^"`]{20,})["`]/g,
+    );
+    expect(texts.size).toBeGreaterThan(8);
+    const errors = guide.split("### The bot has exited")[1]?.split("\n### ")[0] ?? "";
+    /** The longest words of a text's first sentence that do not depend on values. */
+    const fixedWords = (text: string) =>
+      (text.split(/[.:] /)[0] ?? "")
+        .split(/\$\{[^}]*\}/)
+        .sort((a, b) => b.length - a.length)[0]
+        ?.trim() ?? "";
+    const unexplained = [...texts].filter((text) => !errors.includes(fixedWords(text).slice(0, 30).trim()));
+    expect(unexplained).toEqual([]);
+  });
+
   it("links only to existing files", () => {
     const documents = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
       (name) => /\.md$/.test(name) && !/^(node_modules|\.stryker|\.git\/)/.test(name),

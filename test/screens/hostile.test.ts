@@ -76,6 +76,7 @@ describe("screens with arbitrary explorer answers", () => {
     watchLinks: () => [],
     subscribeLinks: () => [],
     others: [],
+    watchNames: ["tide"],
   };
 
   beforeAll(async () => {

@@ -4,10 +4,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { newDataDir, startBotProcess } from "../../sandbox/bot-process.js";
+import { botEnvironment, newDataDir, startBotProcess } from "../../sandbox/bot-process.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import type { Channel, Guild, Message, User } from "../../sandbox/discord/world.js";
-import { pendingDeliveries, subscriptionDocuments } from "../../src/delivery/collections.js";
+import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import {
+  pendingDeliveries,
+  type Subscription,
+  subscriptionDocuments,
+} from "../../src/delivery/collections.js";
 import { formatBefore, remindersOf } from "../../src/feeds/governance/topics.js";
 import { chosenAfter } from "../../src/feeds/validator/topics.js";
 import { priceSamples } from "../../src/ledger/price-history.js";
@@ -17,7 +22,7 @@ import { createState, STATE_VERSION, stateVersion, unreadableDocuments } from ".
 import { importState } from "../../src/storage/transfer.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { allCollections } from "../collections.js";
-import { quiet, textOf } from "../harness.js";
+import { quiet, SMALL, textOf } from "../harness.js";
 
 const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
 const file = (name: string) => fileURLToPath(new URL(`../states/${name}`, import.meta.url));
@@ -169,6 +174,47 @@ it("a state of version 0.1.0 opens without lost or repeated announcements, and p
   explorer.close();
   await discord.close();
 });
+
+it.each(["0.2.0", "0.3.0"])(
+  "a bot starts on a state of version %s, polls, and reports no error",
+  async (version) => {
+    const discord = await startSandboxDiscord();
+    const explorer = await startSandboxExplorer({ size: SMALL, lively: false });
+    const { collections } = JSON.parse(readFileSync(file(`${version}.json`), "utf8"));
+    const { world, guild } = discord;
+    for (const { channelId, userId } of Object.values<Subscription>(collections.subscriptions)) {
+      const recipients = userId === null ? [] : [world.addUser(`Watcher ${userId}`)];
+      const place = userId === null ? { type: 0, guild_id: guild.id } : { type: 1, recipients };
+      world.channels.set(channelId, { ...world.addChannel({ ...place, name: "kept" }), id: channelId });
+    }
+    const dataDir = newDataDir();
+    const imported = spawnSync(process.execPath, [TOOL, "import", file(`${version}.json`)], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    });
+    expect(imported.status).toBe(0);
+    const bot = startBotProcess(
+      botEnvironment(discord, explorer, {
+        DATA_DIR: dataDir,
+        GOVERNANCE_POLL_SECONDS: "1",
+        WATCH_POLL_SECONDS: "1",
+        EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      }),
+    );
+    await bot.ready();
+    for (const path of ["/vote-requests", "/validators"]) {
+      const polls = () => explorer.requests.filter((request) => request.path.endsWith(path)).length;
+      await world.until(() => polls() >= 4, `polls of ${path}`);
+    }
+    await discord.driver.ask({ user: discord.people.ana, channel: discord.channels.general }, "/network");
+    await bot.stop();
+    const errors = bot
+      .output()
+      .split("\n")
+      .filter((line) => line.includes('"level":"error"'));
+    expect(errors).toEqual([]);
+    await Promise.all([discord.close(), explorer.close()]);
+  },
+);
 
 it.each(["0.1.0", "0.2.0", "0.3.0"])(
   "every document of a state of version %s matches its schema",

@@ -15,7 +15,7 @@ interface State {
   snapshot: Snapshot | undefined;
   viewer: string;
   channel: string;
-  /** How many messages of each channel have been seen. */
+  /** Number of messages seen, by channel. */
   seen: Record<string, number>;
   /** Index of the network whose ledger is shown. */
   network: number;
@@ -31,7 +31,7 @@ interface Kept {
   readonly viewer?: string;
   readonly channel?: string;
   readonly light?: boolean;
-  /** How many messages of each channel have been seen. */
+  /** Number of messages seen, by channel. */
   readonly seen?: Readonly<Record<string, number>>;
 }
 const KEY = "crier-sandbox";

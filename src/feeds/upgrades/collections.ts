@@ -11,7 +11,7 @@ const upgradeSchema = z.object({
   /** Identity of the last vote request about it. */
   decidedBy: z.string(),
   upgradeAt: timestampSchema,
-  /** From when on no parties and packages can be added. null if there is no such time before the upgrade. */
+  /** Start of the freeze: no new parties or packages. null if there is none before the upgrade. */
   freezeAt: timestampSchema.nullable(),
   /** The time before it was moved last. */
   movedFrom: timestampSchema.exactOptional(),

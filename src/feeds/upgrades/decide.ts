@@ -16,7 +16,7 @@ const OVER_MS = DAY;
 interface Circumstances {
   readonly decision: UpgradeDecision | undefined;
   readonly rounds: Pick<Rounds, "number" | "seenAt"> | undefined;
-  /** True for the first reading: a schedule that exists already is no news. */
+  /** True for the first reading, in which an existing schedule is not announced. */
   readonly isBaseline: boolean;
   readonly now: number;
 }

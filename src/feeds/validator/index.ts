@@ -42,7 +42,17 @@ const subject: SubjectChoice = {
     description: "Name or party id, or: all super validators",
     kinds: ["validator", "group"],
   },
-  group: { of: groupOf, members: idsIn },
+  group: {
+    of: groupOf,
+    members: idsIn,
+    hint: "or: all super validators",
+    check(ids) {
+      if (ids.includes(SUPER_VALIDATORS))
+        throw new PersonError(
+          "“All super validators” can't be combined with other validators. Type it alone.",
+        );
+    },
+  },
   async check(id, { explorer, directory }) {
     const parties = id === SUPER_VALIDATORS ? [] : (membersOf(id, directory) ?? []);
     // Each request counts against the person's limit.

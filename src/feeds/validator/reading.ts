@@ -129,6 +129,6 @@ export async function readActivity(
 
 /** @throws {ExplorerError} for a reading that is not new */
 function fresh<T>(reading: Reading<T>): Reading<T> {
-  if (reading.problem) throw new ExplorerError(reading.problem, "No new reading could be had");
+  if (reading.problem) throw new ExplorerError(reading.problem, "The validators could not be read");
   return reading;
 }

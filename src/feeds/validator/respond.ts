@@ -57,7 +57,7 @@ function createResponses(
     const concerned = ownSubscriptions.filter(({ subject }) =>
       parties.some((party) => subject !== null && covers(subject, party, directory)),
     );
-    if (concerned.length === 0) throw new PersonError("Nobody gets alerts about this here any more.");
+    if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
     if (concerned.some(({ userId }) => userId === click.user.id)) return;
     const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
     if (roles.some((roleId) => mayAnswer(click, roleId)) || mayAnswer(click, null)) return;
