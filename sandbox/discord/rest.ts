@@ -45,9 +45,9 @@ export interface Trap {
   times: number;
   /**
    * Error to answer with. "lost" handles the request, then drops the connection before the answer. "reset"
-   * drops it at once.
+   * drops it at once. Missing if the request is only delayed.
    */
-  readonly error: DiscordError | "lost" | "reset";
+  readonly error?: DiscordError | "lost" | "reset";
   readonly delayMs?: number;
 }
 

@@ -19,7 +19,7 @@ import { StateError } from "../storage/store.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
-import { HOUR, MINUTE } from "../util/units.js";
+import { HOUR, MINUTE, SECOND } from "../util/units.js";
 
 const timestampSchema = z.number();
 
@@ -54,6 +54,8 @@ const MAX_EVENTS = 50;
 const MAX_CHANGES = 5;
 /** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
+/** Maximum time for creating an event, in ms. It is shorter if the lease ends before. */
+const CREATE_MS = 10 * SECOND;
 /** Delay before a retry after Discord has refused an event, in ms. */
 const REFUSED_MS = HOUR;
 
@@ -126,7 +128,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     // it, because the process that took over may have done so.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
     return withDeadline(
-      remainingMs,
+      Math.min(remainingMs, CREATE_MS),
       undefined,
       async (signal) =>
         (await rest.post(Routes.guildScheduledEvents(guildId), {

@@ -1,5 +1,8 @@
 import { setMaxListeners } from "node:events";
 
+/** Longest time of a timer, in ms (Node: 2^31 - 1). A longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /**
  * Resolves with the work's result, or with `late` if it takes longer than this time in ms. The work continues, and its later
  * result or failure is ignored.
@@ -12,13 +15,16 @@ export async function withTimeout<T, Late>(
   let timer: NodeJS.Timeout | undefined;
   work.catch(() => {});
   const deadline = new Promise<Late>((resolve, reject) => {
-    timer = setTimeout(() => {
-      try {
-        resolve(late());
-      } catch (error) {
-        reject(error);
-      }
-    }, ms);
+    timer = setTimeout(
+      () => {
+        try {
+          resolve(late());
+        } catch (error) {
+          reject(error);
+        }
+      },
+      Math.min(ms, LONGEST_MS),
+    );
   });
   try {
     return await Promise.race([work, deadline]);
@@ -28,9 +34,9 @@ export async function withTimeout<T, Late>(
 }
 
 /**
- * Runs work with a signal that aborts after a time in ms, or together with another signal if there is one. It does not use AbortSignal.any, which
- * has only a weak reference to a timeout's signal. In Node 20, the garbage collector then removes the timer, and the work never
- * ends.
+ * Runs work with a signal that aborts after a time in ms, or together with another signal if there is one. The time may be
+ * infinite. It does not use AbortSignal.any, which has only a weak reference to a timeout's signal. In Node 20, the garbage
+ * collector then removes the timer, and the work never ends.
  */
 export async function withDeadline<T>(
   ms: number,
@@ -39,7 +45,7 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const deadline = new AbortController();
   const abort = () => deadline.abort();
-  const timer = setTimeout(abort, ms);
+  const timer = setTimeout(abort, Math.min(ms, LONGEST_MS));
   // Hundreds of listeners at once are normal here, and not a leak.
   if (other) setMaxListeners(0, other);
   other?.addEventListener("abort", abort, { once: true });

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { withDeadline } from "../../src/util/timeouts.js";
+import { withDeadline, withTimeout } from "../../src/util/timeouts.js";
 
 it.each([
   ["never answered", () => {}],
@@ -42,6 +42,16 @@ it("aborts the work if the other signal aborts before or during it", async () =>
   other.abort();
   expect(await first).toBe("aborted");
   expect(await withDeadline(60_000, other.signal, work)).toBe("aborted");
+});
+
+it("does not abort work without a deadline", async () => {
+  const first = withDeadline(Number.POSITIVE_INFINITY, undefined, async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return signal.aborted;
+  });
+  expect(await first).toBe(false);
+  const later = new Promise<string>((resolve) => setTimeout(resolve, 20, "in time"));
+  expect(await withTimeout(later, Number.POSITIVE_INFINITY, () => "late")).toBe("in time");
 });
 
 it("causes no listener leak warning if many calls share one signal", async () => {

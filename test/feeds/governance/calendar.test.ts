@@ -74,6 +74,21 @@ describe("a server's calendar", () => {
     expect(events()).toHaveLength(2);
   });
 
+  it("has an event although Discord takes 300 ms to create it", async () => {
+    harness.discord.trap({ method: "POST", path: /scheduled-events$/, times: 1, delayMs: 300 });
+    const created = () =>
+      harness.discord.requests.filter(
+        ({ method, path }) => method === "POST" && path.endsWith("/scheduled-events"),
+      ).length;
+    const before = created();
+    open("Slow motion");
+    await until(() => named("Slow motion")[0], "its event");
+    await polls();
+    expect(named("Slow motion")).toHaveLength(1);
+    expect(created()).toBe(before + 1);
+    expect(harness.bot().output()).not.toContain("A calendar could not be updated");
+  });
+
   it("moves an event when its deadline changes, and to the effective date once enough have voted", async () => {
     const request = open("Moved motion");
     const event = await until(() => named("Moved motion")[0], "its event");
