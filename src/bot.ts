@@ -172,7 +172,7 @@ export async function startBot(
     },
   );
   const [leadership] = await Promise.all([
-    redis ? compete(redis.client, state, background, log) : holdForever(state, background),
+    redis ? compete(redis.client, state, background, log, redis.noteFailure) : holdForever(state, background),
     registration.tried.then(() => {
       log.info({ link: inviteLink(applicationId) }, "Invite link");
       log.info({ user: client.user?.tag, commands: commands.length }, "Ready");

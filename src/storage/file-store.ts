@@ -219,7 +219,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 
 const damaged = (path: string, what: string): string =>
-  `DATA_DIR: ${path} is damaged (${what}). Restore it from a backup, or move it away to begin with an empty state`;
+  `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;
 
 /** Checks the whole file before it is used. @throws {StateError} if it is damaged */
 function check(db: Database.Database, path: string): void {

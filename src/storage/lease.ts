@@ -145,8 +145,15 @@ export const isLeaseHeld = async (client: RedisClient): Promise<boolean> =>
 /**
  * Competes for the lease with the other processes that use the same Redis. If the holder stops renewing it, another process takes
  * over.
+ * @param onFailure called with each error of Redis. After a failover, nothing else may notice that the connection leads to a replica
  */
-export function compete(client: RedisClient, state: State, work: LeasedWork, log: Log): Leadership {
+export function compete(
+  client: RedisClient,
+  state: State,
+  work: LeasedWork,
+  log: Log,
+  onFailure: (error: unknown) => void = () => {},
+): Leadership {
   const token = randomUUID();
   /** Steady clock, because setting the system clock back must not extend a lease. */
   const steady = () => performance.now();
@@ -200,6 +207,7 @@ export function compete(client: RedisClient, state: State, work: LeasedWork, log
       failureNotice.ends();
     } catch (err) {
       failureNotice.begins(err);
+      onFailure(err);
     }
     if (isHeld && steady() > validUntil) await lose();
   };

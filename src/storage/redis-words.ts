@@ -5,6 +5,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   NOPERM:
     "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
   READONLY: "REDIS_URL leads to a replica, which takes no writes. Set it to an address of the primary",
+  MASTERDOWN: "REDIS_URL leads to a replica whose primary is down. Set it to an address of the primary",
   OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
   MISCONF: "Redis takes no writes while it cannot save to its disk",
   LOADING: "Redis is still loading its data",
@@ -19,15 +20,17 @@ const CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no answer",
 };
 
-const firstWord = ({ message }: Error): string => message.split(" ")[0] ?? "";
+/** Returns the code of an error reply. Redis 6 puts the code of an error in a script after its own words ("ERR … -READONLY …"). */
+const replyCode = ({ message }: Error): string =>
+  /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
 
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && Object.hasOwn(ANSWERS, firstWord(error));
+  error instanceof Error && Object.hasOwn(ANSWERS, replyCode(error));
 
 /** True if Redis refuses a command because it is a replica. */
 export const isReplica = (error: unknown): boolean =>
-  error instanceof Error && firstWord(error) === "READONLY";
+  error instanceof Error && ["READONLY", "MASTERDOWN"].includes(replyCode(error));
 
 const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH/.test(code);
 
@@ -38,7 +41,7 @@ const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MIS
 export function explainRedis(error: unknown, url = ""): string {
   if (!(error instanceof Error)) return "Redis failed";
   const isTls = url.startsWith("rediss:");
-  const word = firstWord(error);
+  const word = replyCode(error);
   const answer = isRefusal(error) ? ANSWERS[word] : undefined;
   if (answer !== undefined) return answer;
   const code = "code" in error ? String(error.code) : "";

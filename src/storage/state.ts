@@ -256,7 +256,7 @@ export async function claimVersion(state: State): Promise<void> {
   const version = await versionOf(state);
   if (version > STATE_VERSION) {
     throw new StateError(
-      `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}). Start that version again, or import an export of your own from before the upgrade`,
+      `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}): start that version again, or import an export of your own from before the upgrade`,
     );
   }
   if (version < STATE_VERSION)

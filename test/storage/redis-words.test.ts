@@ -13,6 +13,11 @@ describe("an explanation of a Redis error", () => {
     ["NOAUTH Authentication required.", /wants a password, and there is none/],
     ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
     ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
+    [
+      "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.",
+      /replica, which takes no writes/,
+    ],
+    ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", /primary is down/],
     ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
   ])("is given for a refusal: %s", (message, words) => {
     expect(isRefusal(new Error(message))).toBe(true);

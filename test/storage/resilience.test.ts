@@ -2,6 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
+import { openRedisAddress } from "../../sandbox/redis-pair.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { compete, isLeaseHeld, LEASE_KEY } from "../../src/storage/lease.js";
@@ -117,6 +118,36 @@ describeWithRedis("the state in Redis", () => {
     expect(await redis.client.pTTL(LEASE_KEY)).toBe(-1);
     await leadership.stop();
     expect(await redis.client.exists(LEASE_KEY)).toBe(0);
+  });
+
+  it("lets the background work go on after a failover, although nothing else uses Redis meanwhile", async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const address = await openRedisAddress(old);
+    const own = connectRedis(address.url, quiet);
+    const state = createState(createRedisStore(own.client), { log: quiet });
+    const moments: string[] = [];
+    const work = {
+      start: async () => void moments.push("start"),
+      stop: async () => void moments.push("stop"),
+    };
+    const leadership = compete(own.client, state, work, quiet, own.noteFailure);
+    await expect.poll(() => moments).toEqual(["start"]);
+    await next.replicate(old);
+    await next.promote();
+    await old.replicate(next);
+    address.leadTo(next);
+    const write = () =>
+      own.client.set("crier:written", "1").then(
+        () => "written",
+        () => "refused",
+      );
+    await expect.poll(write).toBe("written");
+    await expect.poll(() => moments.at(-1)).toBe("start");
+    await expect.poll(() => isLeaseHeld(own.client)).toBe(true);
+    await leadership.stop();
+    await own.close();
+    address.close();
+    await Promise.all([old.close(), next.close()]);
   });
 
   it.each([
