@@ -16,12 +16,11 @@ import type { Log } from "../log.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
 import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
 import { StateError } from "../storage/store.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { HOUR, MINUTE, SECOND } from "../util/units.js";
-
-const timestampSchema = z.number();
 
 /** An event in a server's calendar, for one subject of a feed. */
 const calendarEvent = z.object({

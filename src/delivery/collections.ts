@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection, type Owner, type StoredFields } from "../storage/collection.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { FIRST_FEED } from "./version-1.js";
 
-const timestampSchema = z.number();
 const feed = z.string().default(FIRST_FEED);
 
 const subscription = z.looseObject({

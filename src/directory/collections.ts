@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { yieldIfBusy } from "../util/event-loop.js";
-
-const timestampSchema = z.number();
 
 const entrySchema = z.object({
   id: z.string(),

@@ -3,12 +3,11 @@ import type { Log } from "../log.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, pastTime } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { HOUR } from "../util/units.js";
 import { intervalFromReading, intervalOf, type ReportGaps, USUAL_INTERVAL_MS } from "./rhythm.js";
-
-const timestampSchema = z.number();
 
 /** The last reports of a watched validator. */
 const activity = z.object({

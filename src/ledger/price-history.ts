@@ -3,6 +3,7 @@ import type { Explorer } from "../explorer/service.js";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { inMemory } from "../util/memory.js";
 import { MINUTE } from "../util/units.js";
 import { type PriceHistory, type PriceSample, thin } from "./prices.js";
@@ -10,7 +11,7 @@ import { type PriceHistory, type PriceSample, thin } from "./prices.js";
 /** Samples of the price. */
 export const priceSamples = defineCollection({
   name: "prices",
-  schema: z.array(z.tuple([z.number(), z.string()])),
+  schema: z.array(z.tuple([timestampSchema, z.string()])),
   lifetime: "each sample for 30 days",
 });
 

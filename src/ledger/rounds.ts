@@ -3,10 +3,9 @@ import { ExplorerError } from "../explorer/errors.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
 import { HOUR, MINUTE } from "../util/units.js";
-
-const timestampSchema = z.number();
 
 /** The newest round and how it advances. */
 export const rounds = defineCollection({

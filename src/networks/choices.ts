@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
+import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, MINUTE } from "../util/units.js";
@@ -20,7 +21,7 @@ export const networkChoices = defineCollection({
     network: z.string().exactOptional(),
     /** Networks by channel id. */
     channels: z.record(z.string(), z.string()),
-    usedAt: z.number(),
+    usedAt: timestampSchema,
   }),
   lifetime: "until it is taken back, the person is forgotten, or it was not used for a year",
   isShared: true,

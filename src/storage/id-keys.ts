@@ -8,6 +8,7 @@ import { DAY } from "../util/units.js";
 import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
 import type { Write } from "./store.js";
+import { timestampSchema } from "./timestamp.js";
 
 /** Ids that are too long for a button. */
 export const longIds = defineCollection({
@@ -15,7 +16,7 @@ export const longIds = defineCollection({
   // Version 1 stored only the id, as a string.
   schema: z.preprocess(
     (value) => (typeof value === "string" ? { id: value, usedAt: null } : value),
-    z.object({ id: z.string(), usedAt: z.number().nullable() }),
+    z.object({ id: z.string(), usedAt: timestampSchema.nullable() }),
   ),
   lifetime: "for a year after a button with it was last shown or pressed",
   isShared: true,

@@ -3,6 +3,7 @@ import type { Log } from "../log.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { type CollectionDefinition, defineCollection } from "./collection.js";
 import { StateError, type Store, type Write } from "./store.js";
+import { timestampSchema } from "./timestamp.js";
 
 /** The documents of one collection, parsed by its schema. */
 export interface Collection<T> {
@@ -57,7 +58,7 @@ export const unreadableDocuments = defineCollection({
     id: z.string(),
     text: z.string(),
     problem: z.string(),
-    at: z.number(),
+    at: timestampSchema,
   }),
   lifetime: "until an operator deletes it",
 });

@@ -2,11 +2,12 @@ import * as z from "zod";
 import { SECOND } from "../util/units.js";
 import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
+import { timestampSchema } from "./timestamp.js";
 
 /** The document that is written to find out if the state can be written. */
 export const writeProbes = defineCollection({
   name: "probe",
-  schema: z.object({ at: z.number() }),
+  schema: z.object({ at: timestampSchema }),
   lifetime: "forever: one document, rewritten by /readyz",
   isShared: true,
 });

@@ -232,6 +232,39 @@ it.each(["0.1.0", "0.2.0", "0.3.0"])(
   },
 );
 
+it("a document with a time that no Date can hold is set aside, whatever its collection", async () => {
+  const { collections } = JSON.parse(readFileSync(file("0.3.0.json"), "utf8"));
+  /** Replaces each time, and returns whether there was one. */
+  const postpone = (holder: Record<string, unknown>): boolean =>
+    Object.entries(holder).reduce((found, [key, value]) => {
+      if (typeof value === "number" && value > 1e12) {
+        holder[key] = 1e300;
+        return true;
+      }
+      const inner = typeof value === "object" && value !== null ? { ...value } : undefined;
+      if (!inner || !postpone(inner)) return found;
+      holder[key] = Array.isArray(value) ? Object.values(inner) : inner;
+      return true;
+    }, false);
+  const spoilt = new Set<string>();
+  for (const [name, documents] of Object.entries<Record<string, unknown>>(collections))
+    for (const id of Object.keys(documents).slice(0, 5))
+      if (postpone({ [id]: documents[id] }) && !["unreadable", "lease"].includes(name)) {
+        const holder = { document: documents[id] };
+        postpone(holder);
+        documents[id] = holder.document;
+        spoilt.add(`${name}/${id}`);
+      }
+  const store = openFileStore(newDataDir());
+  await importState(store, { crier: 1, collections }, false);
+  const state = createState(store, { log: quiet });
+  for (const each of allCollections) await state.open<unknown>(each).list();
+  const aside = await state.open(unreadableDocuments).list();
+  expect(spoilt.size).toBeGreaterThan(40);
+  expect([...spoilt].filter((name) => !aside.has(name))).toEqual([]);
+  await state.close();
+});
+
 it("options that were not chosen in version 0.2.0 get the new defaults, and choices are kept", async () => {
   const store = openFileStore(newDataDir());
   await importState(store, JSON.parse(readFileSync(file("0.2.0.json"), "utf8")), false);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 
 /** The name of this feed. */
 export const DIGEST_FEED = "digest";
@@ -8,7 +9,7 @@ export const DIGEST_FEED = "digest";
 export const digests = defineCollection({
   name: "digests",
   schema: z.object({
-    at: z.number(),
+    at: timestampSchema,
     /** Only for version 0.2.0, in case an operator downgrades. */
     version: z.null().catch(null),
   }),
@@ -24,9 +25,9 @@ export const chronicles = defineCollection({
   name: "digest-chronicle",
   schema: z.object({
     /** Time of the first reading, epoch ms. Earlier events are not known. */
-    startedAt: z.number(),
+    startedAt: timestampSchema,
     /** Time of the last reading, epoch ms. */
-    readAt: z.number(),
+    readAt: timestampSchema,
     /**
      * By short hash of the party. Delisted validators are kept, so that they do not count as new if they are
      * listed again.
@@ -45,14 +46,14 @@ const party = z.string();
 const happening = z.discriminatedUnion("kind", [
   z.object({
     kind: z.enum(["joined", "silent", "back"]),
-    at: z.number(),
+    at: timestampSchema,
     party,
     name: z.string().nullable(),
   }),
   /** The most common version has changed. */
-  z.object({ kind: z.literal("version"), at: z.number(), from: z.string() }),
+  z.object({ kind: z.literal("version"), at: timestampSchema, from: z.string() }),
   /** The validators could not be read for a while. */
-  z.object({ kind: z.literal("unread"), at: z.number(), from: z.number() }),
+  z.object({ kind: z.literal("unread"), at: timestampSchema, from: timestampSchema }),
 ]);
 
 /** Changes of the network's validators, each recorded once. Digests are made from them. */

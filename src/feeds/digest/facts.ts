@@ -5,6 +5,7 @@ import { readSamples } from "../../ledger/price-history.js";
 import { priceAt, sampleSince } from "../../ledger/prices.js";
 import { castIn, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
@@ -33,11 +34,11 @@ export const facts = z.object({
     }),
   ),
   /** Name of the next date. Missing in events of earlier versions. */
-  soon: several(request.extend({ until: z.number(), date: z.string().optional() })),
+  soon: several(request.extend({ until: timestampSchema, date: z.string().optional() })),
   /** Time from which endings of votes are known (epoch ms), if that is later than the start of the period. */
-  votesSince: z.number().optional(),
+  votesSince: timestampSchema.optional(),
   /** Time of the last complete read of the votes (epoch ms), if it was before the end of the period. */
-  votesReadAt: z.number().optional(),
+  votesReadAt: timestampSchema.optional(),
   /** Number of votes cast on closed requests, and of votes that could have been cast. */
   participation: z.object({ cast: z.number(), all: z.number() }).nullable(),
   /** null if the validators have never been read. */
@@ -47,7 +48,7 @@ export const facts = z.object({
       silent: several(z.string()),
       back: several(z.string()),
       /** Time from which validators are known (epoch ms), if that is later than the start of the period. */
-      since: z.number().optional(),
+      since: timestampSchema.optional(),
       /** Time within the period during which they could not be read, in ms. */
       unreadMs: z.number().optional(),
     })
@@ -55,7 +56,7 @@ export const facts = z.object({
   /** The most common version now and before. */
   version: z.object({ now: z.string(), percent: z.number(), before: z.string().nullable() }).nullable(),
   /** USD. `since` is the time of the first price (epoch ms) if that is later than the start of the period. */
-  price: z.object({ from: z.string(), to: z.string(), since: z.number().optional() }).nullable(),
+  price: z.object({ from: z.string(), to: z.string(), since: timestampSchema.optional() }).nullable(),
 });
 
 export type Facts = Readonly<z.infer<typeof facts>>;

@@ -7,6 +7,7 @@ import type { Explorer } from "../../explorer/service.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
@@ -27,10 +28,10 @@ const FIRST_MS = 7 * DAY;
 
 const digestEventSchema = z.object({
   channelId: z.string(),
-  dueAt: z.number(),
+  dueAt: timestampSchema,
   every: z.enum(["day", "week"]),
-  since: z.number(),
-  until: z.number(),
+  since: timestampSchema,
+  until: timestampSchema,
   isLate: z.boolean(),
   /** True if the digest is late because the bot was not running. */
   wasOffline: z.boolean().optional(),

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { defineCalendar } from "../../delivery/calendar.js";
 import { type DocumentOf, defineCollection, type StoredFields } from "../../storage/collection.js";
-
-const timestampSchema = z.number();
+import { timestampSchema } from "../../storage/timestamp.js";
 
 const termsSchema = z.object({
   title: z.string().nullable(),

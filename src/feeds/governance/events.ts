@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 import type { GovernanceTopic } from "./topics.js";
 
 const termsSchema = z.object({
   title: z.string().nullable(),
   action: z.string().nullable(),
-  voteBefore: z.number().nullable(),
-  targetEffectiveAt: z.number().nullable(),
+  voteBefore: timestampSchema.nullable(),
+  targetEffectiveAt: timestampSchema.nullable(),
 });
 
 const governanceEventSchema = z.discriminatedUnion("kind", [
@@ -19,7 +20,7 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
      * Time of the last complete read of the list (epoch ms), so that the requests opened after it. null in
      * events of versions that did not store it.
      */
-    since: z.number().nullable().default(null),
+    since: timestampSchema.nullable().default(null),
   }),
   /** A request that opened and ended while the bot was offline. */
   z.object({ kind: z.literal("missed"), key: z.string(), row: voteRequestListItem }),
@@ -44,12 +45,12 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
     /** Time when the request was opened, epoch ms. Reminders of a short request are scaled. */
-    openedAt: z.number().nullable().optional(),
+    openedAt: timestampSchema.nullable().optional(),
     /** True if the request is open for less than two days. Its reminders ping. */
     isShort: z.boolean().optional(),
   }),
   /** The request was accepted and its dates have passed, but it has not been carried out. */
-  z.object({ kind: z.literal("overdue"), key: z.string(), since: z.number().nullable() }),
+  z.object({ kind: z.literal("overdue"), key: z.string(), since: timestampSchema.nullable() }),
   /** One side has enough votes. */
   z.object({
     kind: z.literal("decided"),

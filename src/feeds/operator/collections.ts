@@ -1,15 +1,16 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 
 /** A problem that the bot's operator should know about. */
 const trouble = z.object({
   /** The channel that receives the message. */
   channelId: z.string(),
   kind: z.enum(["commands", "key", "explorer", "late", "unreadable", "unforeseen"]),
-  since: z.number(),
+  since: timestampSchema,
   /** Time when it was last detected, to the minute. */
-  seenAt: z.number(),
-  endedAt: z.number().exactOptional(),
+  seenAt: timestampSchema,
+  endedAt: timestampSchema.exactOptional(),
   /** Details, one line each. */
   details: z.array(z.string()),
   revision: z.number(),

@@ -1,13 +1,14 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 
 /** The state of a subscription to the price. */
 const priceWatch = z.object({
   /** True if the alert can fire. False from an alert until its condition has stopped holding. */
   isArmed: z.boolean(),
   /** The subscription's `savedAt` at that time. */
-  savedAt: z.number().exactOptional(),
-  told: z.object({ at: z.number(), price: z.string() }).exactOptional(),
+  savedAt: timestampSchema.exactOptional(),
+  told: z.object({ at: timestampSchema, price: z.string() }).exactOptional(),
 });
 
 /** The name of this feed. */

@@ -11,6 +11,7 @@ import { address, buttonAddress } from "../../screens/addresses.js";
 import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 import { type Markdown, md, timestamp } from "../../text/markdown.js";
 import { DAY } from "../../util/units.js";
 import { PRICE_FEED, type PriceWatch, priceWatches } from "./collections.js";
@@ -36,12 +37,12 @@ const priceEventSchema = z.object({
   subject: z.string(),
   from: z.string(),
   to: z.string(),
-  at: z.number(),
+  at: timestampSchema,
   /**
    * For a move, the time of the price from which it is measured, epoch ms. Missing in events of earlier
    * versions.
    */
-  since: z.number().optional(),
+  since: timestampSchema.optional(),
 });
 type PriceEvent = z.infer<typeof priceEventSchema>;
 

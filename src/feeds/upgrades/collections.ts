@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 
 /** The name of this feed. */
 export const UPGRADES_FEED = "upgrades";
-
-const timestampSchema = z.number();
 
 /** An upgrade that the super validators have accepted. */
 const upgradeSchema = z.object({

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { Loudness } from "../../delivery/feed.js";
-
-const timestampSchema = z.number();
+import { timestampSchema } from "../../storage/timestamp.js";
 
 const upgradeFields = {
   /** The upgrade, as stored. */

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 
 /** The name of this feed. */
 export const VALIDATOR_FEED = "validator";
-
-const timestampSchema = z.number();
 
 /** The state of a subscription to a validator. */
 const validatorWatch = z.object({

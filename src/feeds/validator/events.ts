@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Loudness } from "../../delivery/feed.js";
+import { timestampSchema } from "../../storage/timestamp.js";
 import type { ValidatorTopic } from "./topics.js";
 
-const timestampSchema = z.number();
 const placeFields = { channelId: z.string() };
 const oneFields = { ...placeFields, validator: z.string() };
 /** Fields of events about an alert. `since` is the last report before it. */
