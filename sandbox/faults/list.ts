@@ -131,9 +131,10 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
     file: "src/explorer/upstream.ts",
     changes: [
       [
-        "if (answering.size === 0 || answering.has(endpoint)) withheld.add(endpoint);",
+        "if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);",
         "withheld.add(endpoint);",
       ],
+      ["isSuspicious && (await isKeyRefused())", "isSuspicious && withheld.size > 1"],
     ],
   },
   "stays-on-replica": {

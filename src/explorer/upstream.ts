@@ -8,6 +8,7 @@ import {
   handleWhen,
 } from "cockatiel";
 import { createNotice } from "../util/notice.js";
+import { sharedRun } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
@@ -66,6 +67,11 @@ export interface UpstreamRequest {
   readonly isAlwaysThere?: boolean;
 }
 
+/** A request that can be repeated. */
+type Asked = Pick<UpstreamRequest, "endpoint" | "path" | "query" | "isAlwaysThere">;
+
+const DASHBOARD: Asked = { endpoint: "dashboard", path: "dashboard", query: {}, isAlwaysThere: true };
+
 /** Sends a request through the circuit breakers and the queue, and retries it if that may help. Throws ExplorerError. */
 export type Upstream = (request: UpstreamRequest) => Promise<Body>;
 
@@ -90,17 +96,20 @@ export function createUpstream({
 }: UpstreamOptions): Upstream {
   // While the circuit breaker is half open, only an answer closes it. A request that was not sent says nothing.
   const isAnswer = problemIs("missing", "rejected");
-  /** Endpoints that have answered, and have not turned out to be restricted since. */
-  const answering = new Set<EndpointName>();
+  /** Last requests that were answered, by endpoint, the latest last. Endpoints that turn out to be restricted are removed. */
+  const answered = new Map<EndpointName, Asked>();
   /**
-   * Endpoints that were withheld since the last success, if they had answered before or if none had. Two or more of them point to
-   * a wrong key or address. An endpoint that has never answered with this key, while others have, does not count.
+   * Endpoints that were withheld since the last success, if they had answered before or if none had. Two or more of them may point
+   * to a wrong key or address. An endpoint that has never answered with this key, while others have, does not count.
    */
   const withheld = new Set<EndpointName>();
+  /** Errors of withheld endpoints after which an endpoint that usually answers was refused, too. */
+  const refusals = new WeakSet<Error>();
   const isRefused = (error: unknown): boolean =>
-    problemIs("refused")(error) || (problemIs("withheld")(error) && withheld.size > 1);
+    problemIs("refused")(error) || (error instanceof Error && refusals.has(error));
   const reported = new Set<EndpointName>();
-  const trialFails = (error: unknown) => error instanceof ExplorerError && !isAnswer(error);
+  const trialFails = (error: unknown) =>
+    error instanceof ExplorerError && !isAnswer(error) && (!problemIs("withheld")(error) || isRefused(error));
   /** Endpoints that failed since the last success. A single failing endpoint does not mean that the explorer is down. */
   const failingEndpoints = new Set<EndpointName>();
   const isDown = (error: unknown): boolean =>
@@ -131,9 +140,40 @@ export function createUpstream({
     breaker.onReset(() => notice.ends());
   }
 
-  const noteWithheld = (error: ExplorerError, endpoint: EndpointName) => {
-    if (answering.size === 0 || answering.has(endpoint)) withheld.add(endpoint);
-    if (withheld.size < 2 && !reported.has(endpoint)) {
+  /**
+   * Asks the endpoint that answered last, and the dashboard, before it concludes that the key is refused. If neither answers at
+   * all, nothing is concluded.
+   */
+  const isKeyRefused = sharedRun(async (): Promise<boolean> => {
+    const lastAnswered = [...answered.values()].findLast(({ endpoint }) => !withheld.has(endpoint));
+    for (const usual of [lastAnswered, DASHBOARD]) {
+      if (!usual || withheld.has(usual.endpoint)) continue;
+      try {
+        await withDeadline(TRY_MS, undefined, (signal) => get(usual.path, usual.query, signal));
+      } catch (thrown) {
+        const error = usual.isAlwaysThere ? asWithheld(thrown) : thrown;
+        if (problemIs("refused", "withheld")(error)) continue;
+        if (!isAnswer(error)) return false;
+      }
+      noteAnswer(usual);
+      return false;
+    }
+    return true;
+  });
+
+  const noteAnswer = (asked: Asked) => {
+    // The key is accepted, so the endpoints that were withheld before are restricted for it.
+    for (const restricted of withheld) answered.delete(restricted);
+    withheld.clear();
+    answered.delete(asked.endpoint);
+    answered.set(asked.endpoint, asked);
+  };
+
+  const noteWithheld = async (error: ExplorerError, endpoint: EndpointName) => {
+    if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);
+    const isSuspicious = withheld.size > 1 || refusedBreaker.state === CircuitState.HalfOpen;
+    if (isSuspicious && (await isKeyRefused())) refusals.add(error);
+    else if (!reported.has(endpoint)) {
       reported.add(endpoint);
       onWithheld(error, endpoint);
     }
@@ -151,16 +191,13 @@ export function createUpstream({
       try {
         const responseBody = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
         failingEndpoints.clear();
-        // The key is accepted, so the endpoints that were withheld before are restricted for it.
-        for (const restricted of withheld) answering.delete(restricted);
-        withheld.clear();
-        answering.add(endpoint);
+        noteAnswer({ endpoint, path, query, isAlwaysThere });
         reported.delete(endpoint);
         return responseBody;
       } catch (thrown) {
         const error = isAlwaysThere ? asWithheld(thrown) : thrown;
         if (error instanceof ExplorerError) {
-          if (error.problem === "withheld") noteWithheld(error, endpoint);
+          if (error.problem === "withheld") await noteWithheld(error, endpoint);
           status = error.status === undefined ? error.problem : String(error.status);
           if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
           const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);

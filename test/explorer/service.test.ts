@@ -264,10 +264,28 @@ describe("the explorer service", () => {
     expect(await contracts(0)).toBe("no error");
     expect(news).not.toContain("refused");
     // Now the key itself is refused: endpoints that answered before are withheld one after another.
-    sandbox.injectFault({ kind: "status", status: 403 }, { path: /parties|contracts|price/ });
+    sandbox.injectFault({ kind: "status", status: 403 });
     expect(await parties(1)).toBe("withheld");
     expect(await contracts(1)).toBe("withheld");
     expect(await problemOf(service.for(ana).price({}))).toBe("refused");
+  });
+
+  it.each([
+    ["before any endpoint has answered", 0],
+    ["although they answered before", 1],
+  ])("does not treat the key as refused if two endpoints become restricted %s", async (_, firstPage) => {
+    const ask = (page: number) => [
+      problemOf(service.for(ana).parties({ page, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" })),
+      problemOf(service.for(ana).contracts({ page, size: 100 })),
+    ];
+    for (let page = 0; page < firstPage; page += 1)
+      expect(await Promise.all(ask(page))).toEqual(["no error", "no error"]);
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /parties|contracts/ });
+    for (let page = firstPage; page < firstPage + 3; page += 1) {
+      expect(await Promise.all(ask(page))).toEqual(["withheld", "withheld"]);
+      expect(await problemOf(service.for(ana).events({ page, size: 100 }))).toBe("no error");
+    }
+    expect(news).toEqual(["withheld parties", "withheld contracts"]);
   });
 
   it("does not treat the key as refused if one endpoint is withheld for several ids", async () => {
