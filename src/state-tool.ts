@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
 import { openStorage } from "./storage/index.js";
-import { isLeaseHeld } from "./storage/lease.js";
+import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { type ReplaceableStore, StateError } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
@@ -42,8 +42,7 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   return {
     store,
     async checkIdle() {
-      if (redis && (await isLeaseHeld(redis.client)))
-        throw new StateError("A bot is using this Redis. Stop all bots, and try again in ten seconds");
+      if (redis && (await isLeaseHeld(redis.client))) throw new StateError(IN_USE);
     },
     close,
   };

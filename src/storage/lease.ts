@@ -112,11 +112,11 @@ const RENEW_EVERY_MS = 1_500;
 export const LEASE_KEY = "crier:lease";
 
 /**
- * Checks if the lease is held. The key's value is the holder's token and the end of the lease by the clock of Redis (epoch ms).
+ * Checks if the lease is held (KEYS[1] is its key), and sets `held` and `holder`. The key's value is the holder's token and the end of the lease by the clock of Redis (epoch ms).
  * The key never expires, because volatile-lru may evict keys that do. Version 0.1.0 wrote only the token, with an expiry. An end
  * that is further ahead than the duration of a lease comes from a wrong clock.
  */
-const HOLDER = `
+export const HOLDER = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local value = redis.call("GET", KEYS[1]) or ""
@@ -137,6 +137,9 @@ if holder == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
 const IS_HELD = `${HOLDER}
 return held and 1 or 0`;
+
+/** Error message for an import while a process holds the lease. */
+export const IN_USE = "A bot is using this Redis. Stop all bots, and try again in ten seconds";
 
 /** True if a process holds the lease. */
 export const isLeaseHeld = async (client: RedisClient): Promise<boolean> =>

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
 import { HOUR } from "../util/units.js";
+import { HOLDER, IN_USE, LEASE_KEY } from "./lease.js";
 import type { RedisClient } from "./redis.js";
 import { explainRedis } from "./redis-words.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
@@ -25,15 +27,40 @@ for i = 1, #ARGV, 4 do
 end
 return 1`;
 
-/** Prefix of collections that are being imported, beside the state. */
+/** Prefix of collections that are being imported, beside the state. Each import adds its own id. */
 const IMPORT_PREFIX = "crier:import:";
 /** Documents sent in one command of an import. */
 const CHUNK = 1_000;
+/** Time after which Redis deletes what a killed import has left, in ms. */
+const IMPORT_MS = HOUR;
 
-/** Puts imported collections in the place of others, atomically. KEYS: those to delete. ARGV: pairs of the old and new names. */
-const SWITCH = `
-for i = 1, #KEYS do redis.call("UNLINK", KEYS[i]) end
-for i = 1, #ARGV, 2 do redis.call("RENAME", ARGV[i], ARGV[i + 1]) end
+/** Writes imported documents. Each has three arguments: key, field, text. */
+const WRITE_IMPORTED = `
+for i = 1, #ARGV, 3 do
+  redis.call("HSET", ARGV[i], ARGV[i + 1], ARGV[i + 2])
+  redis.call("PEXPIRE", ARGV[i], ${IMPORT_MS})
+end
+return 1`;
+
+/**
+ * Puts imported collections in the place of the state's. KEYS: the lease, and the collections to delete. ARGV: for each imported
+ * collection its key, its new key and its number of documents. An error in a script does not undo what came before it, so all
+ * checks come first, and then what a restricted user may lack the permission for.
+ */
+const SWITCH = `${HOLDER}
+if held then return -1 end
+local replaced = {}
+for i = 1, #ARGV, 3 do
+  if redis.call("HLEN", ARGV[i]) ~= tonumber(ARGV[i + 2]) then return 0 end
+end
+for i = 1, #ARGV, 3 do redis.call("PERSIST", ARGV[i]) end
+for i = 1, #ARGV, 3 do
+  redis.call("RENAME", ARGV[i], ARGV[i + 1])
+  replaced[ARGV[i + 1]] = true
+end
+for i = 2, #KEYS do
+  if not replaced[KEYS[i]] then redis.call("DEL", KEYS[i]) end
+end
 return 1`;
 
 const DEADLINE_MS = 5_000;
@@ -85,6 +112,13 @@ export function createRedisStore(
     return [...new Set(keys)].map((key) => key.slice(prefix.length));
   };
 
+  /** Returns the keys of interrupted imports that do not expire by themselves. */
+  const leftovers = async (): Promise<string[]> => {
+    const keys = (await collectionsUnder(IMPORT_PREFIX)).map((name) => IMPORT_PREFIX + name);
+    const expiries = await Promise.all(keys.map((key) => call(() => client.pTTL(key))));
+    return keys.filter((_, at) => expiries[at] === -1);
+  };
+
   return {
     async get(collection, id) {
       return (await call(() => client.hGet(PREFIX + collection, id))) ?? undefined;
@@ -107,26 +141,34 @@ export function createRedisStore(
       return Number(answer) === 1;
     },
     async replaceAll(documents, kept) {
-      const forget = async () => {
-        const leftovers = await collectionsUnder(IMPORT_PREFIX);
-        if (leftovers.length > 0)
-          await call(() => client.unlink(leftovers.map((name) => IMPORT_PREFIX + name)));
+      const prefix = `${IMPORT_PREFIX}${randomUUID()}:`;
+      const forget = async (keys: readonly string[]) => {
+        if (keys.length > 0) await call(() => client.unlink([...keys]));
       };
-      // An import that was interrupted may have left some.
-      await forget();
+      const counts = new Map<string, number>();
+      for (const { collection } of documents) counts.set(collection, (counts.get(collection) ?? 0) + 1);
+      await forget(await leftovers());
       try {
         for (let from = 0; from < documents.length; from += CHUNK) {
           const chunk = documents.slice(from, from + CHUNK);
-          const puts = chunk.map(({ collection, id, text }) => ["put", IMPORT_PREFIX + collection, id, text]);
-          await call(() => client.sendCommand(["EVAL", COMMIT, "0", ...puts.flat()]));
+          const puts = chunk.map(({ collection, id, text }) => [prefix + collection, id, text]);
+          await call(() => client.sendCommand(["EVAL", WRITE_IMPORTED, "0", ...puts.flat()]));
         }
         const replaced = (await collectionsUnder(PREFIX)).filter((name) => !kept.has(name));
-        const names = new Set(documents.map(({ collection }) => collection));
-        const keys = replaced.map((name) => PREFIX + name);
-        const pairs = [...names].flatMap((name) => [IMPORT_PREFIX + name, PREFIX + name]);
-        await call(() => client.sendCommand(["EVAL", SWITCH, String(keys.length), ...keys, ...pairs]));
+        const keys = [LEASE_KEY, ...replaced.map((name) => PREFIX + name)];
+        const imported = [...counts].flatMap(([name, count]) => [
+          prefix + name,
+          PREFIX + name,
+          String(count),
+        ]);
+        const answer = await call(() =>
+          client.sendCommand(["EVAL", SWITCH, String(keys.length), ...keys, ...imported]),
+        );
+        if (Number(answer) === -1) throw new StateError(IN_USE);
+        if (Number(answer) === 0)
+          throw new StateError("Redis lost a part of the import, and the old state is kept. Try again");
       } catch (error) {
-        await forget().catch(() => {});
+        await forget([...counts.keys()].map((name) => prefix + name)).catch(() => {});
         throw error;
       }
     },

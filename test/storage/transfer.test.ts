@@ -2,12 +2,16 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
-import { startRedis } from "../../sandbox/redis-process.js";
+import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { connectRedis } from "../../src/storage/redis.js";
+import { LEASE_KEY } from "../../src/storage/lease.js";
+import { connectRedis, type Redis } from "../../src/storage/redis.js";
+import { createRedisStore } from "../../src/storage/redis-store.js";
 import { StateError } from "../../src/storage/store.js";
+import { exportState, importState } from "../../src/storage/transfer.js";
+import { quiet } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
 const TOOL = fileURLToPath(new URL("../../dist/src/state-tool.js", import.meta.url));
@@ -104,6 +108,78 @@ describeWithRedis("the state", () => {
     expect(await client.keys("crier:import:*")).toEqual([]);
     await close();
     await redis.close();
+  });
+});
+
+describeWithRedis("an import into Redis", () => {
+  let redis: RedisProcess;
+  const opened: Redis[] = [];
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(async () => {
+    for (const { close } of opened) await close();
+    await redis.close();
+  });
+  const open = async (url = redis.url) => {
+    const connection = connectRedis(url, quiet);
+    opened.push(connection);
+    await connection.connected(5_000);
+    return { client: connection.client, store: createRedisStore(connection.client) };
+  };
+  const OLD = { crier: 1, collections: { old: { a: 1 }, both: { a: 1 } } };
+  const many = (name: string, count: number) => ({
+    crier: 1,
+    collections: {
+      both: { [name]: 1 },
+      [name]: Object.fromEntries(Array.from({ length: count }, (_, at) => [String(at), { at }])),
+    },
+  });
+
+  /** Waits until an import has written something. Its commands and these take turns on one connection. */
+  const firstImported = async (client: Redis["client"]): Promise<string[]> => {
+    const keys = await client.keys("crier:import:*");
+    return keys.length > 0 ? keys : firstImported(client);
+  };
+
+  it("keeps the old state if the user may not rename keys", async () => {
+    const { client, store } = await open();
+    await importState(store, OLD, true);
+    await client.sendCommand(["ACL", "SETUSER", "bot", "on", ">pw", "~crier:*", "+@all", "-rename"]);
+    const { store: restricted } = await open(redis.url.replace("redis://", "redis://bot:pw@"));
+    await expect(importState(restricted, many("new", 10), true)).rejects.toThrow(StateError);
+    expect(await exportState(store)).toEqual(OLD);
+    expect(await client.keys("crier:import:*")).toEqual([]);
+  });
+
+  it("leaves the whole of one state if two are imported at once", async () => {
+    const [first, second] = [many("first", 20_000), many("second", 3_000)];
+    const [a, b] = [await open(), await open()];
+    await Promise.all([importState(a.store, first, true), importState(b.store, second, true)]);
+    expect([first, second]).toContainEqual(await exportState(a.store));
+  });
+
+  it("keeps the old state if a bot starts meanwhile, or if Redis loses a part of it", async () => {
+    const { client, store } = await open();
+    await importState(store, OLD, true);
+    // The bot starts after the state tool has looked.
+    await client.set(LEASE_KEY, `token ${Date.now() + 5_000}`);
+    await expect(importState(store, many("new", 10), true)).rejects.toThrow("A bot is using this Redis");
+    expect(await exportState(store)).toEqual(OLD);
+    await client.del(LEASE_KEY);
+    const evicted = importState(store, many("new", 20_000), true);
+    for (const key of await firstImported(client)) await client.del(key);
+    await expect(evicted).rejects.toThrow("Redis lost a part of the import");
+    expect(await exportState(store)).toEqual(OLD);
+    expect(await client.keys("crier:import:*")).toEqual([]);
+  });
+
+  it("lets what a killed import left expire", async () => {
+    const { client, store } = await open();
+    const importing = importState(store, many("new", 20_000), true);
+    for (const key of await firstImported(client)) expect(await client.ttl(key)).toBeGreaterThan(0);
+    await importing;
+    for (const name of await store.collections()) expect(await client.ttl(`crier:state:${name}`)).toBe(-1);
   });
 });
 
