@@ -89,7 +89,7 @@ export async function startBot(
   const idKeys = createIdKeys(state, log);
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
   const client = createDiscordClient(config.discord, identify);
-  const backgroundRest = createBackgroundRest(config.discord);
+  const backgroundRest = createImpatientRest(config.discord, 0);
   let paths: ReadonlyMap<string, string> = new Map();
   let registration: Registration | undefined;
   const { networks, backgrounds, startLoading } = createNetworks(
@@ -159,7 +159,7 @@ export async function startBot(
   // Commands are registered concurrently with the background work. Neither waits for the other.
   registration = keepRegistering(
     {
-      rest: client.rest,
+      rest: createImpatientRest(config.discord, 3),
       applicationId,
       definitions: registeredDefinitions,
       guildId: config.discord.guildId,
@@ -201,11 +201,14 @@ export async function startBot(
   };
 }
 
-/** Creates a REST client without waits and retries, because the outbox decides how to handle rate limits and failures. */
-const createBackgroundRest = ({ apiUrl, token }: Config["discord"]): REST =>
+/**
+ * Creates a REST client that does not wait for rate limits. The outbox and the registration of the commands decide themselves how
+ * to go on after a limit or a failure.
+ */
+const createImpatientRest = ({ apiUrl, token }: Config["discord"], retries: number): REST =>
   new REST({
     api: apiUrl,
-    retries: 0,
+    retries,
     timeout: 8_000,
     offset: 0,
     rejectOnRateLimit: () => true,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { DiscordAPIError, type REST, Routes } from "discord.js";
+import { DiscordAPIError, type REST, RESTJSONErrorCodes, Routes } from "discord.js";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
@@ -77,6 +77,7 @@ export const forGuild = ({ contexts, integration_types, ...rest }: CommandDefini
 const MAX_OTHER_GUILDS = 25;
 
 interface RegistrationDeps {
+  /** A client that rejects at once if Discord limits it, because the registration is retried as a whole. */
   readonly rest: REST;
   readonly applicationId: string;
   readonly definitions: readonly CommandDefinition[];
@@ -89,9 +90,14 @@ interface RegistrationDeps {
   readonly log: Log;
 }
 
+/** Returns the commands in an answer of Discord. @throws if it is no list, such as a proxy's page */
+function commandsIn(answer: unknown): readonly unknown[] {
+  if (!Array.isArray(answer)) throw new Error("Discord's answer is not a list of commands");
+  return answer;
+}
+
 /** Returns Discord's ids of the commands, by name. */
-function idsOf(registered: unknown): Map<string, string> {
-  const rows: unknown[] = Array.isArray(registered) ? registered : [];
+function idsOf(rows: readonly unknown[]): Map<string, string> {
   return new Map(
     rows.flatMap((row) =>
       typeof row === "object" && row !== null && "name" in row && "id" in row
@@ -111,10 +117,9 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
   const bringTo = async (route: `/${string}`, wanted: readonly CommandDefinition[], scope: string) => {
-    const currentCommands = await rest.get(route);
-    if (isRegistered(wanted, Array.isArray(currentCommands) ? currentCommands : []))
-      return idsOf(currentCommands);
-    const registeredCommands = await rest.put(route, { body: wanted });
+    const currentCommands = commandsIn(await rest.get(route));
+    if (isRegistered(wanted, currentCommands)) return idsOf(currentCommands);
+    const registeredCommands = commandsIn(await rest.put(route, { body: wanted }));
     log.info({ scope, commands: wanted.length }, "Commands registered");
     return idsOf(registeredCommands);
   };
@@ -149,10 +154,15 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
 }
 
 /**
- * True if a retry may succeed. Discord always answers forbidden and malformed requests the same way, so these are not retried.
+ * True if a retry may succeed. Discord always answers malformed commands the same way. A bot that is not in its server yet, or a
+ * proxy that answers 403, may be better off later.
  */
 const mayPass = (error: unknown): boolean =>
-  !(error instanceof DiscordAPIError) || error.status === 429 || error.status >= 500;
+  !(error instanceof DiscordAPIError) || error.code !== RESTJSONErrorCodes.InvalidFormBodyOrContentType;
+
+/** True if the bot is not in the server in which it should register the commands. */
+const isOutside = (error: unknown): boolean =>
+  error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.MissingAccess;
 
 /** Backoff between attempts, in ms. It doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 2 * SECOND;
@@ -199,7 +209,7 @@ export function keepRegistering(
         problem = "Discord refused them. The log says why. Look for a new version of the bot.";
         return true;
       }
-      problem = "Discord couldn't be reached. The bot keeps trying, at least every five minutes.";
+      problem = `${isOutside(err) ? "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id." : "Discord couldn't be reached."} The bot keeps trying, at least every five minutes.`;
       failureNotice.begins(err);
       return false;
     }

@@ -1,0 +1,87 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { REST } from "discord.js";
+import { expect, it } from "vitest";
+import { keepRegistering } from "../../src/discord/registration.js";
+import { newState } from "../harness.js";
+
+type Answer = (response: ServerResponse) => void;
+const json =
+  (status: number, body: unknown): Answer =>
+  (response) =>
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+const html =
+  (status: number): Answer =>
+  (response) =>
+    response.writeHead(status, { "content-type": "text/html" }).end("<html>Checking your browser</html>");
+const PRICE = { id: "7", name: "price", description: "The price", type: 1 as const };
+
+/** Registers a command at a server that answers so at first. */
+async function register(first: Answer) {
+  let answer = first;
+  const server = createServer((_, response) => answer(response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const lines: string[] = [];
+  const log = Object.fromEntries(
+    ["debug", "info", "warn", "error"].map((level) => [
+      level,
+      (_: object, text: string) => void lines.push(text),
+    ]),
+  ) as unknown as Parameters<typeof keepRegistering>[0]["log"];
+  const rest = new REST({
+    api: `http://127.0.0.1:${port}`,
+    retries: 0,
+    timeout: 300,
+    rejectOnRateLimit: () => true,
+  }).setToken("token");
+  const ids: string[] = [];
+  const registration = keepRegistering(
+    { rest, applicationId: "1", definitions: [PRICE], guildId: "2", guildIds: [], state: newState(), log },
+    (registered) => void ids.push(...registered.values()),
+  );
+  await registration.tried;
+  return {
+    registration,
+    lines,
+    ids,
+    answersNow: (next: Answer) => {
+      answer = next;
+    },
+    close() {
+      registration.stop();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+it.concurrent.each<[string, Answer]>([
+  ["limits the bot for ten minutes", json(429, { message: "limited", retry_after: 600, global: false })],
+  ["is unavailable", json(503, { message: "unavailable", code: 0 })],
+  ["does not answer", () => {}],
+  ["answers with a page and status 200", html(200)],
+  ["answers with a page and status 403", html(403)],
+  ["does not let the bot into its server yet", json(403, { message: "Missing Access", code: 50_001 })],
+])("goes on to register the commands if Discord %s", async (_, first) => {
+  const { registration, lines, ids, answersNow, close } = await register(first);
+  expect(registration.isSettled()).toBe(false);
+  expect(registration.problem()).toContain("keeps trying");
+  expect(lines).toEqual(["The commands could not be registered; retrying until they are"]);
+  answersNow(json(200, [PRICE]));
+  await expect.poll(() => registration.isSettled()).toBe(true);
+  expect(registration.problem()).toBeUndefined();
+  expect(lines.at(-1)).toBe("The commands are registered");
+  expect(ids).toContain("7");
+  close();
+});
+
+it("gives up if Discord refuses the commands themselves", async () => {
+  const { registration, lines, close } = await register(
+    json(400, { message: "Invalid Form Body", code: 50_035, errors: {} }),
+  );
+  expect(registration.isSettled()).toBe(true);
+  expect(registration.problem()).toContain("Discord refused them");
+  expect(lines).toEqual(["Discord refused the commands; the registered ones stay in use"]);
+  close();
+});
