@@ -25,7 +25,7 @@ export function explainClose(code: number): string {
   if (code === GatewayCloseCodes.AuthenticationFailed)
     return "Discord's gateway rejects DISCORD_TOKEN. Was it reset? Set it to the bot's token, from the application's Bot page";
   if (code === GatewayCloseCodes.InvalidShard || code === GatewayCloseCodes.ShardingRequired)
-    return `DISCORD_SHARDS is too low for this bot (Discord closed with ${code}). Set it to auto, or raise the total in every process`;
+    return `DISCORD_SHARDS does not fit the bot (Discord closed with ${code}): set it to auto, or raise the total in every process`;
   return `Discord closed the connection for good (${code}, ${GatewayCloseCodes[code] ?? "unknown"}). Is there a newer version of the bot?`;
 }
 
