@@ -72,7 +72,8 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
     } else if (given.channel !== undefined) {
       const { apiUrl, token } = config.discord;
       yield* checkChannel(
-        new REST({ api: apiUrl, retries: 1, timeout: 8_000 }).setToken(token),
+        // Without retries, because Discord would create a second forum post if the answer to the first one was late.
+        new REST({ api: apiUrl, retries: 0, timeout: 8_000 }).setToken(token),
         given.channel,
         stopped,
       );

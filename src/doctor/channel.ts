@@ -130,6 +130,8 @@ export async function* checkChannel(
   }
 }
 
+const newMark = (): string => randomBytes(9).toString("base64url");
+
 async function* tryMessage(
   rest: REST,
   channel: APIChannel,
@@ -138,10 +140,11 @@ async function* tryMessage(
 ): AsyncGenerator<Finding> {
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(6 * WAIT_MS)]);
   const startedAt = Date.now();
-  const mark = randomBytes(9).toString("base64url");
+  /** Marks by which the message and the reply are found if their answers are lost. */
+  const [mark, replyMark] = [newMark(), newMark()];
   const isForum = channel.type === ChannelType.GuildForum;
-  const post = (replyTo?: string): Post => ({
-    payload: renderer.message(viewOf(TITLE, mark)),
+  const post = (ownMark: string, replyTo?: string): Post => ({
+    payload: renderer.message(viewOf(TITLE, ownMark)),
     nonce: randomBytes(12).toString("hex"),
     isSilent: true,
     replyTo,
@@ -151,26 +154,28 @@ async function* tryMessage(
   };
 
   const tag = "available_tags" in channel ? (channel.available_tags[0]?.id ?? null) : null;
-  /** A message may have been sent even if its answer was lost. */
-  const removingLost = async (error: unknown): Promise<never> => {
-    if (error instanceof DiscordAPIError) throw error;
-    const since = startedAt - CLOCKS_MS;
-    const lost = await (channel.type === ChannelType.GuildForum
-      ? findPostByMark(rest, channel.id, channel.guild_id ?? "", mark, since, async () => {})
-      : findByMark(rest, channel.id, mark, since)
-    ).catch(() => undefined);
-    if (lost) removingFirst(lost.id);
-    throw error;
-  };
+  const since = startedAt - CLOCKS_MS;
+  /** Removes a message that was sent although its answer was lost. */
+  const removingLost =
+    (find: () => Promise<{ readonly id: string } | undefined>, removeFound: (id: string) => void) =>
+    async (error: unknown): Promise<never> => {
+      const lost = error instanceof DiscordAPIError ? undefined : await find().catch(() => undefined);
+      if (lost) removeFound(lost.id);
+      throw error;
+    };
   // In a forum, the post is a thread. Its id is the same as that of its first message.
   const removingFirst = (id: string) => {
     if (isForum) removing("the post", Routes.channel(id), () => archive(rest, id));
     else removing("the message", Routes.channelMessage(channel.id, id));
   };
+  const findFirst = () =>
+    channel.type === ChannelType.GuildForum
+      ? findPostByMark(rest, channel.id, channel.guild_id ?? "", mark, since, async () => {})
+      : findByMark(rest, channel.id, mark, since);
   const messageId = await (isForum
-    ? postToForum(rest, channel.id, TITLE, post(), tag, signal)
-    : postMessage(rest, channel.id, post(), signal)
-  ).catch(removingLost);
+    ? postToForum(rest, channel.id, TITLE, post(mark), tag, signal)
+    : postMessage(rest, channel.id, post(mark), signal)
+  ).catch(removingLost(findFirst, removingFirst));
   removingFirst(messageId);
   const home = isForum ? messageId : channel.id;
   const readBack = async (id: string) => {
@@ -189,8 +194,11 @@ async function* tryMessage(
     ? pass("Edit", "the embed is another, and the file is gone")
     : warn("Edit", "Discord did not take it over whole", "Report it, with this line.");
 
-  const replyId = await postMessage(rest, home, post(messageId), signal);
-  removing("the reply", Routes.channelMessage(home, replyId));
+  const removingReply = (id: string) => removing("the reply", Routes.channelMessage(home, id));
+  const replyId = await postMessage(rest, home, post(replyMark, messageId), signal).catch(
+    removingLost(() => findByMark(rest, home, replyMark, since), removingReply),
+  );
+  removingReply(replyId);
   const reply = await readBack(replyId);
   yield reply.message_reference?.message_id === messageId
     ? pass("Reply", "refers to the message")

@@ -116,6 +116,20 @@ describe("the doctor's channel check", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
+  it("removes the reply if the response to its creation was lost", async () => {
+    const channel = newChannel(0);
+    discord.trap({ method: "POST", path: /messages$/, times: 1, delayMs: 1 });
+    discord.trap({ method: "POST", path: /messages$/, times: 1, error: "lost" });
+    const lines = await check(channel.id);
+    expect(lines.map((line) => line.split(":")[0])).toEqual([
+      `pass Channel ${channel.id}`,
+      "pass Message",
+      "pass Edit",
+      `fail Channel ${channel.id}`,
+    ]);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+  });
+
   it("removes a forum post if the response to its creation was lost", async () => {
     const channel = newChannel(15, { allow: PERMISSION.manageThreads });
     discord.trap({ method: "POST", path: /threads$/, times: 1, error: "lost" });
