@@ -278,7 +278,7 @@ export function optionOf<Value>(subscription: Subscription, name: string, option
 /** True if a subscription includes a topic. A topic that is newer than the subscription has its default. */
 export const hasTopic = (
   { topics }: Pick<Subscription, "topics">,
-  definition: FeedDefinition,
+  definition: Pick<FeedDefinition, "topics">,
   name: string,
 ): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
 

@@ -1,6 +1,6 @@
 import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
-import type { Mentions } from "../../delivery/feed.js";
+import { hasTopic, type Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import { isPingable } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
@@ -9,7 +9,7 @@ import { DAY } from "../../util/units.js";
 import { representatives } from "./collections.js";
 import type { Reminder } from "./events.js";
 import { isFor } from "./recipients.js";
-import { missingIn } from "./topics.js";
+import { missingIn, topics } from "./topics.js";
 
 /** Time after which the representatives of a server without subscriptions are deleted, in ms. */
 const KEPT_MS = 30 * DAY;
@@ -42,8 +42,9 @@ interface MentionDeps {
 
 /**
  * Returns the representatives that a reminder pings in a channel: those of super validators that have not
- * voted. If several channels of a server ping for the same reminder, only the oldest subscription does. A
- * role must be pingable there by everyone, or by the person who mapped it.
+ * voted. If several channels of a server ping for the same reminder, each representative is pinged in only
+ * one of them, that of the oldest subscription. A role must be pingable there by everyone, or by the person
+ * who mapped it.
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
@@ -53,21 +54,30 @@ export async function mentionsFor(
   missing: MissingVotes | null,
 ): Promise<Mentions> {
   const nobody = { userIds: [], roleIds: [] };
-  const pinging = (each: Subscription) => missingIn(each) === "ping" && isFor(each, event);
-  const [recipient] = recipients.filter(pinging);
+  const isPinging = (each: Subscription) =>
+    missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders") && isFor(each, event);
+  const [recipient] = recipients.filter(isPinging);
   if (!recipient?.guildId || !missing || missing.voters.length === 0) return nobody;
-  const { guildId, channelId } = recipient;
-  const first = (await subscriptions.activeIn(guildId, recipient.feed)).find(pinging);
-  if (first && first.channelId !== channelId) return nobody;
+  const { guildId, channelId, feed } = recipient;
+  const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(isPinging);
+  const pinging = subscribed.length > 0 ? subscribed : [recipient];
 
   const absent = [...(await state.open(representatives).list()).values()].filter(
     (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
+  const isFirstFor = async (roleId: string, setBy: string | undefined): Promise<boolean> => {
+    for (const each of pinging) {
+      const isAllowed = await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy);
+      if (isAllowed || each.channelId === channelId) return isAllowed && each.channelId === channelId;
+    }
+    return false;
+  };
   const userIds = new Set<string>();
   const roleIds = new Set<string>();
   for (const { who, setBy } of absent) {
-    if (who.kind === "member") userIds.add(who.id);
-    else if (await isPingable(rest, { guildId, channelId }, who.id, setBy)) roleIds.add(who.id);
+    if (who.kind === "role") {
+      if (await isFirstFor(who.id, setBy)) roleIds.add(who.id);
+    } else if (pinging[0]?.channelId === channelId) userIds.add(who.id);
   }
   return { userIds: [...userIds], roleIds: [...roleIds] };
 }

@@ -191,6 +191,40 @@ describe("missing votes", () => {
     await ask("/subscribe remove", { channel: second.id });
   });
 
+  it("ping in the next channel if the oldest one gets no reminders, or its role may not be pinged there", async () => {
+    const { guild, people } = harness.discord;
+    const bits = PermissionFlagsBits;
+    const second = world().addChannel({ type: 0, guild_id: guild.id, name: "next-votes" });
+    await ask("/subscribe governance", { channel: second.id, missing: "ping", before: "24h" });
+    await ask("/subscribe edit", { channel: channel.id, reminders: false });
+    const request = await open("Motion for the next channel");
+    harness.pass(7 * HOUR);
+    expect((await until(second, /left to vote: Motion for the next/)).pings).toContain("@ana");
+    ledger().closeVoteRequest(request, "Rejected");
+    await ask("/subscribe edit", { channel: channel.id, reminders: true });
+
+    const setter = world().addUser("Careful setter");
+    const mayPing = world().addRole(guild, "Careful setters", bits.ManageGuild | bits.MentionEveryone);
+    const botRole = world().addRole(guild, "More pinging bots", bits.MentionEveryone);
+    guild.members.get(world().bot.id)?.push(botRole.id);
+    const silent = world().addRole(guild, "Silent reviewers", 0n);
+    guild.members.set(setter.id, [mayPing.id]);
+    const [first] = ledger().superValidators;
+    await ask("/voters set", { sv: first?.name ?? "", who: silent.id }, setter);
+    // Since then, the person may no longer ping in the oldest channel.
+    const denied = { id: setter.id, type: 1 as const, allow: "0", deny: String(bits.MentionEveryone) };
+    channel.permission_overwrites.push(denied);
+    const later = await open("Motion with a careful role");
+    harness.pass(7 * HOUR);
+    const pattern = /left to vote: Motion with a careful role/;
+    expect((await until(channel, pattern)).pings).not.toContain("@Silent reviewers");
+    expect((await until(second, pattern)).pings).toEqual(["@Silent reviewers"]);
+    ledger().closeVoteRequest(later, "Rejected");
+    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(denied), 1);
+    await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id });
+    await ask("/subscribe remove", { channel: second.id });
+  });
+
   it("ping a role only while the person who mapped it may ping it there", async () => {
     const { guild, people } = harness.discord;
     const bits = PermissionFlagsBits;
