@@ -6,8 +6,13 @@ import type { SubscriptionKey } from "../../src/delivery/subscriptions.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { say } from "../../src/discord/say.js";
-import { allNetworks, type Network } from "../../src/networks/network.js";
-import { answerDeps, SubscriptionChanged, saveSubscription } from "../../src/subscribe/editor.js";
+import type { Network } from "../../src/networks/network.js";
+import {
+  answerDeps,
+  currentSubscriptions,
+  SubscriptionChanged,
+  saveSubscription,
+} from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
@@ -23,11 +28,10 @@ async function checkRoom(
   channelId: string,
   feed: FeedDefinition,
 ) {
-  const subscriptionLists = (await allNetworks(networks)).map(({ subscriptions }) => subscriptions.all());
-  const serverSubscriptions = (await Promise.all(subscriptionLists))
-    .flat()
-    .filter((each) => each.guildId === guildId);
-  const alike = serverSubscriptions.filter((each) => each.channelId === channelId && each.feed === feed.name);
+  const serverSubscriptions = await currentSubscriptions(networks, (each) => each.guildId === guildId);
+  const alike = serverSubscriptions.filter(
+    ({ subscription }) => subscription.channelId === channelId && subscription.feed === feed.name,
+  );
   if (alike.length >= MAX_PER_CHANNEL)
     throw new PersonError(
       `<#${channelId}> already has ${alike.length} subscriptions to ${feed.name}, which is the maximum per channel. Remove one with \`/subscribe remove\` first.`,

@@ -13,6 +13,7 @@ import type { NetworkChoices } from "../../src/networks/choices.js";
 import { allNetworks, type Network, type Networks } from "../../src/networks/network.js";
 import {
   answerDeps,
+  currentSubscriptions,
   findSubscriptions,
   type OwnedSubscription,
   saveSubscription,
@@ -114,9 +115,12 @@ export async function startWatch(
     (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
   )?.subscription;
   const checkRoom = async () => {
-    const own = await watchesOf(userId, services.networks, all);
+    const own = await currentSubscriptions(services.networks, (each) => each.userId === userId);
     const isNew = !own.some(
-      (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
+      (each) =>
+        each.of.id === services.id &&
+        each.subscription.feed === feed.name &&
+        each.subscription.subject === subject,
     );
     if (isNew && own.length >= MAX_WATCHES)
       throw new PersonError(

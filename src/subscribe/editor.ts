@@ -37,6 +37,20 @@ export async function findSubscriptions(
   return (await Promise.all(lists)).flat();
 }
 
+/**
+ * Returns the subscriptions on all networks that a filter selects, as all processes have stored them. Limits are checked with it.
+ * Lists use `findSubscriptions`, which reads less and may be some seconds old.
+ */
+export async function currentSubscriptions(
+  networks: Networks,
+  isWanted: (subscription: Subscription) => boolean,
+): Promise<readonly { readonly subscription: Subscription; readonly of: NetworkState }[]> {
+  const lists = (await allNetworks(networks)).map(async (of) =>
+    (await of.subscriptions.all()).filter(isWanted).map((subscription) => ({ subscription, of })),
+  );
+  return (await Promise.all(lists)).flat();
+}
+
 /** Thrown if somebody else has changed, made or removed a subscription meanwhile. */
 export class SubscriptionChanged extends Error {}
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { newDataDir } from "../../sandbox/bot-process.js";
+import { startRedis } from "../../sandbox/redis-process.js";
 import {
   announcedId,
   announcements,
@@ -11,11 +12,16 @@ import {
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
+import type { Networks } from "../../src/networks/network.js";
 import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
+import { connectRedis } from "../../src/storage/redis.js";
+import { createRedisStore } from "../../src/storage/redis-store.js";
 import { createState } from "../../src/storage/state.js";
 import { readAll } from "../../src/storage/store.js";
+import { currentSubscriptions } from "../../src/subscribe/editor.js";
 import { newState, quiet } from "../harness.js";
+import { describeWithRedis } from "../needs.js";
 
 const CHANNELS = ["111111111111111", "222222222222222"] as const;
 
@@ -152,4 +158,28 @@ it("records nothing for a subscription that has just been removed", async () => 
   const record = subscriptions.healthWrite(subscription.channelId, { deliveredAt: 1 });
   expect(await state.commit([...(unchanged ? [unchanged] : []), record])).toBe(false);
   await state.close();
+});
+
+describeWithRedis("two processes on one Redis", () => {
+  it("count the same subscriptions for a limit, whatever one of them has listed before", async () => {
+    const server = await startRedis();
+    const open = async () => {
+      const connection = connectRedis(server.url, quiet);
+      await connection.connected(5_000);
+      const state = createState(createRedisStore(connection.client), { log: quiet });
+      const subscriptions = createSubscriptions(state);
+      const janitor = createJanitor(state, subscriptions);
+      const own = { id: "main", name: "", state, subscriptions, janitor };
+      const networks = { served: [], resting: async () => [own] } as unknown as Networks;
+      return { connection, state, subscriptions, networks };
+    };
+    const [first, second] = [await open(), await open()];
+    const [channelId] = CHANNELS;
+    const isOwn = (each: Subscription) => each.channelId === channelId;
+    expect(await second.subscriptions.of([channelId])).toHaveLength(0);
+    await first.state.commit(first.subscriptions.writes(subscribed(channelId, "bay")));
+    expect(await currentSubscriptions(second.networks, isOwn)).toHaveLength(1);
+    for (const { connection } of [first, second]) await connection.close();
+    await server.close();
+  });
 });
