@@ -3,7 +3,7 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { answersOf, type FormField } from "../../src/discord/forms.js";
 import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
-import { capitalized, clean } from "../../src/text/plain.js";
+import { capitalized, clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 const SUBJECTS = "subjects";
@@ -11,6 +11,8 @@ const SUBJECTS = "subjects";
 const SEPARATOR = /[,;\n]/;
 /** Things that one dialog can name. */
 const MAX_SUBJECTS = 25;
+/** Maximum length of a name in an error message, in characters. */
+const MAX_QUOTED = 100;
 /** Maximum length of the names in one dialog (Discord: 4,000 characters). It is enough for ids, too. */
 const MAX_TEXT = 4_000;
 
@@ -67,7 +69,8 @@ export async function subjectsIn(
   const ids: string[] = [];
   for (const typedName of names) {
     const id = await readThing(typedName, kinds, services, false).catch((error: unknown) => {
-      if (error instanceof PersonError) throw new PersonError(`“${typedName}”: ${error.message}`);
+      if (error instanceof PersonError)
+        throw new PersonError(`“${cut(typedName, MAX_QUOTED)}”: ${error.message}`);
       throw error;
     });
     if (!ids.includes(id)) ids.push(id);

@@ -40,7 +40,7 @@ import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
 import { answersOf, type FormAnswers, withAnswers } from "./forms.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
-import { withMentions } from "./mentions.js";
+import { toContent } from "./mentions.js";
 import type { MessagePayload, Renderer } from "./message.js";
 import { type Answerable, type AnswerTarget, answerInteraction } from "./reply.js";
 
@@ -140,7 +140,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     });
     await answerInteraction(interaction, target, answerWork, (error) => {
       outcome = kindOf(error);
-      const sentence = withMentions(explain(error, log, interaction.id), commandPaths());
+      const sentence = toContent(explain(error, log, interaction.id), commandPaths());
       return handlerLabel === undefined ? sentence : `${sentence}\n-# ${escapeText(handlerLabel)}`;
     });
     return outcome;
@@ -169,7 +169,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const outcome = await runCommand(interaction);
     // Sent separately, so that a failure does not affect the answer.
     const sayPrivately = async (word: string) => {
-      const content = withMentions(word, commandPaths());
+      const content = toContent(word, commandPaths());
       const flags = MessageFlags.Ephemeral;
       await interaction.followUp({ content, flags, allowedMentions: { parse: [] } });
     };
@@ -249,7 +249,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     } catch (error) {
       if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
       await click.reply({
-        content: withMentions(explain(error, log, click.id), commandPaths()),
+        content: toContent(explain(error, log, click.id), commandPaths()),
         flags: MessageFlags.Ephemeral,
       });
       return kindOf(error);

@@ -72,7 +72,7 @@ const hashOf = (values: readonly string[]): string => digest(JSON.stringify(valu
 /** Returns the values that a field shows. */
 function shownValues(field: FormField): readonly string[] {
   if (field.stored) return field.stored;
-  if (field.kind === "text") return field.value === "" ? [] : [field.value.slice(0, field.maxLength)];
+  if (field.kind === "text") return field.value === "" ? [] : [cut(field.value, field.maxLength)];
   if (field.kind === "channel" || field.kind === "role")
     return field.chosen === undefined ? [] : [field.chosen];
   return field.options.flatMap(({ value, isChosen }) => (isChosen ? [value] : []));
@@ -85,7 +85,7 @@ function labelOf(field: FormField): LabelBuilder {
     case "text":
       return label.setTextInputComponent((input) => {
         input.setCustomId(field.name).setStyle(TextInputStyle.Short).setRequired(field.isRequired);
-        if (field.value !== "") input.setValue(field.value.slice(0, field.maxLength));
+        if (field.value !== "") input.setValue(cut(field.value, field.maxLength));
         return input.setMaxLength(field.maxLength);
       });
     case "channel":

@@ -1,4 +1,6 @@
 import { commandMention } from "../text/markdown.js";
+import { cut } from "../text/plain.js";
+import { LIMITS } from "./limits.js";
 
 const COMMAND = /`\/([a-z]+(?: [a-z-]+)?)`/g;
 
@@ -8,3 +10,7 @@ export const withMentions = (text: string, paths: ReadonlyMap<string, string>): 
     const id = paths.get(path);
     return id === undefined ? span : commandMention(path, id).toString();
   });
+
+/** Returns a sentence as a message's text, with clickable commands and within Discord's limit. */
+export const toContent = (sentence: string, paths: ReadonlyMap<string, string>): string =>
+  cut(withMentions(sentence, paths), LIMITS.content);

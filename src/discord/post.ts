@@ -7,6 +7,7 @@ import {
   Routes,
 } from "discord.js";
 import { DISCORD, hasCode } from "./errors.js";
+import { LIMITS } from "./limits.js";
 import type { MessagePayload } from "./message.js";
 
 /** A message for a channel, with a nonce that prevents duplicates. */
@@ -23,9 +24,19 @@ export interface Post {
   readonly replyTo?: string | undefined;
 }
 
-/** Returns the mentions that begin a message's text. Those in an embed would notify no one. */
-export const pingsTo = ({ roleIds = [], userIds = [] }: Pick<Post, "roleIds" | "userIds">): string =>
-  [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)].join(" ");
+/** Room for mentions, in characters. The rest of a message's text is no longer than a title. */
+const PINGS_ROOM = LIMITS.content - LIMITS.title - 1;
+
+/** Returns as many of the mentions as fit into a message's text, roles first. Those in an embed would notify no one. */
+export function pingsTo({ roleIds = [], userIds = [] }: Pick<Post, "roleIds" | "userIds">): string {
+  let text = "";
+  for (const mention of [...roleIds.map((id) => `<@&${id}>`), ...userIds.map((id) => `<@${id}>`)]) {
+    const longer = text ? `${text} ${mention}` : mention;
+    if (longer.length > PINGS_ROOM) break;
+    text = longer;
+  }
+  return text;
+}
 
 /** Returns the mentions that a delivered message's text begins with. */
 export const pingsIn = (content: string): string => /^(?:<@&?\d+> ?)*/.exec(content)?.[0].trim() ?? "";
@@ -38,12 +49,16 @@ export const keepingPings = (payload: MessagePayload, replaced: string): Message
   payload.content === undefined ? payload : { ...payload, content: textWith(pingsIn(replaced), payload) };
 
 function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
-  const content = textWith(pingsTo({ roleIds, userIds }), payload);
+  const pings = pingsTo({ roleIds, userIds });
+  const content = textWith(pings, payload);
+  // Fewer than Discord's limit of 100 each, because they are in the text.
+  const roles = roleIds.filter((id) => pings.includes(`<@&${id}>`));
+  const users = userIds.filter((id) => pings.includes(`<@${id}>`));
   return {
     ...(content ? { content } : {}),
     embeds: payload.embeds,
     components: payload.components,
-    allowed_mentions: { parse: [], roles: [...roleIds], users: [...userIds] },
+    allowed_mentions: { parse: [], roles, users },
     nonce,
     enforce_nonce: true,
     ...(isSilent ? { flags: MessageFlags.SuppressNotifications } : {}),

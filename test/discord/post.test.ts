@@ -28,3 +28,29 @@ it("archives a thread that is archived already, as after a lost answer, and no t
   world.channels.delete(threadId);
   await expect(setArchived(rest, threadId, true)).rejects.toThrow("Unknown Channel");
 });
+
+it("pings as many as fit into a message's text, roles first", async () => {
+  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+  const { world, guild, channels } = discord;
+  const payload = createRenderer(newLinks()).message({
+    title: md`News`,
+    notification: md`${"n".repeat(300)}`,
+    tone: "neutral",
+    readings: [],
+  });
+  const roleIds = Array.from(
+    { length: 25 },
+    (_, at) => world.addRole(guild, `Role ${at}`, 0n, { mentionable: true }).id,
+  );
+  const userIds = Array.from({ length: 80 }, (_, at) => world.addUser(`Member ${at}`).id);
+  await postMessage(
+    rest,
+    channels.general.id,
+    { payload, nonce: "2", roleIds, userIds },
+    new AbortController().signal,
+  );
+  const message = world.read(channels.general).at(-1);
+  expect(message?.content.length).toBeLessThanOrEqual(2_000);
+  expect(message?.content).toContain(`<@&${roleIds.at(-1)}>`);
+  expect(message?.pings.length).toBeGreaterThan(50);
+});
