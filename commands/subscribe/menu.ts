@@ -206,12 +206,13 @@ export function createSubscriptionButtons(
           case "test":
             await testSubscription(click, found, await readChannel());
             return shown(md`🧪 A test announcement is on its way.`);
-          case "resume":
-            await resumeSubscription(click, found, await readChannel(), {
+          case "resume": {
+            const { tagLines } = await resumeSubscription(click, found, await readChannel(), {
               networks: services.networks,
               feeds,
             });
-            return shown();
+            return shown(tagLines[0]);
+          }
           case "pause":
             await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
             return shown();

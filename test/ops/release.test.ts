@@ -37,6 +37,14 @@ describe("a release", () => {
     expect([jobs.image.needs, jobs.release.needs]).toEqual(["test", "image"]);
     const { with: image } = jobs.image.steps.at(-1);
     expect(image).toMatchObject({ platforms: "linux/amd64,linux/arm64", provenance: "mode=max", sbom: true });
+    // While an image is built, a newer release may be finished. So the tags that others follow are moved at the end.
+    const metadata = jobs.image.steps.find(({ id }: { id?: string }) => id === "metadata");
+    expect(metadata.with.tags).toBe("type=semver,pattern={{version}}");
+    const moving = jobs.release.steps.filter(({ run = "" }: { run?: string }) => run.includes("imagetools"));
+    expect(moving.map(({ if: condition }: { if: string }) => condition)).toEqual([
+      "steps.tags.outputs.newest-patch == 'true'",
+      "steps.tags.outputs.newest == 'true'",
+    ]);
   });
 
   it("takes its notes from the changelog, and fails if the tag is not the packaged version", () => {

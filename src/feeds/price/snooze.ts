@@ -13,6 +13,8 @@ import { conditionWords } from "./conditions.js";
 /** The menu that snoozes a condition on the price. */
 export const snoozePriceButton = defineButton("quiet", { id: idParameter, for: z.enum(["1h", "8h", "1d"]) });
 
+const gone = () => new PersonError("This price alert no longer exists, so there's nothing to snooze.");
+
 /** Handles the menu that snoozes a condition, for people who may do so. */
 export const snoozePrice = handlerOf({
   button: snoozePriceButton,
@@ -23,8 +25,7 @@ export const snoozePrice = handlerOf({
       places.map((channelId) => subscriptions.get({ channelId, feed: PRICE_FEED, subject: id })),
     );
     const subscription = foundSubscriptions.find((each) => each !== undefined);
-    if (!subscription)
-      throw new PersonError("This price alert no longer exists, so there's nothing to snooze.");
+    if (!subscription) throw gone();
     const { userId, roleId } = subscription;
     const mayPress = userId === null ? mayAnswer(click, roleId) : userId === click.user.id;
     if (!mayPress)
@@ -32,7 +33,7 @@ export const snoozePrice = handlerOf({
         "Only people with the pinged role, or who can manage the server, can snooze this.",
       );
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
-    await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil }));
+    if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw gone();
     const line = md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`;
     return renderer.message({ title: md`💤 Snoozed`, tone: "good", body: [line], readings: [] });
   },
