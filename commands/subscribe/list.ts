@@ -24,8 +24,8 @@ export const PAGE_OPTION = "page";
 function healthLines({ deliveredAt, error, erroredAt, paused }: Health, isPaused = false): Markdown[] {
   return [
     paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : md`▶️ active`,
-    md`Last delivery: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
-    ...(error ? [md`Last error ${erroredAt ? timestamp(erroredAt) : md``}: ${error}`] : []),
+    md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
+    ...(error ? [md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}`] : []),
   ];
 }
 
@@ -35,7 +35,7 @@ async function entryOf(
   services: SubscribeServices,
   said: string | undefined,
 ): Promise<readonly Markdown[]> {
-  const currentState = network && (await feed.nowOf?.(of.state, subscription));
+  const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
     await headline(
       subscription,

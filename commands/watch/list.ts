@@ -51,8 +51,8 @@ function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watc
 }
 
 async function linesOf(each: Watch, services: Network, said: string | undefined): Promise<Markdown[]> {
-  const { feed, subscription, of, network } = each;
-  const currentState = network && (await feed.nowOf?.(of.state, subscription));
+  const { feed, subscription, network } = each;
+  const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
     join([md`**${labelled(await titleOfWatch(each, services), each, said)}**`, pauseOf(each)], " · "),
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,

@@ -50,7 +50,10 @@ function plain(text: string, { nameOf, now }: Reader): string {
       // Escaped characters are not Markdown.
       .replace(/\\([^a-zA-Z0-9\s])/g, (_, each: string) => String.fromCodePoint(ESCAPED + each.charCodeAt(0)))
       // The time of the last read depends on the machine's speed.
-      .replace(/((?:Explorer data from|last checked|Last delivery:) )<t:\d+:R>/g, "$1a moment ago")
+      .replace(
+        /((?:Explorer data from|last checked|Last delivery to the channel:) )<t:\d+:R>/g,
+        "$1a moment ago",
+      )
       .replace(/<t:(\d+):R>/g, (_, at) => relative(Number(at) - seconds))
       .replace(/<t:(\d+):\w>/g, (_, at) => dateTime(Number(at)))
       .replace(/<#(\d+)>/g, (_, id) => `#${nameOf(id) ?? "deleted"}`)

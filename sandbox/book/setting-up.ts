@@ -93,6 +93,7 @@ export async function settingUp(book: Book): Promise<void> {
   const ana = { user: people.ana, channel: channels.general };
   await ask("/watch list", {}, ana, "`/watch list` before anything is watched");
   await ask("/watch validator", { validator }, ana);
+  await book.hear("…and the first message", world.directChannel(people.ana), /will arrive here/);
   await ask("/watch price", { when: "below", value: "0.1" }, ana);
   await ask("/watch proposal", { proposal }, ana);
   await ask("/watch voter", { sv: voter }, ana);
@@ -104,7 +105,7 @@ export async function settingUp(book: Book): Promise<void> {
     watch: String((await driver.complete(ana, "/watch test", "watch", { watch: "" }))[0]?.value),
   };
   await ask("/watch test", given, ana, "`/watch test`");
-  await book.hear("…and the drill, in private", world.directChannel(people.ana), /./);
+  await book.hear("…and the drill, in private", world.directChannel(people.ana), /TEST/);
   await ask("/watch forget", {}, ana);
 
   book.chapter("What does not work", "Refusals and errors, each with what to do.");

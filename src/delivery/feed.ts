@@ -165,7 +165,7 @@ export interface FeedDefinition {
   /**
    * Returns the current state of a subscription's subject, and its last event. `undefined` without a subject.
    */
-  nowOf?(state: State, subscription: Subscription): Promise<Markdown | undefined>;
+  nowOf?(sources: NameSources, subscription: Subscription): Promise<Markdown | undefined>;
 }
 
 /** People and roles that a message notifies. */

@@ -7,9 +7,9 @@ import { PersonError } from "../util/person-error.js";
 const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
   missing: "Can't find that id on the explorer. Check that you copied all of it.",
   refused:
-    "The explorer isn't accepting this bot's key at the moment. The bot's operator has been notified. Please try again later.",
+    "The explorer isn't accepting this bot's key at the moment. Only the bot's operator can change that. Please try again later.",
   withheld:
-    "This bot can't get that information from the explorer at the moment. The bot's operator has been notified. Everything else works.",
+    "This bot can't get that information from the explorer at the moment. If you need it, tell the bot's operator. Everything else works.",
   rejected: "The explorer doesn't accept that request. Check what you typed.",
   limited: "The explorer is limiting requests at the moment. Please try again in a minute.",
   failing: "The explorer isn't answering at the moment. Please try again in a minute.",

@@ -80,7 +80,7 @@ const definition: FeedDefinition = {
     md`First digest: ${timestamp(slotAfter(scheduleOf(subscription), now), "f")}.`,
   ],
 
-  async nowOf(state, subscription) {
+  async nowOf({ state }, subscription) {
     const lastDigestAt = (await state.open(digests).get(subscription.channelId))?.at;
     // The time before the subscription counts as covered, so that its first digest does not speak of it.
     return lastDigestAt === undefined || lastDigestAt <= subscription.since

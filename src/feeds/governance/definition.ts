@@ -184,7 +184,7 @@ export const definition: FeedDefinition = {
     ];
   },
 
-  async nowOf(state, { subject }) {
+  async nowOf({ state }, { subject }) {
     if (voterIn(subject) !== undefined) return md`waiting for the next deadline`;
     if (subject === null) return undefined;
     const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));

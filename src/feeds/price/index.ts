@@ -163,7 +163,7 @@ const definition: FeedDefinition = {
     ];
   },
 
-  async nowOf(state, subscription) {
+  async nowOf({ state }, subscription) {
     const { repeat } = conditionOf(subscription);
     const lastAlert = (await state.open(priceWatches).get(watchId(subscription)))?.told;
     if (!lastAlert) return md`no alert yet`;

@@ -1,5 +1,5 @@
 import { subscriptionId } from "../../delivery/collections.js";
-import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
+import type { Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
 import { covers, groupOf, idsIn, isGroup, membersOf } from "../../directory/groups.js";
@@ -9,9 +9,8 @@ import { judgeReports } from "../../ledger/rhythm.js";
 import { rhythmWords } from "../../screens/parts.js";
 import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
-import type { State } from "../../storage/state.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
-import { countedWords, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { countedWords, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { pastTime } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
@@ -92,23 +91,26 @@ function groupStanding(members: readonly string[] | undefined, directory: Direct
   ];
 }
 
-/** Returns the current state of a group: its silent members, and the number of the others that are read. */
-async function groupNow(state: State, subject: string, channelId: string): Promise<Markdown> {
+/** Returns the current state of a group: its silent members, and those that no poll has read yet. */
+async function groupNow(
+  { state, directory }: NameSources,
+  subject: string,
+  channelId: string,
+): Promise<Markdown> {
+  const members = membersOf(subject, directory) ?? [];
   const [watches, known] = await Promise.all([
     state.open(validatorWatches).list(),
     state.open(activities).list(),
   ]);
-  const isMember = (party: string) => subject === SUPER_VALIDATORS || idsIn(subject).includes(party);
-  const own = [...known.keys()].filter(
-    (party) => isMember(party) && watches.has(subscriptionId(channelId, VALIDATOR_FEED, party)),
-  );
-  const silent = own.filter(
+  const silentCount = members.filter(
     (party) => watches.get(subscriptionId(channelId, VALIDATOR_FEED, party))?.alert !== undefined,
-  );
-  if (own.length === 0) return md`not checked yet`;
-  return silent.length === 0
-    ? md`🟢 none of ${own.length} is silent`
-    : md`🔴 ${silent.length} of ${countedWords(own.length, "validator")} silent`;
+  ).length;
+  const uncheckedCount = members.filter((party) => !known.has(party)).length;
+  if (uncheckedCount === members.length) return md`not checked yet`;
+  const unchecked = uncheckedCount > 0 && md`${uncheckedCount} not checked yet`;
+  return silentCount === 0
+    ? join([md`🟢 none of ${members.length} is silent`, unchecked], ", ")
+    : join([md`🔴 ${silentCount} of ${countedWords(members.length, "validator")} silent`, unchecked], ", ");
 }
 
 const definition: FeedDefinition = {
@@ -176,9 +178,10 @@ const definition: FeedDefinition = {
     ];
   },
 
-  async nowOf(state, { subject, channelId }) {
+  async nowOf(sources, { subject, channelId }) {
     if (subject === null) return undefined;
-    if (isGroup(subject)) return groupNow(state, subject, channelId);
+    if (isGroup(subject)) return groupNow(sources, subject, channelId);
+    const { state } = sources;
     const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;

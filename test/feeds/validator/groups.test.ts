@@ -208,11 +208,14 @@ describe("one subscription to several validators", () => {
       (await add({ channel: svs.id, subjects: `all super validators, ${members[0]?.party.name}` })).content,
     ).toContain("Type it alone");
     await polled();
+    const listed = async () => textOf(await driver().ask(olga(), "/subscribe list"));
+    expect(await listed()).toContain("none of 13 is silent");
     const sv = harness.explorer.ledger.validators.find(({ isSv }) => isSv);
     if (!sv) throw new Error("No super validator");
     quiet.add(sv);
     pass(110 * MINUTE);
     expect((await until(svs, /no report for/)).content).toContain(sv.party.name);
+    expect(await listed()).toContain("1 of 13 validators silent");
     expect(
       world()
         .read(ops)
