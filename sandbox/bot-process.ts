@@ -43,6 +43,12 @@ export function botEnvironment(
   };
 }
 
+/** Bots that run. They are killed with this process, because one in an endless loop would ignore a signal forever. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 const CLOCK = new URL("./clock.mjs", import.meta.url).href;
 
 /** Starts the built bot with only this environment, and a clock that can be changed. */
@@ -57,6 +63,8 @@ export function startBotProcess(
     cwd: env.DATA_DIR ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+  running.add(child);
+  child.on("exit", () => running.delete(child));
   child.send({ clockOffsetMs });
   let output = "";
   const listeners = new Set<() => void>();

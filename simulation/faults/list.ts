@@ -120,7 +120,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a validator is silent, in an alert whose subscription was removed",
     seed: 4,
     file: "src/delivery/janitor.ts",
-    changes: [["closesMessages ? await farewellsTo(isRemoved) : []", "[]"]],
+    changes: [["closesMessages ? await farewellsTo(isRemoved) : ", ""]],
   },
   "never-listed-again": {
     told: "nothing of a validator that is listed again",
@@ -367,6 +367,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a role is pinged in a channel where the person who mapped it may not ping it",
     seed: 6,
     file: "src/feeds/governance/voters.ts",
-    changes: [["await isPingable(rest, { guildId, channelId }, who.id, setBy)", 'setBy !== ""']],
+    changes: [
+      ["await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy)", 'setBy !== ""'],
+    ],
   },
 };

@@ -103,8 +103,8 @@ export interface RunningFeed {
   readonly poll: (subscribers: Subscribers) => PollSteps;
   /** Clears cached state. Called after a commit with an unknown result. */
   readonly reread?: () => void;
-  /** Updates other things at Discord, such as calendar events, at the poll interval. */
-  readonly keep?: (subscribers: Subscribers) => Promise<void>;
+  /** Updates other things at Discord, such as calendar events, at the poll interval. The runner writes the findings. */
+  readonly keep?: (subscribers: Subscribers) => Promise<Findings>;
 }
 
 /** A feed, as listed in src/feeds/index.ts. */

@@ -68,6 +68,6 @@ export function createRunner(
       }
       return step.value;
     },
-    keep: keep && (() => keep(subscribers)),
+    keep: keep && (async () => (await commit(await keep(subscribers)))()),
   };
 }

@@ -56,14 +56,14 @@ async function register(first: Answer) {
   };
 }
 
-it.concurrent.each<[string, Answer]>([
+it.concurrent.for<[string, Answer]>([
   ["limits the bot for ten minutes", json(429, { message: "limited", retry_after: 600, global: false })],
   ["is unavailable", json(503, { message: "unavailable", code: 0 })],
   ["does not answer", () => {}],
   ["answers with a page and status 200", html(200)],
   ["answers with a page and status 403", html(403)],
   ["does not let the bot into its server yet", json(403, { message: "Missing Access", code: 50_001 })],
-])("goes on to register the commands if Discord %s", async (_, first) => {
+])("goes on to register the commands if Discord %s", async ([, first], { expect }) => {
   const { registration, lines, ids, answersNow, close } = await register(first);
   expect(registration.isSettled()).toBe(false);
   expect(registration.problem()).toContain("keeps trying");

@@ -5,6 +5,7 @@ import type { Subscriptions } from "../../delivery/subscriptions.js";
 import { isPingable } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
 import { DAY } from "../../util/units.js";
 import { representatives } from "./collections.js";
 import type { Reminder } from "./events.js";
@@ -14,16 +15,16 @@ import { missingIn, topics } from "./topics.js";
 /** Time after which the representatives of a server without subscriptions are deleted, in ms. */
 const KEPT_MS = 30 * DAY;
 
-/** Deletes the representatives of servers without subscriptions. */
-export async function forgetVoters(
+/** Returns the writes that delete the representatives of servers that have had no subscriptions for a while. */
+export async function unusedVoters(
   state: State,
   subscriptions: readonly Subscription[],
   now: number,
-): Promise<void> {
+): Promise<Write[]> {
   // The server of a subscription from the environment is unknown.
-  if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return;
+  if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return [];
   const subscribedGuilds = new Set(subscriptions.map(({ guildId }) => guildId));
-  const writes = [...(await state.open(representatives).list())].flatMap(([id, voter]) => {
+  return [...(await state.open(representatives).list())].flatMap(([id, voter]) => {
     const { unusedSince, ...used } = voter;
     if (subscribedGuilds.has(voter.guildId))
       return unusedSince === undefined ? [] : [state.open(representatives).put(id, used)];
@@ -31,7 +32,6 @@ export async function forgetVoters(
       return [state.open(representatives).put(id, { ...voter, unusedSince: now })];
     return unusedSince < now - KEPT_MS ? [state.open(representatives).delete(id)] : [];
   });
-  if (writes.length > 0) await state.commit(writes);
 }
 
 interface MentionDeps {

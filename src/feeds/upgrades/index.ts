@@ -173,6 +173,7 @@ export const upgradesFeed: FeedModule = {
         const guilds = [...new Set(subscribed.flatMap(({ guildId }) => guildId ?? []))];
         const votes = await Promise.all(guilds.map((each) => subscriptions.activeIn(each, FIRST_FEED)));
         await keepCalendar(calendarServers(votes.flat()));
+        return {};
       },
     };
   },
