@@ -119,8 +119,9 @@ function before(message: Message, all: readonly Message[]) {
   if (!reference.message_id) return nothing;
   const answered = all.find(({ id }) => id === reference.message_id);
   const title = (answered?.embeds[0] as Embed | undefined)?.title ?? answered?.content ?? "";
+  const withoutPings = title.replace(/^(?:<@&?\d+> ?)+/, "");
   return html`<discord-reply slot="reply" author="Crier" avatar=${avatarOf("Crier")} ?deleted=${!answered}
-    >${withoutMarks(title)}</discord-reply
+    >${withoutMarks(withoutPings)}</discord-reply
   >`;
 }
 
