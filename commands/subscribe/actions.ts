@@ -1,7 +1,12 @@
 import { ChannelType } from "discord.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { drillSubscription, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import {
+  drillSubscription,
+  endPause,
+  type OwnedSubscription,
+  setPaused,
+} from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import {
@@ -58,7 +63,6 @@ export async function resumeSubscription(
   const { subscription, feed } = found;
   const { channel, guild } = place;
   const network = servedOf(found);
-  const { subscriptions } = network;
   await check(person, network, place, feed, subscription);
   // A tag that was deleted meanwhile would make Discord refuse every post, of all subscriptions in the forum.
   for (const each of await subscriptionsIn(channel.id, guild.id, services)) {
@@ -66,12 +70,11 @@ export async function resumeSubscription(
     if (tagId !== each.subscription.tagId)
       await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
   }
-  const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channel.id);
-  await subscriptions.setHealth(channel.id, rest);
+  const wasRefused = await endPause(network, channel.id);
   const { isPaused = false } = subscription;
-  if (isPaused) await subscriptions.change(subscription, ({ isPaused: _, ...others }) => others);
+  if (isPaused) await setPaused(network, subscription, false);
   const tagId = currentTag(place, feed, subscription.tagId);
-  return { wasPaused: paused || isPaused, tagLines: tagWords(place, tagId) };
+  return { wasPaused: wasRefused || isPaused, tagLines: tagWords(place, tagId) };
 }
 
 /** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, or if the channel is paused */

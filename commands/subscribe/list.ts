@@ -33,7 +33,7 @@ function healthLines({ deliveredAt, error, erroredAt, paused }: Health, isPaused
 async function entryOf(
   { subscription, feed, of, network }: OwnedSubscription,
   services: SubscribeServices,
-  said: string | undefined,
+  shownLabel: string | undefined,
 ): Promise<readonly Markdown[]> {
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
@@ -41,7 +41,7 @@ async function entryOf(
       subscription,
       feed,
       network ?? services,
-      unlessSaid(network ? network.label : of.name, said),
+      unlessShown(network ? network.label : of.name, shownLabel),
     ),
     ...described(subscription, feed),
     ...(currentState ? [md`Now: ${currentState}`] : []),
@@ -55,20 +55,20 @@ async function entryOf(
   ];
 }
 
-/** Returns a network's label, unless the message already shows it (`said`). */
-const unlessSaid = (label: string | undefined, said: string | undefined): string | undefined =>
-  label === said ? undefined : label;
+/** Returns a network's label, unless the message already shows it (`shownLabel`). */
+const unlessShown = (label: string | undefined, shownLabel: string | undefined): string | undefined =>
+  label === shownLabel ? undefined : label;
 
 /** Returns lines that say when the data of each feed was last read, by network. */
 async function readLines(
   networks: readonly Network[],
   feeds: readonly FeedDefinition[],
-  said: string | undefined,
+  shownLabel: string | undefined,
 ): Promise<readonly Markdown[]> {
   const readingLines = networks.flatMap(({ state, ...network }) =>
     feeds.map(async (feed) => {
       const line = await feed.lastRead?.(state);
-      const label = unlessSaid(network.label, said);
+      const label = unlessShown(network.label, shownLabel);
       return line ? [label ? md`${line} · ${label}` : line] : [];
     }),
   );

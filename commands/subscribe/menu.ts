@@ -10,7 +10,7 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
-import type { OwnedSubscription } from "../../src/subscribe/editor.js";
+import { type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
@@ -214,7 +214,7 @@ export function createSubscriptionButtons(
             return shown(tagLines[0]);
           }
           case "pause":
-            await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
+            await setPaused(of, subscription, true);
             return shown();
         }
       },

@@ -51,7 +51,7 @@ export function addSettings(
   feeds: readonly FeedDefinition[],
   isNew: boolean,
 ): SlashCommandSubcommandBuilder {
-  const offered = isNew ? feeds : feeds.filter(({ isChangedAnew }) => !isChangedAnew);
+  const offered = isNew ? feeds : feeds.filter(({ isTypedAgain }) => !isTypedAgain);
   const topics = Object.assign({}, ...offered.map(switchesOf)) as FeedDefinition["topics"];
   for (const [name, { description, byDefault }] of Object.entries(topics))
     builder.addBooleanOption((option) =>

@@ -1,5 +1,5 @@
 import type { Subscription } from "../../src/delivery/collections.js";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import {
   changeWatchButton,
   offerWatchButton,
@@ -13,6 +13,7 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
+import { endPause, setPaused } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { watchList } from "./list.js";
@@ -101,17 +102,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const settings = settingsIn(watchable, offer, existing?.subscription);
     const draft = {
       ...watchable,
-      subscription: {
-        ...settings,
-        channelId: "",
-        feed: offer.feed,
-        subject: offer.id,
-        guildId: null,
-        userId: user.id,
-        forum: false,
-        tagId: null,
-        since: 0,
-      },
+      subscription: { ...draftOf(watchable.feed), ...settings, subject: offer.id, userId: user.id },
     };
     return services.renderer.message({
       title: md`🔔 Watch this?`,
@@ -135,7 +126,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
   };
 
   const changeWatch = async ({ feed, id, to, network }: Change, click: Click, services: Network) => {
-    const { subscriptions, rest } = services;
+    const { rest } = services;
     const { user } = click;
     const foundWatch = await findOwn(services, user.id, feed, id, network);
     if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
@@ -145,13 +136,13 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       await of.janitor.removeSubscription(subscription);
       return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}` });
     }
-    if (to === "pause") await of.subscriptions.change(subscription, (each) => ({ ...each, isPaused: true }));
+    if (to === "pause") await setPaused(of, subscription, true);
     else {
       // Discord may have refused the last message, so check with a new message before resuming.
       const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
-      await of.subscriptions.change(subscription, ({ isPaused: _, ...others }) => others);
-      await subscriptions.setHealth(subscription.channelId, {});
+      await setPaused(of, subscription, false);
+      await endPause(of, subscription.channelId);
     }
     return watchList(user.id, services, allWatchables, { feed, id });
   };

@@ -37,10 +37,10 @@ async function refusedOn(userId: string, networks: readonly Network[]): Promise<
   return (await Promise.all(refusals)).flat();
 }
 
-/** Appends the network's label to a text, unless the message already shows it (`said`). */
-const labelled = (text: string, { network, of }: Watch, said: string | undefined): string => {
+/** Appends the network's label to a text, unless the message already shows it (`shownLabel`). */
+const labelled = (text: string, { network, of }: Watch, shownLabel: string | undefined): string => {
   const label = network ? network.label : of.name;
-  return label === undefined || label === said ? text : `${text} · ${label}`;
+  return label === undefined || label === shownLabel ? text : `${text} · ${label}`;
 };
 
 /** Returns the reason why a watch sends no messages now, null if it does. */
@@ -50,11 +50,11 @@ function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watc
   return snoozedUntil > Date.now() ? md`💤 snoozed` : null;
 }
 
-async function linesOf(each: Watch, services: Network, said: string | undefined): Promise<Markdown[]> {
+async function linesOf(each: Watch, services: Network, shownLabel: string | undefined): Promise<Markdown[]> {
   const { feed, subscription, network } = each;
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
-    join([md`**${labelled(await titleOfWatch(each, services), each, said)}**`, pauseOf(each)], " · "),
+    join([md`**${labelled(await titleOfWatch(each, services), each, shownLabel)}**`, pauseOf(each)], " · "),
     md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { type Subscription, watchers } from "../../src/delivery/collections.js";
 import {
   defaultsOf,
+  draftOf,
   type FeedDefinition,
   type NameSources,
   toldBy,
@@ -132,14 +133,11 @@ export async function startWatch(
   const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
   const { snoozedUntil, isPaused, ...fresh } = { ...existingSubscription, ...settings };
   const subscription: Subscription = {
+    ...draftOf(feed),
     ...fresh,
     channelId,
-    feed: feed.name,
     subject,
-    guildId: null,
     userId,
-    forum: false,
-    tagId: null,
     since: existingSubscription?.since ?? Date.now(),
     savedAt: Date.now(),
   };

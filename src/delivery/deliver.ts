@@ -144,7 +144,7 @@ export function createDeliver(context: DeliverContext) {
   ) => {
     const { channelId } = delivery;
     const writes = documentsOf(feed, delivery, subscription, sent);
-    const well = subscriptions.healthWrite(channelId, { deliveredAt: now() });
+    const healthyWrite = subscriptions.healthWrite(channelId, { deliveredAt: now() });
     for (;;) {
       const [recipient] = await subscriptions.recipients(delivery);
       const unchanged = recipient && (await subscriptions.unchanged(recipient));
@@ -153,7 +153,7 @@ export function createDeliver(context: DeliverContext) {
         await commit(id, undefined);
         return;
       }
-      if (await commit(id, undefined, delivery.drill ? [] : [...writes, well, unchanged])) break;
+      if (await commit(id, undefined, delivery.drill ? [] : [...writes, healthyWrite, unchanged])) break;
     }
     // Archive a drill in a forum, so that it does not stay among the open posts.
     if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
@@ -162,7 +162,7 @@ export function createDeliver(context: DeliverContext) {
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
   };
 
-  const complain = async (channelId: string, error: string, more: object = {}) => {
+  const recordError = async (channelId: string, error: string, more: object = {}) => {
     const health = await subscriptions.health(channelId);
     await subscriptions.setHealth(channelId, { ...health, error, erroredAt: now(), ...more });
   };
@@ -189,10 +189,11 @@ export function createDeliver(context: DeliverContext) {
       !(await isMember(rest, guildId).catch(() => true));
     // The person is told with their next command.
     const person = userId === null ? undefined : await state.open(watchers).get(userId);
-    const hear = userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
-    await commit(id, waiting, hear);
+    const refusalWrites =
+      userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
+    await commit(id, waiting, refusalWrites);
     onDelivered(waiting.feed, "paused", now() - waiting.at);
-    await complain(
+    await recordError(
       waiting.channelId,
       hasLeftServer ? "the bot is no longer in the server" : wordsFor(error),
       {
@@ -242,7 +243,10 @@ export function createDeliver(context: DeliverContext) {
         await commit(id, undefined);
         onDelivered(delivery.feed, "given-up", now() - at);
         log.error({ err: error, delivery: id, channel: channelId }, "Gave up a delivery");
-        await complain(channelId, problem === "invalid" ? wordsFor(error) : "given up after a day of trying");
+        await recordError(
+          channelId,
+          problem === "invalid" ? wordsFor(error) : "given up after a day of trying",
+        );
         return;
       case "pause":
         await pause(id, retryLater(PAUSED_MS), subscription, error);
@@ -252,7 +256,7 @@ export function createDeliver(context: DeliverContext) {
         // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
         const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
         await commit(id, isDoubtful ? { ...nextAttempt, claim } : nextAttempt);
-        await complain(channelId, wordsFor(error));
+        await recordError(channelId, wordsFor(error));
       }
     }
   };

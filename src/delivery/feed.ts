@@ -137,7 +137,7 @@ export interface FeedDefinition {
    * True if options and topics can only be typed by subscribing again, because /subscribe edit has no room for them
    * (Discord: 25 options).
    */
-  readonly isChangedAnew?: boolean;
+  readonly isTypedAgain?: boolean;
   /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;
   /** True if a message may open a thread. False for messages about several subjects. */

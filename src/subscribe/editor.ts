@@ -91,6 +91,23 @@ export const saveSubscription = (
     return writes;
   });
 
+/** Pauses a subscription, or ends its pause. */
+export const setPaused = (
+  { subscriptions }: NetworkState,
+  subscription: Subscription,
+  isPaused: boolean,
+): Promise<Subscription | undefined> =>
+  subscriptions.change(subscription, ({ isPaused: _, ...others }) =>
+    isPaused ? { ...others, isPaused } : others,
+  );
+
+/** Ends the pause of a channel that Discord refused, and clears its last error. Returns whether it was paused. */
+export async function endPause({ subscriptions }: NetworkState, channelId: string): Promise<boolean> {
+  const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channelId);
+  await subscriptions.setHealth(channelId, rest);
+  return paused;
+}
+
 /** Creates the dependencies with which a feed answers a person. */
 export const answerDeps = (
   { user }: { readonly user: { readonly id: string } },

@@ -53,7 +53,7 @@ const definition: FeedDefinition = {
   },
   options,
   contradiction,
-  isChangedAnew: true,
+  isTypedAgain: true,
   isQuiet: true,
   threads: false,
   tagName: /digest|news|summary/i,

@@ -53,11 +53,11 @@ export async function mentionsFor(
   recipients: readonly Subscription[],
   missing: MissingVotes | null,
 ): Promise<Mentions> {
-  const nobody = { userIds: [], roleIds: [] };
+  const noPings = { userIds: [], roleIds: [] };
   const isPinging = (each: Subscription) =>
     missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders") && isFor(each, event);
   const [recipient] = recipients.filter(isPinging);
-  if (!recipient?.guildId || !missing || missing.voters.length === 0) return nobody;
+  if (!recipient?.guildId || !missing || missing.voters.length === 0) return noPings;
   const { guildId, channelId, feed } = recipient;
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(isPinging);
   const pinging = subscribed.length > 0 ? subscribed : [recipient];

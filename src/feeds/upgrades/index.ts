@@ -59,7 +59,7 @@ const definition: FeedDefinition = {
   thing: "upgrade",
   topics,
   options,
-  isChangedAnew: true,
+  isTypedAgain: true,
   threads: true,
   tagName: /upgrade|network|release/i,
 

@@ -198,7 +198,7 @@ export function follow(
 }
 
 /** Removes members that the channel no longer watches, so that they do not keep the group open. */
-export function dropStrangers(poll: Poll): void {
+export function dropUnwatchedMembers(poll: Poll): void {
   const { name, loaded } = poll;
   const { watched, alerts } = loaded;
   const ids = new Set(watched.map(({ id }) => id));

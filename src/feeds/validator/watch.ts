@@ -33,7 +33,7 @@ import {
 } from "./memory.js";
 import { type ActivityReading, readActivity } from "./reading.js";
 import { createReportLog, learnRhythm } from "./reports.js";
-import { announceMany, callSilent, dropStrangers, follow, openAlert, overWithin } from "./silences.js";
+import { announceMany, callSilent, dropUnwatchedMembers, follow, openAlert, overWithin } from "./silences.js";
 import { chosenAfter } from "./topics.js";
 import { readTraffic } from "./traffic.js";
 
@@ -263,7 +263,7 @@ export function createValidatorWatch({
     }
     for (const each of unlisted) noteReturn(poll, each, lastReport(each.validator));
     await readTraffic(poll);
-    dropStrangers(poll);
+    dropUnwatchedMembers(poll);
     announceMany(poll);
 
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
