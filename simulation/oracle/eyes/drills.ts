@@ -22,14 +22,16 @@ function* judgePriceDrill(when: string, value: number, text: string): Iterable<s
     return;
   }
   const percent = (to / from - 1) * 100;
+  /** Error of the percentage, because both prices are rounded. */
+  const roundedBy = 100 * (ROUNDED / from + ROUNDED / to);
   const isExample = {
     above: to > value && from <= value,
     below: to < value && from >= value,
-    moves: Math.abs(percent) > value - 100 * (ROUNDED / from + ROUNDED / to),
+    moves: Math.abs(percent) > value - roundedBy,
   }[when];
   if (!isExample) yield `From ${from} to ${to} is no example of "${when} ${value}"`;
   const shown = Number(/\(([+−-][\d.]+)%\)/.exec(text)?.[1]?.replace("−", "-"));
-  if (Math.abs(shown - percent) > 0.1) yield `${shown}%, and not ${percent.toFixed(2)}%`;
+  if (Math.abs(shown - percent) > 0.05 + roundedBy) yield `${shown}%, and not ${percent.toFixed(2)}%`;
 }
 
 /** Checks what is said of a price alert: when it repeats, and from when it knows a whole span. */
