@@ -16,6 +16,9 @@ import { makeStack } from "./stack.js";
  * flat. In the second half the bot is not killed, so that the memory of one process can be measured.
  */
 
+/** Time after the last failover in which vote requests open, in ms. */
+const AFTER_FAILOVER_MS = 20_000;
+
 const minutes = Number(process.argv[2] ?? 10);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 1e9));
 const random = createRandom(seed);
@@ -153,6 +156,12 @@ while (Date.now() < endsAt && problems.length === 0) {
     );
   calm = true;
   lookAtExit();
+}
+// A failover comes last, because a later one, or a restart, would help a bot that stays connected to the replica.
+if (redis) {
+  await redis.failOver();
+  count("redis: fails over");
+  await delay(AFTER_FAILOVER_MS);
 }
 clearInterval(load);
 clearInterval(ledgerMoves);

@@ -140,7 +140,7 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
   "stays-on-replica": {
     told: "nothing is announced after a failover of Redis, because the bot stays connected to the replica",
     program: "soak",
-    args: ["5", "1"],
+    args: ["1", "1"],
     file: "src/storage/redis.ts",
     changes: [["if (isReplica(error) && client.isOpen) {", "if (isReplica(error) && !client.isOpen) {"]],
   },
