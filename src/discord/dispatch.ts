@@ -140,8 +140,8 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     });
     await answerInteraction(interaction, target, answerWork, (error) => {
       outcome = kindOf(error);
-      const sentence = toContent(explain(error, log, interaction.id), commandPaths());
-      return handlerLabel === undefined ? sentence : `${sentence}\n-# ${escapeText(handlerLabel)}`;
+      const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
+      return toContent(explain(error, log, interaction.id), commandPaths(), ending);
     });
     return outcome;
   };

@@ -11,6 +11,9 @@ export const withMentions = (text: string, paths: ReadonlyMap<string, string>): 
     return id === undefined ? span : commandMention(path, id).toString();
   });
 
-/** Returns a sentence as a message's text, with clickable commands and within Discord's limit. */
-export const toContent = (sentence: string, paths: ReadonlyMap<string, string>): string =>
-  cut(withMentions(sentence, paths), LIMITS.content);
+/**
+ * Returns a sentence as a message's text, with clickable commands and within Discord's limit.
+ * @param ending text after the sentence that is never cut
+ */
+export const toContent = (sentence: string, paths: ReadonlyMap<string, string>, ending = ""): string =>
+  `${cut(withMentions(sentence, paths), LIMITS.content - ending.length)}${ending}`;

@@ -15,4 +15,7 @@ it("cuts a sentence to the length of a message, without half a character", () =>
   expect(content.length).toBeLessThanOrEqual(2_000);
   expect(content.isWellFormed()).toBe(true);
   expect(content.endsWith("…")).toBe(true);
+  const ended = toContent("x".repeat(3_000), PATHS, "\n-# TestNet");
+  expect(ended).toHaveLength(2_000);
+  expect(ended.endsWith("…\n-# TestNet")).toBe(true);
 });

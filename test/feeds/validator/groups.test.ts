@@ -128,6 +128,12 @@ describe("one subscription to several validators", () => {
     await until(ops, /🧪 TEST/);
   });
 
+  it("answers with a sentence that fits if a typed name is longer than a message", async () => {
+    const answer = await add({ channel: ops.id, subjects: "n".repeat(3_250) });
+    expect(answer.content).toContain("nnn…”: ");
+    expect(answer.content.length).toBeLessThan(2_000);
+  });
+
   it("alerts about each member, with the subscription's role, whose holders may answer", async () => {
     await polled();
     const [first] = members;
