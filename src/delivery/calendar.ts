@@ -20,7 +20,7 @@ import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
-import { HOUR, MINUTE, SECOND } from "../util/units.js";
+import { HOUR, MINUTE } from "../util/units.js";
 
 /** An event in a server's calendar, for one subject of a feed. */
 const calendarEvent = z.object({
@@ -53,8 +53,6 @@ const MAX_EVENTS = 50;
 const MAX_CHANGES = 5;
 /** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
-/** Maximum time for creating an event, in ms. It is shorter if the lease ends before. */
-const CREATE_MS = 10 * SECOND;
 /** Delay before a retry after Discord has refused an event, in ms. */
 const REFUSED_MS = HOUR;
 
@@ -127,7 +125,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     // it, because the process that took over may have done so.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
     return withDeadline(
-      Math.min(remainingMs, CREATE_MS),
+      remainingMs,
       undefined,
       async (signal) =>
         (await rest.post(Routes.guildScheduledEvents(guildId), {
