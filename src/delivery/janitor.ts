@@ -20,7 +20,7 @@ export interface Janitor {
   /** Deletes all data about a person. Returns the number of removed subscriptions. */
   forgetPerson(userId: string): Promise<number>;
   /**
-   * Deletes documents of feeds without a subscription. A poll that was running while the subscription was removed
+   * Deletes feed documents without a subscription. A poll that was running while the subscription was removed
    * may have written one.
    */
   sweep(): Promise<void>;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { DiscordAPIError, type REST, RESTJSONErrorCodes, Routes } from "discord.js";
+import { type REST, Routes } from "discord.js";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
@@ -8,6 +8,7 @@ import type { State } from "../storage/state.js";
 import { createNotice } from "../util/notice.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { CommandDefinition } from "./command.js";
+import { DISCORD, hasCode } from "./errors.js";
 
 /** The server that the commands were last registered in, or null if they are registered everywhere. */
 export const registrations = defineCollection({
@@ -157,12 +158,13 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
  * True if a retry may succeed. Discord always answers malformed commands the same way. A bot that is not in its server yet, or a
  * proxy that answers 403, may be better off later.
  */
-const mayPass = (error: unknown): boolean =>
-  !(error instanceof DiscordAPIError) || error.code !== RESTJSONErrorCodes.InvalidFormBodyOrContentType;
+const mayPass = (error: unknown): boolean => !hasCode(error, DISCORD.invalidForm);
 
-/** True if the bot is not in the server in which it should register the commands. */
-const isOutside = (error: unknown): boolean =>
-  error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.MissingAccess;
+/** Returns what keeps the bot from registering the commands. */
+const obstacleIn = (error: unknown, guildId: string | undefined): string =>
+  guildId !== undefined && hasCode(error, DISCORD.missingAccess)
+    ? "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id."
+    : "Discord couldn't be reached.";
 
 /** Backoff between attempts, in ms. It doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 2 * SECOND;
@@ -209,7 +211,7 @@ export function keepRegistering(
         problem = "Discord refused them. The log says why. Look for a new version of the bot.";
         return true;
       }
-      problem = `${isOutside(err) ? "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id." : "Discord couldn't be reached."} The bot keeps trying, at least every five minutes.`;
+      problem = `${obstacleIn(err, options.guildId)} The bot keeps trying, at least every five minutes.`;
       failureNotice.begins(err);
       return false;
     }

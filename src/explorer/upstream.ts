@@ -8,7 +8,7 @@ import {
   handleWhen,
 } from "cockatiel";
 import { createNotice } from "../util/notice.js";
-import { sharedRun } from "../util/single-flight.js";
+import { singleFlight } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
@@ -140,11 +140,19 @@ export function createUpstream({
     breaker.onReset(() => notice.ends());
   }
 
+  const noteAnswer = (asked: Asked) => {
+    // The key is accepted, so the endpoints that were withheld before are restricted for it.
+    for (const restricted of withheld) answered.delete(restricted);
+    withheld.clear();
+    answered.delete(asked.endpoint);
+    answered.set(asked.endpoint, asked);
+  };
+
   /**
-   * Asks the endpoint that answered last, and the dashboard, before it concludes that the key is refused. If neither answers at
-   * all, nothing is concluded.
+   * True if the endpoint that answered last and the dashboard refuse the key, too. If neither answers at
+   * all, nothing is concluded. These requests take no place in the queue, because the request that is in doubt has one.
    */
-  const isKeyRefused = sharedRun(async (): Promise<boolean> => {
+  const askUsualOnes = async (): Promise<boolean> => {
     const lastAnswered = [...answered.values()].findLast(({ endpoint }) => !withheld.has(endpoint));
     for (const usual of [lastAnswered, DASHBOARD]) {
       if (!usual || withheld.has(usual.endpoint)) continue;
@@ -159,15 +167,9 @@ export function createUpstream({
       return false;
     }
     return true;
-  });
-
-  const noteAnswer = (asked: Asked) => {
-    // The key is accepted, so the endpoints that were withheld before are restricted for it.
-    for (const restricted of withheld) answered.delete(restricted);
-    withheld.clear();
-    answered.delete(asked.endpoint);
-    answered.set(asked.endpoint, asked);
   };
+  const checks = new Map<"key", Promise<boolean>>();
+  const isKeyRefused = () => singleFlight(checks, "key", askUsualOnes, false);
 
   const noteWithheld = async (error: ExplorerError, endpoint: EndpointName) => {
     if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);

@@ -65,19 +65,19 @@ export async function mentionsFor(
   const absent = [...(await state.open(representatives).list()).values()].filter(
     (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
-  const isFirstFor = async (roleId: string, setBy: string | undefined): Promise<boolean> => {
-    for (const each of pinging) {
-      const isAllowed = await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy);
-      if (isAllowed || each.channelId === channelId) return isAllowed && each.channelId === channelId;
-    }
-    return false;
+  /** Returns the first channel in which a role may be pinged. */
+  const channelFor = async (roleId: string, setBy: string | undefined): Promise<string | undefined> => {
+    for (const each of pinging)
+      if (await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy))
+        return each.channelId;
+    return undefined;
   };
   const userIds = new Set<string>();
   const roleIds = new Set<string>();
   for (const { who, setBy } of absent) {
-    if (who.kind === "role") {
-      if (await isFirstFor(who.id, setBy)) roleIds.add(who.id);
-    } else if (pinging[0]?.channelId === channelId) userIds.add(who.id);
+    const isRole = who.kind === "role";
+    const pingedIn = isRole ? await channelFor(who.id, setBy) : pinging[0]?.channelId;
+    if (pingedIn === channelId) (isRole ? roleIds : userIds).add(who.id);
   }
   return { userIds: [...userIds], roleIds: [...roleIds] };
 }

@@ -107,10 +107,11 @@ async function groupNow(
   ).length;
   const uncheckedCount = members.filter((party) => !known.has(party)).length;
   if (uncheckedCount === members.length) return md`not checked yet`;
-  const unchecked = uncheckedCount > 0 && md`${uncheckedCount} not checked yet`;
-  return silentCount === 0
-    ? join([md`🟢 none of ${members.length} is silent`, unchecked], ", ")
-    : join([md`🔴 ${silentCount} of ${countedWords(members.length, "validator")} silent`, unchecked], ", ");
+  const silent =
+    silentCount === 0
+      ? md`🟢 none of ${members.length} is silent`
+      : md`🔴 ${silentCount} of ${countedWords(members.length, "validator")} silent`;
+  return join([silent, uncheckedCount > 0 && md`${uncheckedCount} not checked yet`], ", ");
 }
 
 const definition: FeedDefinition = {
