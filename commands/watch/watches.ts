@@ -12,6 +12,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { say } from "../../src/discord/say.js";
 import type { NetworkChoices } from "../../src/networks/choices.js";
 import { allNetworks, type Network, type Networks } from "../../src/networks/network.js";
+import { watchCommands } from "../../src/screens/help.js";
 import {
   answerDeps,
   currentSubscriptions,
@@ -19,7 +20,7 @@ import {
   type OwnedSubscription,
   saveSubscription,
 } from "../../src/subscribe/editor.js";
-import { join, type Markdown, md } from "../../src/text/markdown.js";
+import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 /** Maximum number of watches per person. */
@@ -36,10 +37,8 @@ export const watchables = (feeds: readonly FeedDefinition[]): readonly Watchable
   feeds.flatMap((feed) => (feed.watches ?? []).map((watch) => ({ feed, watch })));
 
 /** Returns the advice for a person who watches nothing yet. */
-export function nothingWatched(all: readonly Watchable[]): Markdown {
-  const commands = all.map(({ watch }) => md`\`/watch ${watch.name}\``);
-  return md`You aren't watching anything yet. Start with one of ${join(commands, ", ")}.`;
-}
+export const nothingWatched = (all: readonly Watchable[]): Markdown =>
+  md`You aren't watching anything yet. Start with one of ${watchCommands(all.map(({ watch }) => watch.name))}.`;
 
 /** Returns the watchable that a subscription belongs to. */
 export const watchableOf = (

@@ -1,6 +1,13 @@
-import { join, md } from "../text/markdown.js";
+import { join, type Markdown, md } from "../text/markdown.js";
 import { address } from "./addresses.js";
 import type { CommandHelp, Screen, View } from "./view.js";
+
+/** Returns the commands that start watches, with commas between them. */
+export const watchCommands = (names: readonly string[]): Markdown =>
+  join(
+    names.map((name) => md`\`/watch ${name}\``),
+    ", ",
+  );
 
 /** Shows the commands of one group. */
 const groupView = (group: string, commands: readonly CommandHelp[], menus: View["menus"] = []): View => ({
@@ -37,10 +44,7 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
         ? [md`**Set up this server:** \`/setup\` shows what is announced here, and adds to it.`]
         : []),
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
-      md`**Get private alerts:** ${join(
-        watchNames.map((name) => md`\`/watch ${name}\``),
-        ", ",
-      )}.`,
+      md`**Get private alerts:** ${watchCommands(watchNames)}.`,
       ...(others.length > 0
         ? [md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`]
         : []),
