@@ -2,7 +2,7 @@ import type { CodeFault } from "./code-fault.js";
 
 /** A fault that the fuzzer or the soak test finds. */
 export interface BotFault extends CodeFault {
-  /** What people or the operator notice. */
+  /** The effect that people or the operator notice. */
   readonly told: string;
   /** The program that finds it, and its arguments. */
   readonly program: "fuzz" | "soak";

@@ -83,8 +83,11 @@ export interface Networks {
 /** Maximum time for Redis to connect after the start, in ms. Until then, its absence is not logged here. */
 const CONNECT_MS = 10_000;
 
+/** The networks whose data is stored. */
+export type StoredNetworks = Pick<Networks, "resting"> & { readonly served: readonly NetworkState[] };
+
 /** Returns all networks that have stored data. @throws {StateError} */
-export const allNetworks = async ({ served, resting }: Networks): Promise<readonly NetworkState[]> => [
+export const allNetworks = async ({ served, resting }: StoredNetworks): Promise<readonly NetworkState[]> => [
   ...served,
   ...(await resting()),
 ];

@@ -6,7 +6,13 @@ import { commitWithin, ownerOf } from "../delivery/limits.js";
 import type { SubscriptionKey } from "../delivery/subscriptions.js";
 import type { OfferedChoice } from "../discord/autocomplete.js";
 import { LIMITS } from "../discord/limits.js";
-import { allNetworks, type Network, type NetworkState, type Networks } from "../networks/network.js";
+import {
+  allNetworks,
+  type Network,
+  type NetworkState,
+  type Networks,
+  type StoredNetworks,
+} from "../networks/network.js";
 import type { Write } from "../storage/store.js";
 import { PersonError } from "../util/person-error.js";
 
@@ -42,7 +48,7 @@ export async function findSubscriptions(
  * Lists use `findSubscriptions`, which reads less and may be some seconds old.
  */
 export async function currentSubscriptions(
-  networks: Networks,
+  networks: StoredNetworks,
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly { readonly subscription: Subscription; readonly of: NetworkState }[]> {
   const lists = (await allNetworks(networks)).map(async (of) =>

@@ -12,7 +12,6 @@ import {
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
-import type { Networks } from "../../src/networks/network.js";
 import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { connectRedis } from "../../src/storage/redis.js";
@@ -170,7 +169,7 @@ describeWithRedis("two processes on one Redis", () => {
       const subscriptions = createSubscriptions(state);
       const janitor = createJanitor(state, subscriptions);
       const own = { id: "main", name: "", state, subscriptions, janitor };
-      const networks = { served: [], resting: async () => [own] } as unknown as Networks;
+      const networks = { served: [], resting: async () => [own] };
       return { connection, state, subscriptions, networks };
     };
     const [first, second] = [await open(), await open()];
