@@ -77,6 +77,7 @@ export const newcomers: FeedModule = {
     const poll = createNewcomersWatch({
       explorer: explorer.for("background", { maxAgeMs: 0 }),
       state,
+      directory,
       onJoined: (joined) => {
         for (const entry of joined.flatMap(validatorEntry)) directory.add("validator", entry);
       },

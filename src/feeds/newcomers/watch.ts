@@ -1,5 +1,6 @@
 import { progress } from "../../delivery/collections.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
+import type { Directory } from "../../directory/directory.js";
 import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -31,6 +32,7 @@ interface NewcomersWatchDeps {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
+  readonly directory: Pick<Directory, "readAt" | "entries">;
   /** Called with new validators once they are stored. */
   readonly onJoined: (joined: readonly ValidatorSummary[]) => void;
   readonly now: () => number;
@@ -41,9 +43,11 @@ interface NewcomersWatchDeps {
  * with every report. The first reading is a silent baseline, and so is the first one after a time without
  * subscriptions.
  */
-export function createNewcomersWatch({ explorer, state, onJoined, now }: NewcomersWatchDeps) {
+export function createNewcomersWatch({ explorer, state, directory, onJoined, now }: NewcomersWatchDeps) {
   const readTimes = state.open(progress);
   const knownParties = state.open(knownValidators);
+  /** Time of the directory's list in which all validators were known, epoch ms. */
+  let comparedAt: number | undefined;
 
   /** Returns the rows whose parties are not known yet. */
   const unknownAmong = async (rows: readonly ValidatorSummary[]): Promise<readonly ValidatorSummary[]> => {
@@ -65,6 +69,16 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
     return { unknown, complete: problem === undefined };
   };
 
+  /**
+   * Returns true if the directory, which reads the whole list for completion, has a validator that is neither known nor in `rows`.
+   * An explorer may list a validator late, when more than a hundred newer ones are listed before it.
+   */
+  const isAnyOverlooked = async (rows: ReadonlySet<string | null>): Promise<boolean> => {
+    if (directory.readAt("validator") === comparedAt) return false;
+    const known = await knownParties.list();
+    return directory.entries("validator").some(({ id }) => !known.has(id) && !rows.has(id));
+  };
+
   const noteWrites = (rows: readonly ValidatorSummary[]): Write[] =>
     rows.flatMap(({ validator }) =>
       validator === null ? [] : [knownParties.add(validator, { seenAt: now() })],
@@ -82,12 +96,15 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
     if (rows.length === 0) return "partial";
     const unknown = new Set(await unknownAmong(rows));
     let joined = lastRead ? joinedAmong(rows, (row) => !unknown.has(row)) : [];
+    // If all listed validators were known once, an unknown one is new wherever it is listed.
+    if (isWhole) joined = [...unknown];
+    const listedAt = directory.readAt("validator");
+    const listed = new Set(rows.map(({ validator }) => validator));
     // If all are unknown, more may have joined at once than this endpoint lists (docs/explorer-api.md: no page, no bounds).
     const mayBeMore = joined.length === rows.length && rows.length >= NEWCOMERS;
-    if (mayBeMore && isWhole) {
+    if (isWhole && (mayBeMore || (await isAnyOverlooked(listed)))) {
       const { unknown: others, complete } = await readAllUnknown();
       if (!complete) return "partial";
-      const listed = new Set(rows.map(({ validator }) => validator));
       joined = [...joined, ...others.filter(({ validator }) => !listed.has(validator))];
     }
     yield {
@@ -97,6 +114,7 @@ export function createNewcomersWatch({ explorer, state, onJoined, now }: Newcome
         readTimes.put(PROGRESS, { completeAt: now() }),
       ],
     };
+    comparedAt = listedAt;
     onJoined(joined);
     if (!isWhole) {
       const { unknown: older, complete } = await readAllUnknown();

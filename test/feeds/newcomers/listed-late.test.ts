@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { validatorEntry } from "../../../src/directory/fill.js";
+import { createHttp } from "../../../src/explorer/http.js";
+import { readPages } from "../../../src/explorer/paging.js";
+import { createExplorerService, type Explorer } from "../../../src/explorer/service.js";
+import { createNewcomersWatch } from "../../../src/feeds/newcomers/watch.js";
+import { createCache } from "../../../src/storage/cache.js";
+import { newState, quiet, SMALL } from "../../harness.js";
+import { subscribed } from "../../spec/vote-requests.js";
+
+const joinedSchema = z.object({ validators: z.array(z.object({ validatorName: z.string().nullable() })) });
+const LATE = "Listed Late";
+const state = newState();
+const directory = createDirectory();
+const subscription = subscribed({ feed: "newcomers" });
+let sandbox: SandboxExplorer;
+let explorer: Explorer;
+let now = Date.now();
+let poll: () => Promise<readonly (string | null)[]>;
+
+beforeAll(async () => {
+  sandbox = await startSandboxExplorer({ size: { ...SMALL, validators: 150 }, lively: false });
+  const get = createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key });
+  explorer = createExplorerService({
+    upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
+    cache: createCache({ memoryMb: 8, log: quiet }),
+  }).for("background", { maxAgeMs: 0, keep: false });
+  const steps = createNewcomersWatch({ explorer, state, directory, onJoined() {}, now: () => now });
+  poll = async () => {
+    const names: (string | null)[] = [];
+    const subscribers = { subscriptions: async () => [subscription], isHeard: async () => true };
+    for await (const { events = [], writes = [] } of steps(subscribers)) {
+      await state.commit(writes);
+      for (const { validators } of z.array(joinedSchema).parse(events))
+        names.push(...validators.map(({ validatorName }) => validatorName));
+    }
+    return names;
+  };
+});
+afterAll(() => sandbox.close());
+
+/** Reads the whole list into the directory, as it is done every half hour. */
+async function fillDirectory(): Promise<void> {
+  const { data } = await readPages(
+    "validators",
+    (page) => explorer.validators(page),
+    () => false,
+  );
+  now += 1_800_000;
+  await directory.replace("validator", data.flatMap(validatorEntry), now);
+}
+
+/** Leaves a validator out of every list. */
+function unlist(name: string): void {
+  sandbox.mood = (answer) =>
+    JSON.parse(JSON.stringify(answer), (_, value) =>
+      Array.isArray(value) ? value.filter((row) => row?.validatorName !== name) : value,
+    );
+}
+
+it("announces a validator that the explorer lists late, after a hundred newer ones", async () => {
+  await fillDirectory();
+  expect(await poll()).toEqual([]);
+  unlist(LATE);
+  for (const name of [LATE, ...Array.from({ length: 120 }, (_, at) => `Newer ${at}`)])
+    sandbox.ledger.joinValidator(name);
+  expect(await poll()).toHaveLength(120);
+  sandbox.mood = undefined;
+  expect(await poll()).toEqual([]);
+  await fillDirectory();
+  expect(await poll()).toEqual([LATE]);
+  const sent = sandbox.requests.length;
+  expect(await poll()).toEqual([]);
+  expect(sandbox.requests.length).toBe(sent + 1);
+});
+
+it("waits for the whole list if it cannot be read", async () => {
+  unlist("Listed Later");
+  for (const name of ["Listed Later", ...Array.from({ length: 120 }, (_, at) => `Even newer ${at}`)])
+    sandbox.ledger.joinValidator(name);
+  await poll();
+  sandbox.mood = undefined;
+  await fillDirectory();
+  sandbox.injectFault({ kind: "status", status: 500 }, { path: /validators$/, times: 1 });
+  await expect(poll()).rejects.toThrow("500");
+  expect(await poll()).toEqual(["Listed Later"]);
+});
