@@ -1,7 +1,7 @@
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
-import { yieldIfBusy } from "../util/event-loop.js";
+import { filterInTurns, inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { lazy } from "../util/single-flight.js";
 import { DAY, MINUTE } from "../util/units.js";
 import {
@@ -38,10 +38,21 @@ interface OutboxContext extends DeliveryContext {
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
+/** A feed's subscriptions that can receive messages. */
+export interface Listeners {
+  readonly all: readonly Subscription[];
+  readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
+}
+
 /**
  * Transactional outbox: deliveries are committed together with their cause, and retried until they are sent.
  */
 export interface Outbox {
+  /**
+   * Returns a feed's listeners. Removes the subscriptions of servers that the bot left long ago. It reads all
+   * subscriptions, so call it once for many events.
+   */
+  listeners(feed: Feed): Promise<Listeners>;
   /**
    * Returns the writes that record deliveries for events, and a function that starts sending once they are
    * committed.
@@ -49,6 +60,7 @@ export interface Outbox {
   prepare(
     feed: Feed,
     events: readonly unknown[],
+    listeners: Listeners,
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
   /** Picks up requested drills. */
   takeUpDrills(): Promise<void>;
@@ -174,25 +186,6 @@ export function createOutbox(context: OutboxContext): Outbox {
     });
   }
 
-  /**
-   * Returns a feed's subscriptions that can receive messages. Removes those of servers that the bot left long
-   * ago.
-   */
-  const listening = async (feed: Feed) => {
-    const feedSubscriptions = await subscriptions.toFeed(feed.definition.name);
-    const healths = await subscriptions.healths();
-    const isAbandoned = ({ channelId }: Subscription) =>
-      now() - (healths.get(channelId)?.goneSince ?? now()) > LEFT_MS;
-    const abandonedChannels = new Set(
-      feedSubscriptions.filter(isAbandoned).map(({ channelId }) => channelId),
-    );
-    for (const channelId of abandonedChannels) await janitor.removeChannel(channelId);
-    return feedSubscriptions.filter(
-      ({ channelId, isPaused }) =>
-        !isPaused && !healths.get(channelId)?.paused && !abandonedChannels.has(channelId),
-    );
-  };
-
   /** Returns the writes that record deliveries, and a function that sends them once they are committed. */
   const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
     await loadWaiting();
@@ -215,17 +208,35 @@ export function createOutbox(context: OutboxContext): Outbox {
   };
 
   return {
-    async prepare(feed, events) {
+    async listeners(feed) {
+      const healths = await subscriptions.healths();
+      const abandonedChannels = new Set<string>();
+      const all = await filterInTurns(
+        await subscriptions.toFeed(feed.definition.name),
+        ({ channelId, isPaused }) => {
+          const { paused = false, goneSince } = healths.get(channelId) ?? {};
+          const isAbandoned = goneSince !== undefined && now() - goneSince > LEFT_MS;
+          if (isAbandoned) abandonedChannels.add(channelId);
+          return !isPaused && !paused && !isAbandoned;
+        },
+      );
+      for (const channelId of abandonedChannels) await janitor.removeChannel(channelId);
+      const byChannel = new Map<string, Subscription[]>();
+      for await (const piece of inPieces(all))
+        for (const each of piece) {
+          const sameChannel = byChannel.get(each.channelId);
+          if (sameChannel) sameChannel.push(each);
+          else byChannel.set(each.channelId, [each]);
+        }
+      return { all, byChannel };
+    },
+    async prepare(feed, events, { all, byChannel }) {
       const { name } = feed.definition;
       const deliveries = new Map<string, Delivery>();
-      const listeners = events.length === 0 ? [] : await listening(feed);
-      const byChannel = new Map<string, Subscription[]>();
-      for (const each of listeners)
-        byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
       await loadWaiting();
       for (const event of events) {
         const only = feed.channelOf?.(event);
-        for (const subscription of only === undefined ? listeners : (byChannel.get(only) ?? [])) {
+        for (const subscription of only === undefined ? all : (byChannel.get(only) ?? [])) {
           const { channelId, subject } = subscription;
           const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
           if (!isOn || !feed.wants(subscription, event)) continue;

@@ -1,14 +1,17 @@
 import type { CollectionDefinition } from "../storage/collection.js";
+import { lazy } from "../util/single-flight.js";
 import type { DeliveryContext } from "./context.js";
 import type { Findings, PollOutcome, RunningFeed, Subscribers } from "./module.js";
-import type { Outbox } from "./outbox.js";
+import type { Listeners, Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
 import type { Upkeep } from "./upkeep.js";
 
 interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" | "janitor"> {
-  readonly outbox: Pick<Outbox, "prepare">;
+  readonly outbox: Pick<Outbox, "listeners" | "prepare">;
   readonly upkeep: Pick<Upkeep, "touch">;
 }
+
+const NOBODY: Listeners = { all: [], byChannel: new Map() };
 
 /** Creates the view of a feed's subscriptions for its polls. */
 function createSubscribers(feedName: string, subscriptions: Subscriptions): Subscribers {
@@ -41,8 +44,11 @@ export function createRunner(
   const subscribers = createSubscribers(name, subscriptions);
 
   /** Commits findings. Returns a function that sends their deliveries. */
-  const commit = async ({ events = [], writes = [], changed = [], ended = [] }: Findings) => {
-    const deliveries = await outbox.prepare(feed, events);
+  const commit = async (
+    { events = [], writes = [], changed = [], ended = [] }: Findings,
+    listeners: () => Promise<Listeners>,
+  ) => {
+    const deliveries = await outbox.prepare(feed, events, events.length > 0 ? await listeners() : NOBODY);
     const deletions = await janitor.endSubjects(collections, ended);
     const batch = [...writes, ...deletions, ...deliveries.writes];
     if (batch.length > 0) await state.commit(batch);
@@ -57,10 +63,11 @@ export function createRunner(
      * @throws {ExplorerError}
      */
     async poll(): Promise<PollOutcome> {
+      const listeners = lazy(() => outbox.listeners(feed));
       const steps = poll(subscribers);
       let step = await steps.next();
       while (!step.done) {
-        const release = await commit(step.value);
+        const release = await commit(step.value, listeners);
         // Let the feed continue before sending, because messages are rendered from its data after the commit.
         const nextStep = steps.next();
         release();
@@ -68,6 +75,6 @@ export function createRunner(
       }
       return step.value;
     },
-    keep: keep && (async () => (await commit(await keep(subscribers)))()),
+    keep: keep && (async () => (await commit(await keep(subscribers), () => outbox.listeners(feed)))()),
   };
 }

@@ -144,13 +144,20 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   /** Messages by open subject, and the subjects that have ended. */
   const live = new Map<string, Set<string>>();
   const endedSubjects = new Set<string>();
+  /** Subjects that have changed since the last run. One may have thousands of messages, and change with each of many commits. */
+  const touched = new Set<string>();
   let looksAtAll = true;
   let lookedAt = 0;
+
+  const checkSoon = (name: string) => {
+    for (const id of live.get(name) ?? []) dueTimes.set(id, 0);
+  };
 
   /** Indexes a message by its subject, so that a new revision finds it. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
     if (state && state.endedAt !== null) {
+      if (touched.has(name)) checkSoon(name);
       live.delete(name);
       endedSubjects.add(name);
       return;
@@ -201,6 +208,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       // Reset this before reading, because messages that are recorded or changed meanwhile may be missing
       // from the result.
       looksAtAll = false;
+      touched.clear();
       dueTimes.clear();
       live.clear();
       endedSubjects.clear();
@@ -213,6 +221,8 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       }
       return;
     }
+    for (const name of touched) checkSoon(name);
+    touched.clear();
     const ids = [...dueTimes].filter(([, at]) => at <= now()).map(([id]) => id);
     for (const id of ids) dueTimes.delete(id);
     try {
@@ -238,7 +248,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         const name = `${feed}/${subject}`;
         // An ended subject has changed, but its messages are no longer indexed.
         if (endedSubjects.has(name)) looksAtAll = true;
-        for (const id of live.get(name) ?? []) dueTimes.set(id, 0);
+        touched.add(name);
       }
     },
     note(ids) {

@@ -187,6 +187,7 @@ export function createState(
         };
         if (changedIds) {
           for (const id of changedIds) {
+            await yieldIfBusy();
             const text = await store.get(name, id);
             if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
           }

@@ -49,3 +49,29 @@ export function yieldIfBusy(): Promise<void> {
   lastInLine = lastInLine.then(untilFree);
   return lastInLine;
 }
+
+/** Number of items in a piece. Looking at each of them takes about a millisecond. */
+const PIECE = 500;
+
+/** Divides items into pieces. Before each piece it yields to the event loop if the turn has taken long. */
+export async function* inPieces<Item>(items: Iterable<Item>): AsyncGenerator<readonly Item[]> {
+  let piece: Item[] = [];
+  for (const item of items) {
+    if (piece.push(item) < PIECE) continue;
+    await yieldIfBusy();
+    yield piece;
+    piece = [];
+  }
+  await yieldIfBusy();
+  yield piece;
+}
+
+/** Returns the items that a test selects. It tests them piece by piece. */
+export async function filterInTurns<Item>(
+  items: Iterable<Item>,
+  isWanted: (item: Item) => boolean,
+): Promise<readonly Item[]> {
+  const wanted: Item[] = [];
+  for await (const piece of inPieces(items)) wanted.push(...piece.filter(isWanted));
+  return wanted;
+}

@@ -82,8 +82,10 @@ export function settleHold(poll: Poll): void {
   const byChannel = new Map<string, HoldAlert[]>();
   for (const each of allHolds)
     byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
-  const live = watched.filter(({ isLive }) => isLive).map(({ subscription }) => subscription.channelId);
-  for (const channelId of new Set(live)) {
+  const liveChannels = new Set<string>();
+  for (const { isLive, subscription } of watched.values())
+    if (isLive) liveChannels.add(subscription.channelId);
+  for (const channelId of liveChannels) {
     const ownHolds = byChannel.get(channelId) ?? [];
     const openHold = ownHolds.find((each) => each.endedAt === undefined && isDue(each));
     if (openHold) {

@@ -14,7 +14,7 @@ import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
-import { yieldIfBusy } from "../../util/event-loop.js";
+import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } from "./collections.js";
 import type { ValidatorEvent } from "./events.js";
@@ -53,14 +53,14 @@ export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindi
 }
 
 /** Number of channels per commit. Committing thousands at once would block everything else. */
-const CHANNELS_PER_STEP = 50;
+const CHANNELS_PER_STEP = 25;
 
 /** Divides the findings of a poll into commits. All findings of a channel are in the same one. */
-export function* stepsOf(
+export async function* stepsOf(
   state: State,
   { watched }: Pick<Loaded, "watched">,
   { events, alerts: changedAlerts, watches }: PollFindings,
-): Generator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
+): AsyncGenerator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
   interface Step {
     readonly events: ValidatorEvent[];
     readonly watches: (readonly [id: string, watch: ValidatorWatch])[];
@@ -72,15 +72,19 @@ export function* stepsOf(
     byChannel.set(channelId, step);
     return step;
   };
-  for (const { id, subscription } of watched) {
-    const watch = watches.get(id);
-    if (watch) stepOf(subscription.channelId).watches.push([id, watch]);
-  }
-  for (const [id, alert] of changedAlerts) stepOf(alert.channelId).alerts.push([id, alert]);
-  for (const event of events) stepOf(event.channelId).events.push(event);
+  for await (const piece of inPieces(watches))
+    for (const [id, watch] of piece) {
+      const channelId = watched.get(id)?.subscription.channelId;
+      if (channelId !== undefined) stepOf(channelId).watches.push([id, watch]);
+    }
+  for await (const piece of inPieces(changedAlerts))
+    for (const [id, alert] of piece) stepOf(alert.channelId).alerts.push([id, alert]);
+  for await (const piece of inPieces(events))
+    for (const event of piece) stepOf(event.channelId).events.push(event);
   const channelSteps = [...byChannel.values()];
-  // Documents become text when their write is made, so that is done step by step.
   for (let from = 0; from < channelSteps.length; from += CHANNELS_PER_STEP) {
+    // Documents become text when their write is made, so that is done step by step.
+    await yieldIfBusy();
     const together = channelSteps.slice(from, from + CHANNELS_PER_STEP);
     const ownAlerts = together.flatMap((each) => each.alerts);
     yield {
@@ -138,6 +142,19 @@ export interface GroupSource {
   readonly isListed: (party: string) => boolean;
 }
 
+/** Returns the validators in the ids of stored states, by channel. */
+function partiesByChannel(name: string, ids: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const byChannel = new Map<string, string[]>();
+  for (const id of ids) {
+    const [, channelId = ""] = id.split("/");
+    const party = id.slice(subscriptionId(channelId, name, "").length);
+    const parties = byChannel.get(channelId);
+    if (parties) parties.push(party);
+    else byChannel.set(channelId, [party]);
+  }
+  return byChannel;
+}
+
 /** Loads the stored state, alerts and subscriptions for a poll. */
 export async function load(
   name: string,
@@ -163,12 +180,12 @@ export async function load(
   const members = new Map<string, readonly string[] | undefined>();
   for (const { subject } of subscriptions)
     if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject));
-  const place = (channelId: string) => subscriptionId(channelId, name, "");
-  /** Returns the validators that a channel has watched so far. */
-  const watchedIn = (channelId: string): string[] =>
-    [...watches.keys()]
-      .filter((id) => id.startsWith(place(channelId)))
-      .map((id) => id.slice(place(channelId).length));
+  /** The validators that each channel has watched so far. Only groups ask for them. */
+  let watchedBefore: ReadonlyMap<string, readonly string[]> | undefined;
+  const watchedIn = (channelId: string): readonly string[] => {
+    watchedBefore ??= partiesByChannel(name, watches.keys());
+    return watchedBefore.get(channelId) ?? [];
+  };
   /** Returns a subject's members. A group that is not known yet keeps the validators that its channel has watched so far. */
   const partiesOf = (subject: string, channelId: string): readonly string[] => {
     const known = members.get(subject);
@@ -198,8 +215,19 @@ export async function load(
       });
     }
   }
+  const watchedBy = new Map<string, Set<string>>();
+  for (const { subscription, validator } of watched.values()) {
+    const parties = watchedBy.get(subscription.channelId);
+    if (parties) parties.add(validator);
+    else watchedBy.set(subscription.channelId, new Set([validator]));
+  }
   return {
-    watched: [...watched.values()],
+    /** What is watched, by the id of its stored state. */
+    watched,
+    /** The watched validators of each channel. */
+    watchedBy,
+    /** All watched validators. */
+    parties: new Set([...watchedBy.values()].flatMap((each) => [...each])),
     watches,
     alerts: openAlerts,
     responses: answers,
@@ -211,29 +239,29 @@ export async function load(
 /**
  * Returns the ids of alerts that ended long ago or have no subscription, and of responses without an alert.
  */
-export function finishedAlerts(name: string, { watched, alerts, responses }: Loaded, now: number): string[] {
-  const ids = new Set(watched.map(({ id }) => id));
-  const channels = new Set(watched.map(({ subscription }) => subscription.channelId));
+export async function finishedAlerts(
+  { watchedBy, alerts, responses }: Loaded,
+  now: number,
+): Promise<readonly string[]> {
   const isOld = ({ endedAt }: Alert) => endedAt !== undefined && endedAt < now - KEPT_MS;
-  const isOrphan = (each: Alert) =>
-    each.kind === "silent"
-      ? !ids.has(subscriptionId(each.channelId, name, each.validator))
-      : !channels.has(each.channelId);
-  return [
-    ...[...alerts].filter(([, each]) => isOld(each) || isOrphan(each)).map(([id]) => id),
-    ...[...responses.keys()].filter((id) => !alerts.has(id)),
-  ];
+  const isOrphan = (each: Alert) => {
+    const parties = watchedBy.get(each.channelId);
+    return each.kind === "silent" ? !parties?.has(each.validator) : !parties;
+  };
+  const finished = await filterInTurns(alerts, ([, each]) => isOld(each) || isOrphan(each));
+  const unanswerable = await filterInTurns(responses.keys(), (id) => !alerts.has(id));
+  return [...finished.map(([id]) => id), ...unanswerable];
 }
 
 /** Returns the writes that delete what is stored about validators that are no longer watched. */
-export function unwatchedWrites(state: State, { watched, watches, activity }: Loaded): Write[] {
-  const parties = new Set(watched.map(({ validator }) => validator));
-  const ids = new Set(watched.map(({ id }) => id));
+export async function unwatchedWrites(
+  state: State,
+  { watched, parties, watches, activity }: Loaded,
+): Promise<readonly Write[]> {
   const [reports, memories] = [state.open(activities), state.open(validatorWatches)];
-  return [
-    ...[...activity.keys()].filter((party) => !parties.has(party)).map((party) => reports.delete(party)),
-    ...[...watches.keys()].filter((id) => !ids.has(id)).map((id) => memories.delete(id)),
-  ];
+  const unwatched = await filterInTurns(activity.keys(), (party) => !parties.has(party));
+  const forgotten = await filterInTurns(watches.keys(), (id) => !watched.has(id));
+  return [...unwatched.map((party) => reports.delete(party)), ...forgotten.map((id) => memories.delete(id))];
 }
 
 /**
@@ -242,12 +270,12 @@ export function unwatchedWrites(state: State, { watched, watches, activity }: Lo
  */
 export function learn(
   reading: ActivityReading,
-  { watched, activity }: Loaded,
+  { parties, activity }: Pick<Loaded, "parties" | "activity">,
   isUnclear: boolean,
   now: number,
 ): Map<string, Activity> {
   const learntReports = new Map<string, Activity>();
-  for (const validator of new Set(watched.map((each) => each.validator))) {
+  for (const validator of parties) {
     const previousReports = activity.get(validator);
     const seenReport = reading.seen.get(validator);
     if (!seenReport) {

@@ -1,6 +1,6 @@
-import { subscriptionId } from "../../delivery/collections.js";
 import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
+import { yieldIfBusy } from "../../util/event-loop.js";
 import { type Alert, type AlertResponse, alertId, isSnoozed } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf } from "./events.js";
@@ -198,17 +198,17 @@ export function follow(
 }
 
 /** Removes members that the channel no longer watches, so that they do not keep the group open. */
-export function dropUnwatchedMembers(poll: Poll): void {
-  const { name, loaded } = poll;
-  const { watched, alerts } = loaded;
-  const ids = new Set(watched.map(({ id }) => id));
-  for (const [id, stored] of alerts) {
-    const alert = alertIn(poll, id) ?? stored;
-    if (alert.kind !== "many" || alert.endedAt !== undefined) continue;
-    const members = alert.members.filter(({ validator }) =>
-      ids.has(subscriptionId(alert.channelId, name, validator)),
-    );
-    if (members.length !== alert.members.length) setMembers(poll, id, alert, members);
+export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
+  const { watchedBy } = poll.loaded;
+  for (const [channelId, ids] of poll.found.groups) {
+    await yieldIfBusy();
+    const parties = watchedBy.get(channelId);
+    for (const id of ids) {
+      const alert = alertIn(poll, id);
+      if (alert?.kind !== "many" || alert.endedAt !== undefined) continue;
+      const members = alert.members.filter(({ validator }) => parties?.has(validator));
+      if (members.length !== alert.members.length) setMembers(poll, id, alert, members);
+    }
   }
 }
 

@@ -10,7 +10,7 @@ const TRAFFIC_MS = 30 * MINUTE;
 /** Reads traffic with the remaining requests of the poll, because only a validator's details contain it. */
 export async function readTraffic({ reading, loaded: { watched }, found, now }: Poll): Promise<void> {
   const memory = ({ id, watch }: WatchedValidator) => (found.watches.get(id) ?? watch).traffic;
-  const dueSubscriptions = watched
+  const dueSubscriptions = [...watched.values()]
     .filter(({ subscription, isLive }) => subscription.topics.traffic && isLive)
     .filter((each) => ageOf(memory(each)?.readAt ?? 0, now) >= (memory(each)?.unconfirmed ? 0 : TRAFFIC_MS))
     .sort((a, b) => (memory(a)?.readAt ?? 0) - (memory(b)?.readAt ?? 0));

@@ -13,7 +13,7 @@ import { readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
-import { yieldIfBusy } from "../../util/event-loop.js";
+import { filterInTurns, yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
 import { alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
@@ -183,10 +183,10 @@ export function createValidatorWatch({
 
   return async function* (subscribers: Subscribers): PollSteps {
     const loaded = await load(name, state, subscribers, { membersOf, isListed });
-    const oldWrites = unwatchedWrites(state, loaded);
-    const endedAlerts = finishedAlerts(name, loaded, now());
-    const live = loaded.watched.filter(({ isLive }) => isLive);
-    const unlisted = loaded.watched.filter(({ isUnlisted }) => isUnlisted);
+    const oldWrites = await unwatchedWrites(state, loaded);
+    const endedAlerts = await finishedAlerts(loaded, now());
+    const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
+    const unlisted = await filterInTurns(loaded.watched.values(), ({ isUnlisted }) => isUnlisted);
     const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
     if (live.length + unlisted.length === 0) {
       yield { writes: oldWrites, changed: orphans, ended: endedAlerts };
@@ -263,7 +263,7 @@ export function createValidatorWatch({
     }
     for (const each of unlisted) noteReturn(poll, each, lastReport(each.validator));
     await readTraffic(poll);
-    dropUnwatchedMembers(poll);
+    await dropUnwatchedMembers(poll);
     announceMany(poll);
 
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;

@@ -49,7 +49,7 @@ it("keeps watching as before while the super validators are unknown, and delays 
     membersOf: (subject) => (subject === SUPER_VALIDATORS ? undefined : [subject]),
     isListed: () => false,
   });
-  expect(watched.map((each) => each.validator)).toEqual(["p", "q"]);
+  expect([...watched.values()].map((each) => each.validator)).toEqual(["p", "q"]);
   await state.close();
 });
 
