@@ -66,6 +66,18 @@ export const unreadableDocuments = defineCollection({
 /** Keys keep their order, so equal documents have equal text. */
 const toText = (document: unknown): string => JSON.stringify(document);
 
+/**
+ * Property of a parsed document with its original text, for expectations. An upgrade or a default would change it. Copies of the
+ * document do not have it. A WeakMap of a hundred thousand documents takes a tenth of a second when it grows.
+ */
+const SOURCE = Symbol("source");
+
+function sourceOf(document: unknown): string | undefined {
+  const text: unknown =
+    typeof document === "object" && document !== null ? Reflect.get(document, SOURCE) : undefined;
+  return typeof text === "string" ? text : undefined;
+}
+
 interface StateOptions {
   readonly log: Pick<Log, "error">;
   /** False for a reader that must not change the state. Unreadable documents are then left in place. */
@@ -90,11 +102,7 @@ export function createState(
   const reported = new Set<string>();
   /** Number of commits with a write, by collection. */
   const commitCounts = new Map<string, number>();
-  /** Original text of parsed documents, for expectations. An upgrade or a default would change it. */
-  const textOf = new WeakMap<object, string>();
-  const heldText = (document: unknown): string =>
-    (typeof document === "object" && document !== null ? textOf.get(document) : undefined) ??
-    toText(document);
+  const heldText = (document: unknown): string => sourceOf(document) ?? toText(document);
 
   const setAside = async (collection: string, id: string, text: string, problem: string) => {
     const name = `${collection}/${id}`;
@@ -133,7 +141,8 @@ export function createState(
         const [issue] = result.error.issues;
         return { problem: `${issue?.path.join(".") || "it"}: ${issue?.message}` };
       }
-      if (typeof result.data === "object" && result.data !== null) textOf.set(result.data, text);
+      if (typeof result.data === "object" && result.data !== null)
+        Reflect.defineProperty(result.data, SOURCE, { value: text, configurable: true });
       // The definition derives T from the schema (defineCollection).
       return { document: result.data as T };
     };
@@ -143,7 +152,7 @@ export function createState(
     let listedUpTo: number | undefined;
     const parseChanged = (id: string, text: string): Parsed<T> => {
       const knownDocument = listedDocuments.get(id);
-      return typeof knownDocument === "object" && knownDocument !== null && textOf.get(knownDocument) === text
+      return knownDocument !== undefined && sourceOf(knownDocument) === text
         ? { document: knownDocument }
         : parse(id, text);
     };
