@@ -10,8 +10,8 @@ import type { Network } from "../../src/networks/network.js";
 import {
   answerDeps,
   currentSubscriptions,
-  SubscriptionChanged,
   saveSubscription,
+  untilSaved,
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -64,16 +64,9 @@ interface Saved {
  * @param edited the subscription that is changed; missing for one that may be new
  * @throws {PersonError}
  */
-export async function saved(...of: Parameters<typeof attempt>): Promise<Saved> {
-  for (;;)
-    try {
-      return await attempt(...of);
-    } catch (error) {
-      if (!(error instanceof SubscriptionChanged)) throw error;
-    }
-}
+export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => untilSaved(() => attempt(...of));
 
-/** Changes the current version of a subscription, or makes one. @throws {SubscriptionChanged} */
+/** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
 async function attempt(
   person: Actor,
   services: Network,

@@ -120,9 +120,8 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
 
   const startOffered = async (offer: Offer, click: Click, services: Network) => {
     const watchable = findWatchable(offer);
-    const existing = await findOwn(services, click.user.id, offer.feed, offer.id);
-    const settings = settingsIn(watchable, offer, existing?.subscription);
-    return startWatch(click, services, allWatchables, watchable, settings, offer.id);
+    const settingsOf = (existing: Subscription | undefined) => settingsIn(watchable, offer, existing);
+    return startWatch(click, services, { watchable, subject: offer.id, settingsOf });
   };
 
   const changeWatch = async ({ feed, id, to, network }: Change, click: Click, services: Network) => {

@@ -1,6 +1,7 @@
 import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction, ChatInputCommandInteraction } from "discord.js";
 import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
+import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
 import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
@@ -83,21 +84,12 @@ export function createWatch(
     watchable: Watchable,
   ): Promise<MessagePayload> => {
     const { feed, watch } = watchable;
-    const typedSettings = watch.settings
-      ? settingsFor(watchable)
-      : chosenSettings(settingsIn(interaction), feed, settingsFor(watchable));
-    const named = await namedSubject(interaction, watch.subject, services);
-    const subject = named ?? watch.subject.of?.(typedSettings) ?? "";
-    const ownWatches = await watchesOf(interaction.user.id, services.networks, allWatchables);
-    const existingWatch = ownWatches.find(
-      (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
-    );
     // Settings without an option in the command stay as they are.
-    const settings =
-      existingWatch && !watch.settings
-        ? chosenSettings(settingsIn(interaction), feed, existingWatch.subscription)
-        : typedSettings;
-    return startWatch(interaction, services, allWatchables, watchable, settings, subject);
+    const settingsOf = (existing: Partial<Subscription> = settingsFor(watchable)) =>
+      watch.settings ? settingsFor(watchable) : chosenSettings(settingsIn(interaction), feed, existing);
+    const named = await namedSubject(interaction, watch.subject, services);
+    const subject = named ?? watch.subject.of?.(settingsOf()) ?? "";
+    return startWatch(interaction, services, { watchable, subject, settingsOf });
   };
 
   /** Returns the person's watches on all served networks, or on the one in the network option. */

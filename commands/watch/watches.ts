@@ -19,6 +19,7 @@ import {
   findSubscriptions,
   type OwnedSubscription,
   saveSubscription,
+  untilSaved,
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -92,72 +93,73 @@ export const toldOf = ({ feed, subscription }: WatchedThing): string => toldBy(s
 /** Returns the default settings of a watch. */
 export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed), ...watch.settings });
 
+/** A watch as a person wants it. */
+interface WantedWatch {
+  readonly watchable: Watchable;
+  readonly subject: string;
+  /** Returns its settings, given those of the existing watch of the same thing. @throws {PersonError} */
+  readonly settingsOf: (existing: Subscription | undefined) => ReturnType<typeof settingsFor>;
+}
+
+/** Checks the limit of a person's watches. @throws {PersonError} if a new one exceeds it */
+async function checkRoom({ networks, id }: Network, userId: string, feed: string, subject: string) {
+  const own = await currentSubscriptions(networks, (each) => each.userId === userId);
+  const isNew = !own.some(
+    ({ of, subscription }) => of.id === id && subscription.feed === feed && subscription.subject === subject,
+  );
+  if (isNew && own.length >= MAX_WATCHES)
+    throw new PersonError(
+      `You already watch ${own.length} things, which is the maximum. Remove one in \`/watch list\` first.`,
+    );
+}
+
 /**
- * Starts a watch. It opens the person's direct messages and sends a confirmation, so that a refusal shows up now and not with the
- * first alert.
+ * Starts a watch, or changes the existing watch of the same thing. It opens the person's direct messages and sends a confirmation,
+ * so that a refusal shows up now and not with the first alert.
  * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
 export async function startWatch(
   person: Person,
   services: Network,
-  all: readonly Watchable[],
-  watchable: Watchable,
-  settings: ReturnType<typeof settingsFor>,
-  wanted: string,
+  { watchable, subject: wanted, settingsOf }: WantedWatch,
 ): Promise<MessagePayload> {
   const { subscriptions, state, rest, renderer } = services;
   const { feed, watch } = watchable;
   const deps = answerDeps(person, services);
   const subject = (await watch.subject.check?.(wanted, deps)) ?? wanted;
   const { id: userId } = person.user;
-  const ownWatches = await watchesOf(userId, services.networks, all);
-  const existingSubscription = ownWatches.find(
-    (each) => each.network === services && each.feed === feed && each.subscription.subject === subject,
-  )?.subscription;
-  const checkRoom = async () => {
-    const own = await currentSubscriptions(services.networks, (each) => each.userId === userId);
-    const isNew = !own.some(
-      (each) =>
-        each.of.id === services.id &&
-        each.subscription.feed === feed.name &&
-        each.subscription.subject === subject,
-    );
-    if (isNew && own.length >= MAX_WATCHES)
-      throw new PersonError(
-        `You already watch ${own.length} things, which is the maximum. Remove one in \`/watch list\` first.`,
-      );
-  };
-  await checkRoom();
+  const hasRoom = () => checkRoom(services, userId, feed.name, subject);
+  await hasRoom();
   const knownPerson = await state.open(watchers).get(userId);
   const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
-  const { snoozedUntil, isPaused, ...fresh } = { ...existingSubscription, ...settings };
-  const subscription: Subscription = {
-    ...draftOf(feed),
-    ...fresh,
-    channelId,
-    subject,
-    userId,
-    since: existingSubscription?.since ?? Date.now(),
-    savedAt: Date.now(),
-  };
-  const madeWatch = { ...watchable, subscription };
-  const messageLines = [
-    md`**${await titleOf(madeWatch, services)}**`,
-    md`You'll get alerts for: ${toldOf(madeWatch)}`,
-    ...(await feed.standing(deps, subscription)),
-    md`-# Pause or remove your watches in \`/watch list\`.`,
-  ];
-  const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
-  await writeDirectly(rest, channelId, firstMessage, person.id);
-  await saveSubscription(services, subscription, {
-    more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
-    checkRoom,
-  });
-  return renderer.message({
-    title: existingSubscription ? md`Watch changed` : md`Watching`,
-    tone: "good",
-    body: [...messageLines, md`I've sent you a DM. Alerts will arrive there.`],
-    readings: [],
+  const key = { channelId, feed: feed.name, subject };
+  return untilSaved(async () => {
+    const existing = await subscriptions.get(key);
+    // A watch that is set again is neither paused nor snoozed.
+    const { snoozedUntil, isPaused, ...settings } = { ...existing, ...settingsOf(existing) };
+    const since = existing?.since ?? Date.now();
+    const subscription = { ...draftOf(feed), ...settings, ...key, userId, since, savedAt: Date.now() };
+    const madeWatch = { ...watchable, subscription };
+    const messageLines = [
+      md`**${await titleOf(madeWatch, services)}**`,
+      md`You'll get alerts for: ${toldOf(madeWatch)}`,
+      ...(await feed.standing(deps, subscription)),
+      md`-# Pause or remove your watches in \`/watch list\`.`,
+    ];
+    const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
+    // Discord sends it once, even if this is repeated, because its nonce is the interaction's id.
+    await writeDirectly(rest, channelId, firstMessage, person.id);
+    await saveSubscription(services, subscription, {
+      replaces: { key, version: existing },
+      more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
+      checkRoom: hasRoom,
+    });
+    return renderer.message({
+      title: existing ? md`Watch changed` : md`Watching`,
+      tone: "good",
+      body: [...messageLines, md`I've sent you a DM. Alerts will arrive there.`],
+      readings: [],
+    });
   });
 }
 

@@ -58,14 +58,11 @@ export async function currentSubscriptions(
 }
 
 /** Thrown if somebody else has changed, made or removed a subscription meanwhile. */
-export class SubscriptionChanged extends Error {}
+class SubscriptionChanged extends Error {}
 
 interface Save {
-  /**
-   * The version that it replaces, `undefined` for a new subscription. It must still be the stored one. Missing if any version may
-   * be overwritten.
-   */
-  readonly replaces?: { readonly key: SubscriptionKey; readonly version: Subscription | undefined };
+  /** The version that it replaces, `undefined` for a new subscription. It must still be the stored one. */
+  readonly replaces: { readonly key: SubscriptionKey; readonly version: Subscription | undefined };
   /** Other writes for the same commit. */
   readonly more?: readonly Write[];
   /**
@@ -86,16 +83,23 @@ export const saveSubscription = (
   { replaces, more = [], checkRoom }: Save,
 ): Promise<void> =>
   commitWithin(state, ownerOf(subscription), async () => {
-    const writes = [...subscriptions.writes(subscription, replaces?.version), ...more];
-    if (replaces) {
-      // The expectation comes first: if somebody changes the subscription after the comparison, the commit fails.
-      writes.unshift(await subscriptions.expectation(replaces.key));
-      const current = await subscriptions.get(replaces.key);
-      if (!isDeepStrictEqual(current, replaces.version)) throw new SubscriptionChanged();
-    }
+    // The expectation comes first: if somebody changes the subscription after the comparison, the commit fails.
+    const expectation = await subscriptions.expectation(replaces.key);
+    const current = await subscriptions.get(replaces.key);
+    if (!isDeepStrictEqual(current, replaces.version)) throw new SubscriptionChanged();
     await checkRoom();
-    return writes;
+    return [expectation, ...subscriptions.writes(subscription, replaces.version), ...more];
   });
+
+/** Repeats an attempt to save a subscription while somebody else changes it meanwhile, so that both changes are kept. */
+export async function untilSaved<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof SubscriptionChanged)) throw error;
+    }
+}
 
 /** Pauses a subscription, or ends its pause. */
 export const setPaused = (

@@ -203,6 +203,23 @@ describe("/watch", () => {
     expect(answer.content).toContain("in a few minutes");
   });
 
+  it("keeps both changes if a person makes two at the same time", async () => {
+    const here = world().addUser("Two Devices");
+    harness.discord.guild.members.set(here.id, []);
+    const of = { validator: watched()?.party.id ?? "" };
+    await ask("/watch validator", of, here);
+    const answers = await Promise.all([
+      ask("/watch validator", { ...of, after: "5h" }, here),
+      ask("/watch validator", { ...of, version: false }, here),
+      ask("/watch validator", { ...of, traffic: true }, here),
+    ]);
+    for (const answer of answers) expect(textOf(answer)).toContain("Watch changed");
+    const list = textOf(await ask("/watch list", {}, here));
+    expect(list).toMatch(/What you watch: 1 of 20.*silence of more than 5h/);
+    expect(list).toContain("traffic");
+    expect(list).not.toContain("an old version");
+  });
+
   it("allows twenty watches, and can forget all of them", async () => {
     harness.discord.limits.enforced = false;
     for (let value = 1; value <= 20; value += 1)
