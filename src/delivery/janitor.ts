@@ -1,6 +1,8 @@
 import type { CollectionDefinition, SubscriptionPattern } from "../storage/collection.js";
 import type { Collection, State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import { filterInTurns, inPieces } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
 import {
   announcements,
   deliveryCollections,
@@ -165,16 +167,19 @@ export function createJanitor(
         }
       // Read last, because no document is older than its subscription.
       const allSubscriptions = await subscriptions.all();
-      const ids = new Set(allSubscriptions.map(idOf));
+      const ids = new Set<string>();
       const byChannel = new Map<string, Subscription[]>();
-      for (const each of allSubscriptions)
-        byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
+      for await (const piece of inPieces(allSubscriptions))
+        for (const each of piece) {
+          ids.add(idOf(each));
+          addTo(byChannel, each.channelId, each);
+        }
       const isOwned = (id: string, pattern: SubscriptionPattern | undefined) =>
         pattern
           ? byChannel.get(pattern.channelId)?.some((each) => fitsPattern(pattern, each)) === true
           : ids.has(id);
-      const writes = owned.flatMap(({ write, id, pattern }) => (isOwned(id, pattern) ? [] : [write]));
-      if (writes.length > 0) await state.commit(writes);
+      const left = await filterInTurns(owned, ({ id, pattern }) => !isOwned(id, pattern));
+      if (left.length > 0) await state.commit(left.map(({ write }) => write));
     },
 
     async endSubjects(collections, subjects) {

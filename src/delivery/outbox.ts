@@ -2,6 +2,7 @@ import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
 import { lazy } from "../util/single-flight.js";
 import { DAY, MINUTE } from "../util/units.js";
 import {
@@ -223,11 +224,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       for (const channelId of abandonedChannels) await janitor.removeChannel(channelId);
       const byChannel = new Map<string, Subscription[]>();
       for await (const piece of inPieces(all))
-        for (const each of piece) {
-          const sameChannel = byChannel.get(each.channelId);
-          if (sameChannel) sameChannel.push(each);
-          else byChannel.set(each.channelId, [each]);
-        }
+        for (const each of piece) addTo(byChannel, each.channelId, each);
       return { all, byChannel };
     },
     async prepare(feed, events, { all, byChannel }) {

@@ -1,6 +1,7 @@
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
-import { yieldIfBusy } from "../util/event-loop.js";
+import { inPieces, yieldIfBusy } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
 import { lazy, sharedRun } from "../util/single-flight.js";
 import {
   channelHealths,
@@ -90,21 +91,7 @@ async function byPlaceAndFeed(all: readonly Subscription[]): Promise<ReadonlyMap
   for (const each of all) {
     await yieldIfBusy();
     for (const place of placesOf(each))
-      for (const key of [place, `${place}/${each.feed}`]) {
-        const ownSubscriptions = index.get(key);
-        if (ownSubscriptions) ownSubscriptions.push(each);
-        else index.set(key, [each]);
-      }
-  }
-  return index;
-}
-
-function byFeed(all: readonly Subscription[]): ReadonlyMap<string, Subscription[]> {
-  const index = new Map<string, Subscription[]>();
-  for (const each of all) {
-    const sameFeed = index.get(each.feed);
-    if (sameFeed) sameFeed.push(each);
-    else index.set(each.feed, [each]);
+      for (const key of [place, `${place}/${each.feed}`]) addTo(index, key, each);
   }
   return index;
 }
@@ -148,14 +135,20 @@ export function createSubscriptions(
     const documents = await stored.list();
     const bases = fixed();
     if (lastListing?.documents === documents && lastListing.fixedCount === bases.size) return lastListing;
-    const all = [...new Set([...bases.keys(), ...documents.keys()])].flatMap(
-      (id) => merged(bases.get(id), documents.get(id)) ?? [],
-    );
+    const all: Subscription[] = [];
+    const byFeed = new Map<string, Subscription[]>();
+    for await (const ids of inPieces(new Set([...bases.keys(), ...documents.keys()])))
+      for (const id of ids) {
+        const subscription = merged(bases.get(id), documents.get(id));
+        if (!subscription) continue;
+        all.push(subscription);
+        addTo(byFeed, subscription.feed, subscription);
+      }
     lastListing = {
       documents,
       fixedCount: bases.size,
       all,
-      byFeed: byFeed(all),
+      byFeed,
       byPlace: lazy(() => byPlaceAndFeed(all)),
     };
     return lastListing;

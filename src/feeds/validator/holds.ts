@@ -1,4 +1,5 @@
 import { ageOf } from "../../util/clock.js";
+import { addTo } from "../../util/groups.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { type Alert, alertId } from "./collections.js";
 import { holdSubject } from "./events.js";
@@ -80,8 +81,7 @@ export function settleHold(poll: Poll): void {
   );
   if (!onHold) return;
   const byChannel = new Map<string, HoldAlert[]>();
-  for (const each of allHolds)
-    byChannel.set(each.channelId, [...(byChannel.get(each.channelId) ?? []), each]);
+  for (const each of allHolds) addTo(byChannel, each.channelId, each);
   const liveChannels = new Set<string>();
   for (const { isLive, subscription } of watched.values())
     if (isLive) liveChannels.add(subscription.channelId);

@@ -15,6 +15,7 @@ import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
+import { addTo } from "../../util/groups.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } from "./collections.js";
 import type { ValidatorEvent } from "./events.js";
@@ -47,8 +48,7 @@ export interface PollFindings {
 export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindings {
   const groups = new Map<string, string[]>();
   for (const [id, { kind, channelId, endedAt }] of known)
-    if (kind === "many" && endedAt === undefined)
-      groups.set(channelId, [...(groups.get(channelId) ?? []), id]);
+    if (kind === "many" && endedAt === undefined) addTo(groups, channelId, id);
   return { events: [], alerts: new Map(), watches: new Map(), groups };
 }
 
@@ -148,9 +148,7 @@ function partiesByChannel(name: string, ids: Iterable<string>): ReadonlyMap<stri
   for (const id of ids) {
     const [, channelId = ""] = id.split("/");
     const party = id.slice(subscriptionId(channelId, name, "").length);
-    const parties = byChannel.get(channelId);
-    if (parties) parties.push(party);
-    else byChannel.set(channelId, [party]);
+    addTo(byChannel, channelId, party);
   }
   return byChannel;
 }

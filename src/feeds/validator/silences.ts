@@ -1,6 +1,7 @@
 import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
+import { addTo } from "../../util/groups.js";
 import { type Alert, type AlertResponse, alertId, isSnoozed } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf } from "./events.js";
@@ -59,8 +60,7 @@ export async function callSilent(
   let toldAt = now;
   while (!knownGroup && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
   const within = knownGroup?.subject ?? manySubject(toldAt);
-  if (!knownGroup)
-    found.groups.set(channelId, [...(found.groups.get(channelId) ?? []), alertId(channelId, within)]);
+  if (!knownGroup) addTo(found.groups, channelId, alertId(channelId, within));
   const members = [...(knownGroup?.members ?? []), { validator }];
   found.alerts.set(alertId(channelId, subject), { ...alert, within });
   const { endedAt, ...open } = knownGroup ?? {
