@@ -1,5 +1,6 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, fdatasync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import Database from "libsql";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
@@ -8,7 +9,7 @@ import { createNotice } from "../util/notice.js";
 import { createChangeLog } from "./change-log.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
-/** Time for which commits are batched, in ms. They are written with one sync, because each sync blocks the process. */
+/** Time for which commits are batched, in ms. They are written with one sync, because a disk may take long for it. */
 const GATHER_MS = 20;
 
 /** Maximum number of writes in a transaction, unless one commit has more. The process does nothing else until it is over. */
@@ -23,6 +24,8 @@ const MAX_TEXT = 2_000;
 
 /** Number of documents that are read before yielding to the event loop. */
 const PAGE = 250;
+
+const syncToDisk = promisify(fdatasync);
 
 interface Pending {
   readonly writes: readonly Write[];
@@ -45,7 +48,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     () => log?.info({}, "The state can be written again"),
   );
   const path = join(dataDir, "crier.db");
-  const db = openDatabase(dataDir, path);
+  const { db, wal } = openDatabase(dataDir, path);
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
     page: db.prepare(
@@ -101,39 +104,50 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   };
 
   const pending: Pending[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  /** Writes the oldest commits in one transaction. Later ones wait for another turn of the event loop. */
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
+  /** Removes the oldest commits that fit into one transaction: at least one, if any is pending. */
+  const nextBatch = (): readonly Pending[] => {
     let size = 0;
     const next = pending.findIndex(({ writes }) => {
       size += writes.length;
       return size > MAX_WRITES;
     });
-    const batch = pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
-    if (batch.length === 0) return;
-    if (pending.length > 0) timer = setTimeout(flush);
-    try {
-      db.exec("BEGIN IMMEDIATE");
-      let writtenCount = 0;
-      const results = batch.map(({ writes }) => {
-        const applied = writes.every(holds);
-        if (applied) for (const write of writes) writtenCount += apply(write);
-        return applied;
-      });
-      db.exec("COMMIT");
-      // Only written documents show that writes work again, because deleting also works on a full disk.
-      if (writtenCount > 0) failureNotice.ends();
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
-    } catch (cause) {
-      const error = failed(cause);
-      failureNotice.begins(error);
-      for (const { reject } of batch) reject(error);
+    return pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
+  };
+  /** Writes commits in one transaction. Returns which of them were applied. */
+  const writeBatch = (batch: readonly Pending[]): readonly boolean[] => {
+    db.exec("BEGIN IMMEDIATE");
+    let writtenCount = 0;
+    const results = batch.map(({ writes }) => {
+      const applied = writes.every(holds);
+      if (applied) for (const write of writes) writtenCount += apply(write);
+      return applied;
+    });
+    db.exec("COMMIT");
+    // Only written documents show that writes work again, because deleting also works on a full disk.
+    if (writtenCount > 0) failureNotice.ends();
+    return results;
+  };
+  /** Writes all pending commits. A transaction begins once the disk has the one before. */
+  const writePending = async () => {
+    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
+      try {
+        const results = writeBatch(batch);
+        await syncToDisk(wal);
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
+      } catch (cause) {
+        const error = failed(cause);
+        failureNotice.begins(error);
+        for (const { reject } of batch) reject(error);
+      }
     }
   };
-  const flushAll = () => {
-    while (pending.length > 0) flush();
+  let writing: Promise<void> | undefined;
+  /** Writes all pending commits, or waits until that has been done. */
+  const flush = (): Promise<void> => {
+    writing ??= writePending().finally(() => {
+      writing = undefined;
+    });
+    return writing;
   };
 
   return {
@@ -153,11 +167,10 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     changes,
     commit: (writes) =>
       new Promise((resolve, reject) => {
-        pending.push({ writes, resolve, reject });
-        timer ??= setTimeout(flush, GATHER_MS);
+        if (pending.push({ writes, resolve, reject }) === 1) setTimeout(flush, GATHER_MS);
       }),
     async replaceAll(documents, kept) {
-      flushAll();
+      await flush();
       try {
         db.exec("BEGIN IMMEDIATE");
         for (const collection of collectionNames())
@@ -167,12 +180,13 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
           }
         for (const { collection, id, text } of documents) apply({ op: "put", collection, id, text });
         db.exec("COMMIT");
+        await syncToDisk(wal);
       } catch (cause) {
         throw failed(cause);
       }
     },
     async close() {
-      flushAll();
+      await flush();
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
       // backup.
       try {
@@ -180,18 +194,24 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       } catch {
         // The disk may be full. No write is lost, because the WAL is read at the next start.
       }
+      closeSync(wal);
       db.close();
     },
   };
 }
 
-function openDatabase(dataDir: string, path: string): Database.Database {
+/** Opens the database, and its WAL file for syncs. */
+function openDatabase(
+  dataDir: string,
+  path: string,
+): { readonly db: Database.Database; readonly wal: number } {
   let db: Database.Database | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
-    db.exec("PRAGMA synchronous = FULL");
+    // SQLite syncs at checkpoints only. The store syncs each transaction itself, because SQLite would block the process meanwhile.
+    db.exec("PRAGMA synchronous = NORMAL");
     // The lock is held until the process ends in any way, so that no second bot sends announcements from the same file.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     db.exec(`CREATE TABLE IF NOT EXISTS documents (
@@ -199,7 +219,7 @@ function openDatabase(dataDir: string, path: string): Database.Database {
     ) WITHOUT ROWID`);
     db.exec("BEGIN IMMEDIATE; COMMIT");
     check(db, path);
-    return db;
+    return { db, wal: openSync(`${path}-wal`, "r+") };
   } catch (error) {
     db?.close();
     if (error instanceof StateError) throw error;
