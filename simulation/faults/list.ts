@@ -27,14 +27,20 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "100 validators joined, of 120",
     seed: 6,
     file: "src/feeds/newcomers/watch.ts",
-    changes: [["(mayBeMore || (await isAnyOverlooked(listed)))", "rows.length === 0"]],
+    changes: [
+      ["(mayBeMore || (await isAnyOverlooked(listed)))", "rows.length === 0"],
+      ["if (isWhole) joined = [...unknown];", ""],
+    ],
   },
   "listed-late": {
     told: "110 validators joined, of 120 of which ten are listed late",
     seed: 21,
     days: 31,
     file: "src/feeds/newcomers/watch.ts",
-    changes: [["(mayBeMore || (await isAnyOverlooked(listed)))", "mayBeMore"]],
+    changes: [
+      ["(mayBeMore || (await isAnyOverlooked(listed)))", "mayBeMore"],
+      ["if (isWhole) joined = [...unknown];", ""],
+    ],
   },
   "null-is-silent": {
     told: "a validator without the time of a report went silent, in a digest",

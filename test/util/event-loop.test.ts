@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { yieldIfBusy } from "../../src/util/event-loop.js";
+import { filterInTurns, inPieces, yieldIfBusy } from "../../src/util/event-loop.js";
 
 /** Blocks the event loop for this time, in ms. */
 function work(ms: number): void {
@@ -55,4 +55,24 @@ it("does not count the time in which nothing was asked for", async () => {
   const turns = countTurns();
   await yieldIfBusy();
   expect(turns()).toBe(0);
+});
+
+it("divides items into pieces, in their order and with nothing left out", async () => {
+  for (const count of [0, 1, 499, 500, 501, 1_700]) {
+    const items = Array.from({ length: count }, (_, at) => at);
+    const divided: number[] = [];
+    for await (const piece of inPieces(items)) divided.push(...piece);
+    expect(divided).toEqual(items);
+  }
+});
+
+it("filters thousands of items over turns of the event loop", async () => {
+  const turns = countTurns();
+  const even = await filterInTurns(Array(3_000).keys(), (at) => {
+    if (at % 500 === 0) work(6);
+    return at % 2 === 0;
+  });
+  expect(even).toHaveLength(1_500);
+  // Two pieces of 6 ms exceed the 10 ms of a turn.
+  expect(turns()).toBeGreaterThanOrEqual(2);
 });
