@@ -126,6 +126,8 @@ export async function startWatch(
   const { subscriptions, state, rest, renderer } = services;
   const { feed, watch } = watchable;
   const deps = answerDeps(person, services);
+  // A bad value is told before anything is asked or sent.
+  settingsOf(undefined);
   const subject = (await watch.subject.check?.(wanted, deps)) ?? wanted;
   const { id: userId } = person.user;
   const hasRoom = () => checkRoom(services, userId, feed.name, subject);

@@ -1,6 +1,7 @@
 import type { CollectionDefinition } from "../storage/collection.js";
 import { lazy } from "../util/single-flight.js";
 import type { DeliveryContext } from "./context.js";
+import type { Feed } from "./feed.js";
 import type { Findings, PollOutcome, RunningFeed, Subscribers } from "./module.js";
 import type { Listeners, Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -13,14 +14,17 @@ interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" 
 
 const NOBODY: Listeners = { all: [], byChannel: new Map() };
 
-/** Creates the view of a feed's subscriptions for its polls. */
-function createSubscribers(feedName: string, subscriptions: Subscriptions): Subscribers {
+/** Creates the view of a feed's subscriptions for a poll. */
+function createSubscribers(feed: Feed, { subscriptions, outbox }: RunnerContext) {
+  const readListeners = () => lazy(() => outbox.listeners(feed));
   // Read once per poll, because thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
-  return {
+  let listeners = readListeners();
+  const subscribers: Subscribers = {
     async subscriptions() {
       healths = undefined;
-      return subscriptions.toFeed(feedName);
+      listeners = readListeners();
+      return subscriptions.toFeed(feed.definition.name);
     },
     async isHeard({ isPaused, channelId }) {
       if (isPaused) return false;
@@ -28,6 +32,8 @@ function createSubscribers(feedName: string, subscriptions: Subscriptions): Subs
       return !(await healths).get(channelId)?.paused;
     },
   };
+  /** The listeners are not older than the subscriptions that the feed has read, so that nothing is found for others. */
+  return { subscribers, listeners: () => listeners() };
 }
 
 /**
@@ -39,9 +45,8 @@ export function createRunner(
   collections: readonly CollectionDefinition[],
   context: RunnerContext,
 ) {
-  const { state, outbox, upkeep, subscriptions, janitor } = context;
+  const { state, outbox, upkeep, janitor } = context;
   const { name } = feed.definition;
-  const subscribers = createSubscribers(name, subscriptions);
 
   /** Commits findings. Returns a function that sends their deliveries. */
   const commit = async (
@@ -63,7 +68,7 @@ export function createRunner(
      * @throws {ExplorerError}
      */
     async poll(): Promise<PollOutcome> {
-      const listeners = lazy(() => outbox.listeners(feed));
+      const { subscribers, listeners } = createSubscribers(feed, context);
       const steps = poll(subscribers);
       let step = await steps.next();
       while (!step.done) {
@@ -75,6 +80,11 @@ export function createRunner(
       }
       return step.value;
     },
-    keep: keep && (async () => (await commit(await keep(subscribers), () => outbox.listeners(feed)))()),
+    keep:
+      keep &&
+      (async () => {
+        const { subscribers, listeners } = createSubscribers(feed, context);
+        (await commit(await keep(subscribers), listeners))();
+      }),
   };
 }

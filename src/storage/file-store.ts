@@ -26,6 +26,8 @@ const MAX_TEXT = 2_000;
 const PAGE = 250;
 
 const syncToDisk = promisify(fdatasync);
+/** The store syncs each transaction itself, because SQLite would block the process meanwhile. */
+const SYNC_AT_CHECKPOINTS = "PRAGMA synchronous = NORMAL";
 
 interface Pending {
   readonly writes: readonly Write[];
@@ -113,8 +115,8 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     });
     return pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
   };
-  /** Writes commits in one transaction. Returns which of them were applied. */
-  const writeBatch = (batch: readonly Pending[]): readonly boolean[] => {
+  /** Writes commits in one transaction. Returns which of them were applied, and the number of documents written. */
+  const writeBatch = (batch: readonly Pending[]) => {
     db.exec("BEGIN IMMEDIATE");
     let writtenCount = 0;
     const results = batch.map(({ writes }) => {
@@ -123,16 +125,24 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       return applied;
     });
     db.exec("COMMIT");
-    // Only written documents show that writes work again, because deleting also works on a full disk.
-    if (writtenCount > 0) failureNotice.ends();
-    return results;
+    return { results, writtenCount };
+  };
+  let hasFailedSync = false;
+  /** Waits until the disk has the WAL. After a failed sync, Linux may have dropped pages, so all of them are written again. */
+  const sync = async () => {
+    if (hasFailedSync) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    hasFailedSync = true;
+    await syncToDisk(wal);
+    hasFailedSync = false;
   };
   /** Writes all pending commits. A transaction begins once the disk has the one before. */
   const writePending = async () => {
     for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
       try {
-        const results = writeBatch(batch);
-        await syncToDisk(wal);
+        const { results, writtenCount } = writeBatch(batch);
+        await sync();
+        // Only written documents show that writes work again, because deleting also works on a full disk.
+        if (writtenCount > 0) failureNotice.ends();
         for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
       } catch (cause) {
         const error = failed(cause);
@@ -142,12 +152,15 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     }
   };
   let writing: Promise<void> | undefined;
-  /** Writes all pending commits, or waits until that has been done. */
   const flush = (): Promise<void> => {
     writing ??= writePending().finally(() => {
       writing = undefined;
     });
     return writing;
+  };
+  /** Waits until nothing is pending. */
+  const flushAll = async () => {
+    while (writing || pending.length > 0) await flush();
   };
 
   return {
@@ -170,8 +183,10 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
         if (pending.push({ writes, resolve, reject }) === 1) setTimeout(flush, GATHER_MS);
       }),
     async replaceAll(documents, kept) {
-      await flush();
+      await flushAll();
       try {
+        // It is either on the disk or not made, so SQLite syncs it.
+        db.exec("PRAGMA synchronous = FULL");
         db.exec("BEGIN IMMEDIATE");
         for (const collection of collectionNames())
           if (!kept.has(collection)) {
@@ -180,13 +195,14 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
           }
         for (const { collection, id, text } of documents) apply({ op: "put", collection, id, text });
         db.exec("COMMIT");
-        await syncToDisk(wal);
       } catch (cause) {
         throw failed(cause);
+      } finally {
+        db.exec(SYNC_AT_CHECKPOINTS);
       }
     },
     async close() {
-      await flush();
+      await flushAll();
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
       // backup.
       try {
@@ -210,8 +226,7 @@ function openDatabase(
     mkdirSync(dataDir, { recursive: true });
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
-    // SQLite syncs at checkpoints only. The store syncs each transaction itself, because SQLite would block the process meanwhile.
-    db.exec("PRAGMA synchronous = NORMAL");
+    db.exec(SYNC_AT_CHECKPOINTS);
     // The lock is held until the process ends in any way, so that no second bot sends announcements from the same file.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     db.exec(`CREATE TABLE IF NOT EXISTS documents (

@@ -188,7 +188,8 @@ export function createState(
         const upTo = store.changes?.now();
         const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
         if (changedIds?.size === 0) return listedDocuments;
-        let documents = new Map(changedIds ? listedDocuments : []);
+        const previousDocuments = listedDocuments;
+        let documents = new Map(changedIds ? previousDocuments : []);
         const read = async (page: DocumentPage) => {
           const parsedPage = await readPage(page, parseChanged);
           for (const [id, document] of parsedPage) documents.set(id, document);
@@ -201,7 +202,7 @@ export function createState(
             if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
           }
           // In the order of a complete read, so that lists look the same after a restart.
-          if ([...changedIds].some((id) => !listedDocuments.has(id)))
+          if ([...changedIds].some((id) => !previousDocuments.has(id)))
             documents = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
         }
         // Read page by page, because a promise for each of thousands of documents would take longer than reading them.

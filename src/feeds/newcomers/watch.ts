@@ -1,6 +1,7 @@
 import { progress } from "../../delivery/collections.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Directory } from "../../directory/directory.js";
+import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -66,7 +67,7 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     );
     const known = await knownParties.list();
     const unknown = data.filter(({ validator }) => validator !== null && !known.has(validator));
-    return { unknown, complete: problem === undefined };
+    return { unknown, isComplete: problem === undefined };
   };
 
   /**
@@ -103,8 +104,10 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     // If all are unknown, more may have joined at once than this endpoint lists (docs/explorer-api.md: no page, no bounds).
     const mayBeMore = joined.length === rows.length && rows.length >= NEWCOMERS;
     if (isWhole && (mayBeMore || (await isAnyOverlooked(listed)))) {
-      const { unknown: others, complete } = await readAllUnknown();
-      if (!complete) return "partial";
+      const whole = await ifAnswered(readAllUnknown());
+      // An overlooked one is looked for again after the directory's next reading. It does not hold up the others.
+      if (!whole?.isComplete && mayBeMore) return "partial";
+      const others = whole?.isComplete ? whole.unknown : [];
       joined = [...joined, ...others.filter(({ validator }) => !listed.has(validator))];
     }
     yield {
@@ -117,10 +120,12 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     comparedAt = listedAt;
     onJoined(joined);
     if (!isWhole) {
-      const { unknown: older, complete } = await readAllUnknown();
+      const { unknown: older, isComplete } = await readAllUnknown();
       for (let from = 0; from < older.length; from += WRITES_AT_ONCE)
         yield { writes: noteWrites(older.slice(from, from + WRITES_AT_ONCE)) };
-      if (complete) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
+      // The list is sorted by the last report. A validator that reports while it is read moves to a page that was read before, so
+      // all are known only if a second reading finds no other.
+      if (isComplete && older.length === 0) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
     }
     return "done";
   };
