@@ -195,8 +195,11 @@ export function createOutbox(context: OutboxContext): Outbox {
       const waitingDeliveries = await loadWaiting();
       for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
     };
+    const writes: Write[] = [];
+    for await (const piece of inPieces(deliveries))
+      writes.push(...piece.map(([id, delivery]) => outbox.add(id, delivery)));
     return {
-      writes: [...deliveries].map(([id, delivery]) => outbox.add(id, delivery)),
+      writes,
       release: () => {
         // If they cannot be read now, they will be read with the others later.
         if (deliveries.size > 0) hold().then(wake, wake);
@@ -233,18 +236,19 @@ export function createOutbox(context: OutboxContext): Outbox {
       await loadWaiting();
       for (const event of events) {
         const only = feed.channelOf?.(event);
-        for (const subscription of only === undefined ? all : (byChannel.get(only) ?? [])) {
-          const { channelId, subject } = subscription;
-          const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
-          if (!isOn || !feed.wants(subscription, event)) continue;
-          const id = deliveryId(name, feed.idOf(event), channelId);
-          // If several of the channel's subscriptions want the event, deliver it once for the channel.
-          const isShared = deliveries.has(id);
-          deliveries.set(
-            id,
-            newDelivery({ feed: name, event, channelId, subject: isShared ? null : subject }),
-          );
-        }
+        for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
+          for (const subscription of piece) {
+            const { channelId, subject } = subscription;
+            const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
+            if (!isOn || !feed.wants(subscription, event)) continue;
+            const id = deliveryId(name, feed.idOf(event), channelId);
+            // If several of the channel's subscriptions want the event, deliver it once for the channel.
+            const isShared = deliveries.has(id);
+            deliveries.set(
+              id,
+              newDelivery({ feed: name, event, channelId, subject: isShared ? null : subject }),
+            );
+          }
       }
       return prepared(deliveries);
     },

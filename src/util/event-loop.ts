@@ -54,14 +54,15 @@ export function yieldIfBusy(): Promise<void> {
 const PIECE = 500;
 
 /** Divides items into pieces. Before each piece it yields to the event loop if the turn has taken long. */
-export async function* inPieces<Item>(items: Iterable<Item>): AsyncGenerator<readonly Item[]> {
+export async function* inPieces<Item>(items: Iterable<Item>, size = PIECE): AsyncGenerator<readonly Item[]> {
   let piece: Item[] = [];
   for (const item of items) {
-    if (piece.push(item) < PIECE) continue;
+    if (piece.push(item) < size) continue;
     await yieldIfBusy();
     yield piece;
     piece = [];
   }
+  if (piece.length === 0) return;
   await yieldIfBusy();
   yield piece;
 }

@@ -11,10 +11,12 @@ import { address, buttonAddress } from "../../screens/addresses.js";
 import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
+import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { inPieces } from "../../util/event-loop.js";
 import { DAY } from "../../util/units.js";
-import { PRICE_FEED, type PriceWatch, priceWatches } from "./collections.js";
+import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
   conditionOf,
@@ -179,16 +181,19 @@ function medianPrice(samples: readonly PriceSample[], now: number): string | und
   return recent.toSorted((a, b) => Number(a) - Number(b))[Math.floor(recent.length / 2)];
 }
 
+/** Number of subscriptions per commit. Alerting thousands of people in one would block everything else. */
+const SUBSCRIPTIONS_PER_STEP = 50;
+
 function createPoll(explorer: Explorer, state: State, now: () => number) {
   /** Price of the previous poll. */
   let lastPrice: string | undefined;
   return async function* (subscribers: Subscribers): PollSteps {
-    const priceSubscriptions = (await subscribers.subscriptions()).filter((each) => each.subject !== null);
+    const dueSubscriptions: Subscription[] = [];
+    for await (const piece of inPieces(await subscribers.subscriptions()))
+      for (const each of piece)
+        if (each.subject !== null && (each.snoozedUntil ?? 0) <= now() && (await subscribers.isHeard(each)))
+          dueSubscriptions.push(each);
     const memories = await state.open(priceWatches).list();
-    const heard = await Promise.all(priceSubscriptions.map((each) => subscribers.isHeard(each)));
-    const dueSubscriptions = priceSubscriptions.filter(
-      ({ snoozedUntil = 0 }, index) => heard[index] && snoozedUntil <= now(),
-    );
     const reading = dueSubscriptions.length > 0 ? await explorer.price({}) : undefined;
     const samples = await readSamples(state);
     const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
@@ -197,29 +202,32 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
       return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
     const previousPrice = lastPrice ?? believed.at(-1)?.[1];
-    const events: PriceEvent[] = [];
-    const changedMemories = new Map<string, PriceWatch>();
-    for (const subscription of dueSubscriptions) {
-      const id = watchId(subscription);
-      const { channelId, subject: of, savedAt } = subscription;
-      const keptMemory = memories.get(id);
-      // A subscription that was saved again starts with empty memory.
-      const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
-      const judgement = judge(conditionOf(subscription), memory, price, believed, previousPrice, now());
-      if (judgement.memory !== memory)
-        changedMemories.set(id, { ...judgement.memory, ...(savedAt === undefined ? {} : { savedAt }) });
-      if (judgement.from !== undefined && of !== null)
-        events.push({
-          channelId,
-          subject: of,
-          from: judgement.from,
-          to: price,
-          at: now(),
-          since: judgement.since,
-        });
+    for await (const together of inPieces(dueSubscriptions, SUBSCRIPTIONS_PER_STEP)) {
+      const events: PriceEvent[] = [];
+      const writes: Write[] = [];
+      for (const subscription of together) {
+        const id = watchId(subscription);
+        const { channelId, subject: of, savedAt } = subscription;
+        const keptMemory = memories.get(id);
+        // A subscription that was saved again starts with empty memory.
+        const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
+        const judgement = judge(conditionOf(subscription), memory, price, believed, previousPrice, now());
+        if (judgement.memory !== memory) {
+          const saved = savedAt === undefined ? {} : { savedAt };
+          writes.push(state.open(priceWatches).put(id, { ...judgement.memory, ...saved }));
+        }
+        if (judgement.from !== undefined && of !== null)
+          events.push({
+            channelId,
+            subject: of,
+            from: judgement.from,
+            to: price,
+            at: now(),
+            since: judgement.since,
+          });
+      }
+      if (events.length + writes.length > 0) yield { events, writes };
     }
-    const memoryWrites = [...changedMemories].map(([id, memory]) => state.open(priceWatches).put(id, memory));
-    yield { events, writes: memoryWrites };
     lastPrice = price;
     return "done";
   };

@@ -81,11 +81,8 @@ export async function* stepsOf(
     for (const [id, alert] of piece) stepOf(alert.channelId).alerts.push([id, alert]);
   for await (const piece of inPieces(events))
     for (const event of piece) stepOf(event.channelId).events.push(event);
-  const channelSteps = [...byChannel.values()];
-  for (let from = 0; from < channelSteps.length; from += CHANNELS_PER_STEP) {
-    // Documents become text when their write is made, so that is done step by step.
-    await yieldIfBusy();
-    const together = channelSteps.slice(from, from + CHANNELS_PER_STEP);
+  // Documents become text when their write is made, so that is done step by step.
+  for await (const together of inPieces(byChannel.values(), CHANNELS_PER_STEP)) {
     const ownAlerts = together.flatMap((each) => each.alerts);
     yield {
       events: together.flatMap((each) => each.events),
