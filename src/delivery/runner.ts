@@ -32,7 +32,7 @@ function createSubscribers(feed: Feed, { subscriptions, outbox }: RunnerContext)
       return !(await healths).get(channelId)?.paused;
     },
   };
-  /** The listeners are not older than the subscriptions that the feed has read, so that nothing is found for others. */
+  // Listeners are never older than the subscriptions that the feed has read: whoever it finds something for is among them.
   return { subscribers, listeners: () => listeners() };
 }
 

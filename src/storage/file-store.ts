@@ -127,13 +127,13 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     db.exec("COMMIT");
     return { results, writtenCount };
   };
-  let hasFailedSync = false;
+  let isSynced = true;
   /** Waits until the disk has the WAL. After a failed sync, Linux may have dropped pages, so all of them are written again. */
   const sync = async () => {
-    if (hasFailedSync) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    hasFailedSync = true;
+    if (!isSynced) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    isSynced = false;
     await syncToDisk(wal);
-    hasFailedSync = false;
+    isSynced = true;
   };
   /** Writes all pending commits. A transaction begins once the disk has the one before. */
   const writePending = async () => {

@@ -211,18 +211,19 @@ export async function load(
     }
   }
   const watchedBy = new Map<string, Set<string>>();
+  const parties = new Set<string>();
   for (const { subscription, validator } of watched.values()) {
-    const parties = watchedBy.get(subscription.channelId);
-    if (parties) parties.add(validator);
-    else watchedBy.set(subscription.channelId, new Set([validator]));
+    const own = watchedBy.get(subscription.channelId) ?? new Set();
+    watchedBy.set(subscription.channelId, own.add(validator));
+    parties.add(validator);
   }
   return {
-    /** What is watched, by the id of its stored state. */
+    /** Watched validators of all channels, by the ids of their stored states. */
     watched,
     /** The watched validators of each channel. */
     watchedBy,
     /** All watched validators. */
-    parties: new Set([...watchedBy.values()].flatMap((each) => [...each])),
+    parties,
     watches,
     alerts: openAlerts,
     responses: answers,
