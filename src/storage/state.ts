@@ -99,16 +99,20 @@ export function createState(
   store: Store,
   { log, keepAside = true, prefix = async () => "" }: StateOptions,
 ): State {
+  /** Names of unreadable documents that were logged, and of those that could not be set aside. */
   const reported = new Set<string>();
+  const left = new Set<string>();
   /** Number of commits with a write, by collection. */
   const commitCounts = new Map<string, number>();
   const heldText = (document: unknown): string => sourceOf(document) ?? toText(document);
 
   const setAside = async (collection: string, id: string, text: string, problem: string) => {
     const name = `${collection}/${id}`;
-    if (reported.has(name)) return;
+    const isRetry = left.has(name);
+    if (reported.has(name) && !isRetry) return;
     reported.add(name);
-    log.error({ collection, id, problem }, "A document of the state cannot be read; it was set aside");
+    if (!isRetry)
+      log.error({ collection, id, problem }, "A document of the state cannot be read; it was set aside");
     if (!keepAside) return;
     try {
       // Documents of a newer bot are left in place.
@@ -119,8 +123,10 @@ export function createState(
         state.open(unreadableDocuments).put(name, document),
         { op: "delete", collection, id },
       ]);
+      left.delete(name);
     } catch (err) {
-      log.error({ err, collection, id }, "An unreadable document could not be set aside");
+      if (!isRetry) log.error({ err, collection, id }, "An unreadable document could not be set aside");
+      left.add(name);
     }
   };
 
