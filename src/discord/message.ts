@@ -6,6 +6,7 @@ import {
   type APIButtonComponentWithURL,
   type APIComponentInMessageActionRow,
   type APIEmbed,
+  type APIEmbedField,
   type APISelectMenuOption,
   type APIStringSelectComponent,
   ButtonStyle,
@@ -72,6 +73,8 @@ interface RendererOptions {
   readonly salt?: () => string | undefined;
 }
 
+const NO_FIELDS: readonly Field[] = [];
+
 /** Parts of a message's text besides the view's own words. */
 interface MessageWords {
   readonly commands: ReadonlyMap<string, string>;
@@ -91,14 +94,16 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const toOption = perObject((writer: Writer) =>
     perObject((choice: Choice) => menuOption(choice, writer, coin)),
   );
+  const toFields = perObject((paths: MessageWords["commands"]) =>
+    perObject((fields: readonly Field[]) => fields.map((each) => fitField(each, paths, coin))),
+  );
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) => {
     const writer = view.isNothing ? links.unkept : links;
     const page = view.explorerPage && pageOf(view.explorerPage);
-    return toMessage(view, toRows(view, here, back, writer, page, toOption(writer)), {
-      commands: commands(),
-      coin,
-      label,
-    });
+    const paths = commands();
+    const words = { commands: paths, coin, label };
+    const rows = toRows(view, here, back, writer, page, toOption(writer));
+    return toMessage(view, rows, words, toFields(paths)(view.fields ?? NO_FIELDS));
   };
   return {
     screen: render,
@@ -118,11 +123,16 @@ function withLabel(title: string, label: string | undefined, most: number, short
   return `${shorten(title, most - labelSuffix.length)}${labelSuffix}`;
 }
 
-function toMessage(view: View, components: ButtonRow[], words: MessageWords): MessagePayload {
+function toMessage(
+  view: View,
+  components: ButtonRow[],
+  words: MessageWords,
+  fields: readonly APIEmbedField[],
+): MessagePayload {
   const { coin, label } = words;
   const attachedFiles = view.picture ? [view.picture, ...(view.files ?? [])] : (view.files ?? []);
   const payload: MessagePayload = {
-    embeds: [toEmbed(view, words)],
+    embeds: [toEmbed(view, words, fields)],
     components,
     files: attachedFiles.map(({ content, description, ...file }) => {
       const attachment = { attachment: content, ...file, name: fileName(file.name, label) };
@@ -191,19 +201,18 @@ const AGE_ROOM = 200;
 
 // Builds raw JSON instead of using discord.js's builders. They would validate text again that is already within the limits, at
 // several times the cost of everything else (docs/benchmarks.md). The sandbox validates every message of every test.
-function toEmbed(view: View, words: MessageWords): APIEmbed {
+function toEmbed(view: View, words: MessageWords, fittedFields: readonly APIEmbedField[]): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
     view.title &&
     (withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—");
   let remainingRoom = LIMITS.embedTotal - (title?.length ?? 0) - AGE_ROOM;
 
-  const fields: ReturnType<typeof fitField>[] = [];
-  for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
-    const fitted = fitField(field, words);
-    remainingRoom -= fitted.name.length + fitted.value.length;
+  const fields: APIEmbedField[] = [];
+  for (const field of fittedFields.slice(0, LIMITS.fields)) {
+    remainingRoom -= field.name.length + field.value.length;
     if (remainingRoom < 0) break;
-    fields.push(fitted);
+    fields.push(field);
   }
 
   const bodyLines = (view.body ?? []).flatMap((line) => linesOf(line, words));
@@ -222,13 +231,17 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
 }
 
 /** Returns a text's lines, with command mentions and the coin's unit filled in. */
-const linesOf = (text: Markdown, { commands, coin }: MessageWords): string[] =>
+const linesOf = (text: Markdown, { commands, coin }: Pick<MessageWords, "commands" | "coin">): string[] =>
   withCoin(withMentions(text.toString(), commands), coin).split("\n");
 
-function fitField({ name, value, inline = false }: Field, words: MessageWords) {
+function fitField(
+  { name, value, inline = false }: Field,
+  commands: MessageWords["commands"],
+  coin: string,
+): APIEmbedField {
   return {
-    name: plain(withCoin(name, words.coin), LIMITS.fieldName),
-    value: fitLines(linesOf(value, words), LIMITS.fieldValue).trim() || "—",
+    name: plain(withCoin(name, coin), LIMITS.fieldName),
+    value: fitLines(linesOf(value, { commands, coin }), LIMITS.fieldValue).trim() || "—",
     inline,
   };
 }

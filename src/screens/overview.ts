@@ -6,7 +6,7 @@ import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../l
 import { roughly } from "../text/durations.js";
 import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from "../text/markdown.js";
 import { pastTime } from "../util/clock.js";
-import { perObject } from "../util/per-object.js";
+import { perObject, rememberLast } from "../util/per-object.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
@@ -76,8 +76,37 @@ const PAGE = { page: 0, size: 100 };
  */
 const BEHIND_MS = 20 * MINUTE;
 
+type Rows = readonly ValidatorSummary[];
+
+/** Validators among the rows of active and inactive ones that are silent, most recently seen first, and how many are not. */
+interface SilentRows {
+  readonly rows: Rows;
+  readonly silentActive: number;
+  readonly reportingInactive: number;
+}
+
+/** Finds the silent validators. The overview is opened often, and its pages come from the cache. */
+const findSilent = rememberLast((standings: Standings, active: Rows, inactive: Rows): SilentRows => {
+  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
+  const silentActive = active.filter(isSilent);
+  const silentInactive = inactive.filter(isSilent);
+  const knownParties = new Set(silentActive.map(({ validator }) => validator));
+  return {
+    rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
+      (a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0),
+    ),
+    silentActive: silentActive.length,
+    reportingInactive: inactive.length - silentInactive.length,
+  };
+});
+
+/** Returns the time of the newest report in a page, epoch ms. 0 without one. */
+const newestIn = rememberLast((rows: Rows, fetchedAt: number): number =>
+  rows.reduce((latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0), 0),
+);
+
 interface SilentSummary {
-  readonly rows: readonly ValidatorSummary[];
+  readonly rows: Rows;
   /** Number of silent and active validators; null if the explorer does not say. */
   readonly silent: number | null;
   readonly reporting: number | null;
@@ -96,37 +125,27 @@ async function readSilent(
   intervals: (party: string | null) => Interval,
 ): Promise<SilentSummary> {
   const newestPage = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
-  const newestAt = newestPage.data.content.reduce(
-    (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, newestPage.fetchedAt) ?? 0),
-    0,
-  );
+  const newestAt = newestIn(newestPage.data.content, newestPage.fetchedAt);
   const isBehind = newestAt > 0 && newestPage.fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
   const standings = standingsAt(intervals, isBehind ? newestAt : newestPage.fetchedAt);
-  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
   const isAll = newestPage.data.last === true;
   const [oldest, inactive] = await Promise.all([
     isAll ? newestPage : explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" }),
     readPages(
       "validators",
       (page) => explorer.validators({ ...page, status: "INACTIVE", orderBy: "DESC" }),
-      (rows) => rows.some(isSilent),
+      (rows) => rows.some((each) => standings(each).standing === "silent"),
       MAX_PAGES,
     ),
   ]);
-  const silentActive = oldest.data.content.filter(isSilent);
-  const knownParties = new Set(silentActive.map(({ validator }) => validator));
-  const rows = [
-    ...silentActive,
-    ...inactive.data.filter((each) => isSilent(each) && !knownParties.has(each.validator)),
-  ].sort((a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0));
+  const { rows, silentActive, reportingInactive } = findSilent(standings, oldest.data.content, inactive.data);
   const inactiveTotal = inactive.total;
   const activeTotal = newestPage.data.totalElements;
-  const reportingInactive = inactive.data.filter((each) => !isSilent(each)).length;
   const isCounted = inactiveTotal !== null && activeTotal !== null;
   return {
     rows,
-    silent: isCounted ? inactiveTotal - reportingInactive + silentActive.length : null,
-    reporting: isCounted ? activeTotal + reportingInactive - silentActive.length : null,
+    silent: isCounted ? inactiveTotal - reportingInactive + silentActive : null,
+    reporting: isCounted ? activeTotal + reportingInactive - silentActive : null,
     behindSince: isBehind ? newestAt : null,
     standings,
     reading: together(null, newestPage, oldest, inactive),

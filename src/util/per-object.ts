@@ -12,3 +12,14 @@ export function perObject<From extends object, Made>(make: (from: From) => Made)
     return made;
   };
 }
+
+/** Memoizes a function's last result, which is returned again while all arguments are the same objects. */
+export function rememberLast<Arguments extends readonly unknown[], Made>(
+  make: (...given: Arguments) => Made,
+): (...given: Arguments) => Made {
+  let last: { readonly given: Arguments; readonly made: Made } | undefined;
+  return (...given) => {
+    if (!last?.given.every((each, index) => each === given[index])) last = { given, made: make(...given) };
+    return last.made;
+  };
+}
