@@ -5,6 +5,7 @@ import { collectionsOf } from "../src/delivery/module.js";
 import { createSubscriptions } from "../src/delivery/subscriptions.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createDirectoryLoader } from "../src/directory/fill.js";
+import { createLearner } from "../src/directory/learn.js";
 import { createNames } from "../src/directory/names.js";
 import { createDiscordTime } from "../src/discord/clock.js";
 import { createLinks } from "../src/discord/links.js";
@@ -15,7 +16,7 @@ import { feeds } from "../src/feeds/index.js";
 import { createRhythms } from "../src/ledger/network-rhythm.js";
 import { createPriceHistory } from "../src/ledger/price-history.js";
 import type { Log } from "../src/log.js";
-import type { Network, Networks } from "../src/networks/network.js";
+import { keepLoaded, type Network, type Networks } from "../src/networks/network.js";
 import { createCache } from "../src/storage/cache.js";
 import { createIdKeys, forgetOldIds } from "../src/storage/id-keys.js";
 import { compete, together } from "../src/storage/lease.js";
@@ -125,11 +126,14 @@ export function startProcess(
       const explorer = createExplorerService({
         upstream: ({ path, query }) => simulated.ask(process, path, query),
         cache: createCache({ memoryMb: 4, log }),
+        onFetched: (endpoint, data) => learn(endpoint, data),
       });
       const directory = createDirectory();
       // Charts are not drawn, because a canvas takes real time.
       const charts = { price: async () => undefined, bars: async () => undefined };
       const names = createNames({ directory, explorer: explorer.for("background"), state, log });
+      const learn = createLearner(directory, names);
+      const loadDirectory = createDirectoryLoader(directory, state, log);
       const code = () => (id === undefined || known.oldest() === id ? undefined : codeOf(id));
       const links = createLinks(keys, code);
       const renderer = createRenderer(links, { label, salt: code });
@@ -137,7 +141,7 @@ export function startProcess(
         feeds,
         explorer,
         directory,
-        loadDirectory: createDirectoryLoader(directory, state, log),
+        loadDirectory,
         names,
         state,
         rest,
@@ -183,6 +187,8 @@ export function startProcess(
           return networks;
         },
       };
+      // A process without the lease also answers, from the names that the others have stored.
+      keepLoaded(loadDirectory, log);
       return { background, network };
     });
     const [first, ...others] = built.map(({ network }) => network);

@@ -238,7 +238,7 @@ export function createNetwork(
 }
 
 /** Loads the stored names at an interval, because another process may have read new ones. */
-function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
+export function keepLoaded(loadDirectory: () => Promise<void>, log: Log): Job {
   const startedAt = performance.now();
   const failureNotice = createNotice<unknown>(
     (err) => log.warn({ err }, "The stored names cannot be read; retrying"),
