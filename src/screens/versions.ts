@@ -67,7 +67,9 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     tone: toneOf(version),
   }));
   if (shownCount < active) bars.push({ label: "others", count: active - shownCount, tone: "muted" });
-  const chartPicture = await charts.bars(`versions ${readAt}`, bars);
+  const summary = bars.map(({ label, count }) => `${label} ${count}`).join(", ");
+  // Counts change between two readings of the list, because the bot learns from other answers.
+  const chartPicture = await charts.bars(`versions ${summary}`, bars);
   return {
     title,
     tone: "neutral",
@@ -80,7 +82,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     picture: chartPicture && {
       name: "versions.png",
       content: chartPicture,
-      description: `Active validators by version: ${bars.map(({ label, count }) => `${label} ${count}`).join(", ")}`,
+      description: `Active validators by version: ${summary}`,
     },
     readings: [{ data: null, fetchedAt: readAt, stale: false }],
     menus: [

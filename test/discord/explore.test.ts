@@ -114,6 +114,28 @@ describe("a newcomer exploring the ledger", () => {
     expect(textOf(again)).not.toMatch(/`0\.4\.1[0-5]`/);
   });
 
+  it("sees the same counts in the chart of versions as in its text", async () => {
+    const show = async () => {
+      const [attachment] = (await driver().ask(somebody(), "/validator versions")).attachments;
+      const picture = harness.discord.world.files.get(attachment?.url.split("/").at(-2) ?? "")?.body;
+      return { words: attachment?.description ?? "", picture };
+    };
+    const before = await show();
+    const { validators } = harness.explorer.ledger;
+    // One that no test has opened, because an answer in the cache teaches nothing.
+    const upgraded = validators.findLast((each) => each.active && each.version < "0.4.16");
+    if (!upgraded) throw new RangeError("No active validator has an older version");
+    upgraded.version = "0.4.16";
+    // Between two readings of the list, the bot learns from other answers.
+    await harness.discord.world.until(async () => {
+      await driver().ask(somebody(), "/validator show", { validator: upgraded.party.id });
+      return (await show()).words !== before.words;
+    }, "a new count");
+    const after = await show();
+    expect(before.picture?.length).toBeGreaterThan(0);
+    expect(after.picture?.equals(before.picture ?? Buffer.alloc(0))).toBe(false);
+  });
+
   it("sees silent and outdated validators and the versions first", async () => {
     const place = somebody();
     const message = await driver().ask(place, "/validator list");

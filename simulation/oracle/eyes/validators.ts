@@ -138,8 +138,8 @@ export const judgeValidators: Judge = function* (of, evidence) {
 };
 
 /**
- * Returns the number of validators that the explorer lists at a time, and of active ones by version. Later ones are always
- * active.
+ * Returns the number of validators that the explorer lists at a time, of active ones by version, and of those that exist but are
+ * not listed. Later ones are always active.
  */
 function countAt({ history }: Case, at: number) {
   const counts = new Map<string, number>();
@@ -157,10 +157,10 @@ function countAt({ history }: Case, at: number) {
     const version = history.versionOf(number, told);
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
-  const joined = history.joinings.filter(
-    (each) => each.at <= at && history.oddityOf(each.name, told) !== "unlisted",
-  ).length;
-  return { counts, joined, odd, total: history.validatorCount - unlisted + joined };
+  const known = history.joinings.filter((each) => each.at <= at);
+  const joined = known.filter(({ name }) => history.oddityOf(name, told) !== "unlisted").length;
+  const total = history.validatorCount - unlisted + joined;
+  return { counts, joined, odd, total, unlisted: unlisted + known.length - joined };
 }
 
 /** Checks the number of active validators on each version, and its share. */
@@ -183,11 +183,13 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     for (const [, version = "", shown, percent] of rows) {
       const counts = real.map((each) => each.counts.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
+      // The bot counts a validator that is not listed while it knows it from its own page.
+      const opened = Math.max(...real.map((each) => each.unlisted));
       // While two pages are read, those that joined together report together, and move others to the page that was read before.
       const moved = Math.max(...real.map(({ total }) => total)) > PAGE ? Math.ceil(joined / JOINED) : 0;
       if (
         Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) - moved ||
-        Number(shown) > Math.max(...counts) + joined
+        Number(shown) > Math.max(...counts) + joined + opened
       )
         yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...counts)} and ${joined}: ${whereOf(visit)}`;
       const share = (100 * Number(shown)) / sum;
