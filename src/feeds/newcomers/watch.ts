@@ -85,6 +85,30 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
       validator === null ? [] : [knownParties.add(validator, { seenAt: now() })],
     );
 
+  /**
+   * Returns new validators that are not in `listed`. `undefined` if there must be more, and the whole list cannot be read.
+   * @param mayBeMore true if all listed ones are new: this endpoint has no further pages (docs/explorer-api.md)
+   */
+  const findOthers = async (listed: ReadonlySet<string | null>, mayBeMore: boolean) => {
+    if (!mayBeMore && !(await isAnyOverlooked(listed))) return [];
+    const whole = await ifAnswered(readAllUnknown());
+    if (whole?.isComplete) return whole.unknown.filter(({ validator }) => !listed.has(validator));
+    // An overlooked one is looked for again after the directory's next reading. It does not hold up the others.
+    return mayBeMore ? undefined : [];
+  };
+
+  /**
+   * Stores all validators of the list as known. The list is sorted by the last report, and a validator that reports while it is
+   * read moves to a page that was read before. So all are known only once a later reading finds no other.
+   */
+  const completeBaseline = async function* (): PollSteps {
+    const { unknown, isComplete } = await readAllUnknown();
+    for (let from = 0; from < unknown.length; from += WRITES_AT_ONCE)
+      yield { writes: noteWrites(unknown.slice(from, from + WRITES_AT_ONCE)) };
+    if (isComplete && unknown.length === 0) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
+    return "done";
+  };
+
   return async function* (subscribers: Subscribers): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
     const isWhole = (await readTimes.get(WHOLE)) !== undefined;
@@ -95,20 +119,15 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
     // An empty answer is neither news nor a baseline.
     if (rows.length === 0) return "partial";
+    const listedAt = directory.readAt("validator");
     const unknown = new Set(await unknownAmong(rows));
     let joined = lastRead ? joinedAmong(rows, (row) => !unknown.has(row)) : [];
-    // If all listed validators were known once, an unknown one is new wherever it is listed.
-    if (isWhole) joined = [...unknown];
-    const listedAt = directory.readAt("validator");
-    const listed = new Set(rows.map(({ validator }) => validator));
-    // If all are unknown, more may have joined at once than this endpoint lists (docs/explorer-api.md: no page, no bounds).
-    const mayBeMore = joined.length === rows.length && rows.length >= NEWCOMERS;
-    if (isWhole && (mayBeMore || (await isAnyOverlooked(listed)))) {
-      const whole = await ifAnswered(readAllUnknown());
-      // An overlooked one is looked for again after the directory's next reading. It does not hold up the others.
-      if (!whole?.isComplete && mayBeMore) return "partial";
-      const others = whole?.isComplete ? whole.unknown : [];
-      joined = [...joined, ...others.filter(({ validator }) => !listed.has(validator))];
+    if (isWhole) {
+      // Once all listed validators were known, an unknown one is new wherever it is listed.
+      const listed = new Set(rows.map(({ validator }) => validator));
+      const others = await findOthers(listed, unknown.size === rows.length && rows.length >= NEWCOMERS);
+      if (!others) return "partial";
+      joined = [...unknown, ...others];
     }
     yield {
       events: joined.length > 0 ? [{ validators: joined }] : [],
@@ -119,14 +138,6 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     };
     comparedAt = listedAt;
     onJoined(joined);
-    if (!isWhole) {
-      const { unknown: older, isComplete } = await readAllUnknown();
-      for (let from = 0; from < older.length; from += WRITES_AT_ONCE)
-        yield { writes: noteWrites(older.slice(from, from + WRITES_AT_ONCE)) };
-      // The list is sorted by the last report. A validator that reports while it is read moves to a page that was read before, so
-      // all are known only if a second reading finds no other.
-      if (isComplete && older.length === 0) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
-    }
-    return "done";
+    return isWhole ? "done" : yield* completeBaseline();
   };
 }
