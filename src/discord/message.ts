@@ -6,7 +6,6 @@ import {
   type APIButtonComponentWithURL,
   type APIComponentInMessageActionRow,
   type APIEmbed,
-  type APIEmbedField,
   type APISelectMenuOption,
   type APIStringSelectComponent,
   ButtonStyle,
@@ -73,8 +72,6 @@ interface RendererOptions {
   readonly salt?: () => string | undefined;
 }
 
-const NO_FIELDS: readonly Field[] = [];
-
 /** Parts of a message's text besides the view's own words. */
 interface MessageWords {
   readonly commands: ReadonlyMap<string, string>;
@@ -94,16 +91,22 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const toOption = perObject((writer: Writer) =>
     perObject((choice: Choice) => menuOption(choice, writer, coin)),
   );
-  const toFields = perObject((paths: MessageWords["commands"]) =>
-    perObject((fields: readonly Field[]) => fields.map((each) => fitField(each, paths, coin))),
-  );
-  const render = (view: View, here?: ScreenAddress, back?: ScreenAddress) => {
+  const renderNew = (view: View, words: MessageWords, here?: ScreenAddress, back?: ScreenAddress) => {
     const writer = view.isNothing ? links.unkept : links;
     const page = view.explorerPage && pageOf(view.explorerPage);
-    const paths = commands();
-    const words = { commands: paths, coin, label };
-    const rows = toRows(view, here, back, writer, page, toOption(writer));
-    return toMessage(view, rows, words, toFields(paths)(view.fields ?? NO_FIELDS));
+    return toMessage(view, toRows(view, here, back, writer, page, toOption(writer)), words);
+  };
+  /** Messages by the view and the addresses in their buttons. Some screens show many people the same view. */
+  const rendered = perObject((_: MessageWords["commands"]) =>
+    perObject((_: View) => new Map<string, MessagePayload>()),
+  );
+  const render = (view: View, here?: ScreenAddress, back?: ScreenAddress): MessagePayload => {
+    const words = { commands: commands(), coin, label };
+    const known = rendered(words.commands)(view);
+    const key = JSON.stringify([here, back]);
+    const message = known.get(key) ?? renderNew(view, words, here, back);
+    known.set(key, message);
+    return message;
   };
   return {
     screen: render,
@@ -123,16 +126,11 @@ function withLabel(title: string, label: string | undefined, most: number, short
   return `${shorten(title, most - labelSuffix.length)}${labelSuffix}`;
 }
 
-function toMessage(
-  view: View,
-  components: ButtonRow[],
-  words: MessageWords,
-  fields: readonly APIEmbedField[],
-): MessagePayload {
+function toMessage(view: View, components: ButtonRow[], words: MessageWords): MessagePayload {
   const { coin, label } = words;
   const attachedFiles = view.picture ? [view.picture, ...(view.files ?? [])] : (view.files ?? []);
   const payload: MessagePayload = {
-    embeds: [toEmbed(view, words, fields)],
+    embeds: [toEmbed(view, words)],
     components,
     files: attachedFiles.map(({ content, description, ...file }) => {
       const attachment = { attachment: content, ...file, name: fileName(file.name, label) };
@@ -201,18 +199,19 @@ const AGE_ROOM = 200;
 
 // Builds raw JSON instead of using discord.js's builders. They would validate text again that is already within the limits, at
 // several times the cost of everything else (docs/benchmarks.md). The sandbox validates every message of every test.
-function toEmbed(view: View, words: MessageWords, fittedFields: readonly APIEmbedField[]): APIEmbed {
+function toEmbed(view: View, words: MessageWords): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
     view.title &&
     (withLabel(withCoin(view.title.toString(), words.coin).trim(), label, LIMITS.title).trim() || "—");
   let remainingRoom = LIMITS.embedTotal - (title?.length ?? 0) - AGE_ROOM;
 
-  const fields: APIEmbedField[] = [];
-  for (const field of fittedFields.slice(0, LIMITS.fields)) {
-    remainingRoom -= field.name.length + field.value.length;
+  const fields: ReturnType<typeof fitField>[] = [];
+  for (const field of (view.fields ?? []).slice(0, LIMITS.fields)) {
+    const fitted = fitField(field, words);
+    remainingRoom -= fitted.name.length + fitted.value.length;
     if (remainingRoom < 0) break;
-    fields.push(field);
+    fields.push(fitted);
   }
 
   const bodyLines = (view.body ?? []).flatMap((line) => linesOf(line, words));
@@ -231,17 +230,13 @@ function toEmbed(view: View, words: MessageWords, fittedFields: readonly APIEmbe
 }
 
 /** Returns a text's lines, with command mentions and the coin's unit filled in. */
-const linesOf = (text: Markdown, { commands, coin }: Pick<MessageWords, "commands" | "coin">): string[] =>
+const linesOf = (text: Markdown, { commands, coin }: MessageWords): string[] =>
   withCoin(withMentions(text.toString(), commands), coin).split("\n");
 
-function fitField(
-  { name, value, inline = false }: Field,
-  commands: MessageWords["commands"],
-  coin: string,
-): APIEmbedField {
+function fitField({ name, value, inline = false }: Field, words: MessageWords) {
   return {
-    name: plain(withCoin(name, coin), LIMITS.fieldName),
-    value: fitLines(linesOf(value, { commands, coin }), LIMITS.fieldValue).trim() || "—",
+    name: plain(withCoin(name, words.coin), LIMITS.fieldName),
+    value: fitLines(linesOf(value, words), LIMITS.fieldValue).trim() || "—",
     inline,
   };
 }

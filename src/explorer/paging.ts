@@ -149,13 +149,8 @@ export async function readPages<Name extends ListName>(
   const readings: Reading<Page<ListRow<Name>>>[] = [];
   const gathered = gatherDistinct(key, newerIn(name));
   const { rows } = gathered;
-  /** Returns the rows. A single cached page keeps its array, so that what was derived from it can be found again. */
-  const allRows = () => {
-    const [first, second] = readings;
-    return first && !second && first.data.content.length === rows.length ? first.data.content : rows;
-  };
   const result = (complete: boolean) => ({
-    ...together<readonly ListRow<Name>[]>(allRows(), ...readings),
+    ...together<readonly ListRow<Name>[]>(rows, ...readings),
     complete: complete && readings.every((reading) => reading.data.unreadable === 0),
     total: readings[0]?.data.totalElements ?? null,
   });

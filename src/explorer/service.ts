@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Cache, CacheEntry, CacheLayer } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
+import { perObject } from "../util/per-object.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
@@ -253,6 +254,11 @@ export function createExplorerService({
   return { for: (caller, options = {}) => new BoundExplorer(caller, options) as unknown as Explorer };
 }
 
+type Answered = Exclude<CacheEntry, { missing: true }>;
+/** An entry is read many times as the same reading, so that what is derived from a reading can be remembered (per-object.ts). */
+const freshReading = perObject(({ data, fetchedAt }: Answered) => ({ data, fetchedAt, stale: false }));
+const staleReading = perObject(({ data, fetchedAt }: Answered) => ({ data, fetchedAt, stale: true }));
+
 function toReading<Name extends EndpointName>(
   name: Name,
   entry: CacheEntry,
@@ -260,7 +266,7 @@ function toReading<Name extends EndpointName>(
 ): Reading<Answer<Name>> {
   if ("missing" in entry) throw new ExplorerError("missing", `Not found: ${name}`);
   // This endpoint's schema parsed the entry, either when it was fetched or when it was read from Redis.
-  return { data: entry.data as Answer<Name>, fetchedAt: entry.fetchedAt, stale };
+  return (stale ? staleReading(entry) : freshReading(entry)) as Reading<Answer<Name>>;
 }
 
 /** Limits the requests that each person causes within a minute. Each attempt counts when it is sent. */

@@ -1,9 +1,10 @@
-import type { Directory } from "../directory/directory.js";
 import type { Dashboard } from "../explorer/schema/network.js";
+import type { Reading } from "../explorer/service.js";
+import type { UpgradeSchedule } from "../ledger/upgrades.js";
 import { countedWords, grouped, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
-import { perObject } from "../util/per-object.js";
+import { rememberLast } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import type { Field, Link, Menu, Screen } from "./view.js";
+import type { Field, Link, Menu, Screen, View } from "./view.js";
 
 /** Formats a rate. Small rates have more digits. */
 const rate = (value: string | null): string =>
@@ -47,62 +48,60 @@ const LINKS: readonly Link[] = [
   { label: "Help", emoji: "❔", to: address("help", {}) },
 ];
 
-/** The screen's content, cached for each reading. */
-const contents = perObject((it: Dashboard) => ({
-  body: [
-    it.totalActiveValidators === null || it.totalValidators === null
-      ? md`🟢 active validators: **${knownText(it.totalActiveValidators)}**`
-      : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
-    md`⚡ **${rate(it.tps)}** transactions per second`,
-    it.activeVoteRequests === null
-      ? md`🗳️ open vote requests: unknown`
-      : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** open`,
-  ],
-  fields: [
-    {
-      name: "Transactions per second",
-      value: md`daily average **${rate(it.avgDayTps)}**\nmonthly peak **${rate(it.monthPeakTps)}**`,
-    },
-    count("Transactions", it.totalTransactions),
-    count("Events", it.totalEvents),
-    count("Transfers", it.totalTransfers),
-    count("Accounts", it.totalAccounts),
-    count("Super validators", it.totalSuperValidators),
-    count("Inactive validators", it.totalInactiveValidators),
-    {
-      name: "Vote requests",
-      value: approved(it.approvedVoteRequests, it.totalVoteRequests),
-      inline: true,
-    },
-    count("Latest round", it.latestRound),
-    count("Migration", it.migration),
-  ],
-}));
+const bodyOf = (it: Dashboard): Markdown[] => [
+  it.totalActiveValidators === null || it.totalValidators === null
+    ? md`🟢 active validators: **${knownText(it.totalActiveValidators)}**`
+    : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
+  md`⚡ **${rate(it.tps)}** transactions per second`,
+  it.activeVoteRequests === null
+    ? md`🗳️ open vote requests: unknown`
+    : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** open`,
+];
 
-/** Returns the lines about the network's next upgrade, if the super validators have accepted one. */
-function upgradeLines(directory: Directory, now: number): Markdown[] {
-  const upgrade = directory.upgrade();
-  if (!upgrade || upgrade.upgradeAt <= now) return [];
-  const { upgradeAt, freezeAt } = upgrade;
-  return [
-    md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
-    ...(freezeAt !== null && freezeAt < upgradeAt
-      ? [md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`]
-      : []),
-  ];
-}
+const fieldsOf = (it: Dashboard): Field[] => [
+  {
+    name: "Transactions per second",
+    value: md`daily average **${rate(it.avgDayTps)}**\nmonthly peak **${rate(it.monthPeakTps)}**`,
+  },
+  count("Transactions", it.totalTransactions),
+  count("Events", it.totalEvents),
+  count("Transfers", it.totalTransfers),
+  count("Accounts", it.totalAccounts),
+  count("Super validators", it.totalSuperValidators),
+  count("Inactive validators", it.totalInactiveValidators),
+  {
+    name: "Vote requests",
+    value: approved(it.approvedVoteRequests, it.totalVoteRequests),
+    inline: true,
+  },
+  count("Latest round", it.latestRound),
+  count("Migration", it.migration),
+];
 
-/** Shows the network at a glance. */
-export const network: Screen<"network"> = async (_, { explorer, directory }) => {
-  const reading = await explorer.dashboard({});
-  const { body, fields } = contents(reading.data);
-  return {
+/** Returns the lines about the network's next upgrade. */
+const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] => [
+  md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
+  ...(freezeAt !== null && freezeAt < upgradeAt
+    ? [md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`]
+    : []),
+];
+
+/** Builds the screen. Many people open it while its reading is in the cache. */
+const show = rememberLast(
+  (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined): View => ({
     title: md`The network`,
     tone: "neutral",
-    body: [...body, ...upgradeLines(directory, Date.now())],
-    fields,
+    body: [...bodyOf(reading.data), ...(upgrade ? upgradeLines(upgrade) : [])],
+    fields: fieldsOf(reading.data),
     readings: [reading],
     menus: MENUS,
     links: LINKS,
-  };
+  }),
+);
+
+/** Shows the network at a glance, with the next upgrade that the super validators have accepted. */
+export const network: Screen<"network"> = async (_, { explorer, directory }) => {
+  const reading = await explorer.dashboard({});
+  const upgrade = directory.upgrade();
+  return show(reading, upgrade && upgrade.upgradeAt > Date.now() ? upgrade : undefined);
 };

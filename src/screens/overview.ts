@@ -1,4 +1,5 @@
 import { readPages, together } from "../explorer/paging.js";
+import { distinct, type Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import type { Interval } from "../ledger/network-rhythm.js";
@@ -18,7 +19,7 @@ import {
   validatorMenu,
   versionLists,
 } from "./validators.js";
-import type { Field, Link, Screen, ScreenContext } from "./view.js";
+import type { Field, Link, Screen, ScreenContext, View } from "./view.js";
 
 const MAX_VERSIONS = 2;
 
@@ -76,37 +77,23 @@ const PAGE = { page: 0, size: 100 };
  */
 const BEHIND_MS = 20 * MINUTE;
 
-type Rows = readonly ValidatorSummary[];
+type ValidatorPage = Reading<Page<ValidatorSummary>>;
+type Intervals = (party: string | null) => Interval;
 
-/** Validators among the rows of active and inactive ones that are silent, most recently seen first, and how many are not. */
-interface SilentRows {
-  readonly rows: Rows;
-  readonly silentActive: number;
-  readonly reportingInactive: number;
-}
-
-/** Finds the silent validators. The overview is opened often, and its pages come from the cache. */
-const findSilent = rememberLast((standings: Standings, active: Rows, inactive: Rows): SilentRows => {
+/** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
+const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {
+  const newestAt = data.content.reduce(
+    (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0),
+    0,
+  );
+  const isBehind = newestAt > 0 && fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
+  const standings = standingsAt(intervals, isBehind ? newestAt : fetchedAt);
   const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
-  const silentActive = active.filter(isSilent);
-  const silentInactive = inactive.filter(isSilent);
-  const knownParties = new Set(silentActive.map(({ validator }) => validator));
-  return {
-    rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
-      (a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0),
-    ),
-    silentActive: silentActive.length,
-    reportingInactive: inactive.length - silentInactive.length,
-  };
+  return { behindSince: isBehind ? newestAt : null, standings, isSilent };
 });
 
-/** Returns the time of the newest report in a page, epoch ms. 0 without one. */
-const newestIn = rememberLast((rows: Rows, fetchedAt: number): number =>
-  rows.reduce((latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0), 0),
-);
-
 interface SilentSummary {
-  readonly rows: Rows;
+  readonly rows: readonly ValidatorSummary[];
   /** Number of silent and active validators; null if the explorer does not say. */
   readonly silent: number | null;
   readonly reporting: number | null;
@@ -116,93 +103,133 @@ interface SilentSummary {
   readonly reading: Reading<unknown>;
 }
 
+/** The most recently active of the inactive validators, and their number; null if the explorer does not say. */
+interface Inactive {
+  readonly rows: readonly ValidatorSummary[];
+  readonly total: number | null;
+  readonly reading: Reading<unknown>;
+}
+
+const fromOnePage = perObject(
+  (reading: ValidatorPage): Inactive => ({
+    rows: distinct(reading.data.content, ({ validator }) => validator),
+    total: reading.data.totalElements,
+    reading,
+  }),
+);
+
+/** Reads inactive validators until one of them is silent. The first page usually has one. */
+async function readInactive(
+  { explorer }: ScreenContext,
+  isSilent: (each: ValidatorSummary) => boolean,
+): Promise<Inactive> {
+  const load = (page: { page: number; size: number }) =>
+    explorer.validators({ ...page, status: "INACTIVE", orderBy: "DESC" });
+  const first = await load(PAGE);
+  if (first.data.last === true || first.data.content.some(isSilent)) return fromOnePage(first);
+  const reading = await readPages("validators", load, (rows) => rows.some(isSilent), MAX_PAGES);
+  return { rows: reading.data, total: reading.total, reading };
+}
+
+/** Finds the silent validators in the lists of active ones, newest and oldest first, and of inactive ones. */
+const summarize = rememberLast(
+  (intervals: Intervals, newest: ValidatorPage, oldest: ValidatorPage, inactive: Inactive): SilentSummary => {
+    const { behindSince, standings, isSilent } = judgeNewest(intervals, newest);
+    const silentActive = oldest.data.content.filter(isSilent);
+    const silentInactive = inactive.rows.filter(isSilent);
+    const knownParties = new Set(silentActive.map(({ validator }) => validator));
+    const reportingInactive = inactive.rows.length - silentInactive.length;
+    const activeTotal = newest.data.totalElements;
+    const isCounted = inactive.total !== null && activeTotal !== null;
+    return {
+      rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
+        (a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0),
+      ),
+      silent: isCounted ? inactive.total - reportingInactive + silentActive.length : null,
+      reporting: isCounted ? activeTotal + reportingInactive - silentActive.length : null,
+      behindSince,
+      standings,
+      reading: together(null, newest, oldest, inactive.reading),
+    };
+  },
+);
+
 /**
  * Reads the validators that are silent by their own reporting interval, most recently seen first. The explorer's status is not
  * enough, because its meaning is not documented: inactive validators may still report, and active ones may be silent.
  */
-async function readSilent(
-  { explorer }: ScreenContext,
-  intervals: (party: string | null) => Interval,
-): Promise<SilentSummary> {
-  const newestPage = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
-  const newestAt = newestIn(newestPage.data.content, newestPage.fetchedAt);
-  const isBehind = newestAt > 0 && newestPage.fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
-  const standings = standingsAt(intervals, isBehind ? newestAt : newestPage.fetchedAt);
-  const isAll = newestPage.data.last === true;
+async function readSilent(context: ScreenContext, intervals: Intervals): Promise<SilentSummary> {
+  const { explorer } = context;
+  const newest = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
+  const { isSilent } = judgeNewest(intervals, newest);
+  const isAll = newest.data.last === true;
   const [oldest, inactive] = await Promise.all([
-    isAll ? newestPage : explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" }),
-    readPages(
-      "validators",
-      (page) => explorer.validators({ ...page, status: "INACTIVE", orderBy: "DESC" }),
-      (rows) => rows.some((each) => standings(each).standing === "silent"),
-      MAX_PAGES,
-    ),
+    isAll ? newest : explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" }),
+    readInactive(context, isSilent),
   ]);
-  const { rows, silentActive, reportingInactive } = findSilent(standings, oldest.data.content, inactive.data);
-  const inactiveTotal = inactive.total;
-  const activeTotal = newestPage.data.totalElements;
-  const isCounted = inactiveTotal !== null && activeTotal !== null;
-  return {
-    rows,
-    silent: isCounted ? inactiveTotal - reportingInactive + silentActive : null,
-    reporting: isCounted ? activeTotal + reportingInactive - silentActive : null,
-    behindSince: isBehind ? newestAt : null,
-    standings,
-    reading: together(null, newestPage, oldest, inactive),
-  };
+  return summarize(intervals, newest, oldest, inactive);
 }
 
 /** Validators that the overview names. The lists have all of them. */
 const MAX_ROWS = 5;
 
-/** Returns the validators that need a look: the ones that went silent last, or else the ones that reported least recently. */
-async function neediest({ explorer }: ScreenContext, { rows, reading }: SilentSummary) {
-  if (rows.length > 0) return { isSilent: true, rows: rows.slice(0, MAX_ROWS), readings: [reading] };
-  const oldest = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" });
-  return { isSilent: false, rows: oldest.data.content.slice(0, MAX_ROWS), readings: [oldest] };
-}
+/** Builds the overview. Its lists come from the cache, and many people open it. @param oldest if no validator is silent */
+const show = rememberLast(
+  (
+    survey: VersionSurvey,
+    readAt: number | undefined,
+    intervalMs: number,
+    found: SilentSummary,
+    oldest: ValidatorPage | undefined,
+  ): View => {
+    const { silent, reporting, behindSince, standings } = found;
+    const rows = (oldest?.data.content ?? found.rows).slice(0, MAX_ROWS);
+    const counts =
+      silent === null || reporting === null
+        ? md`The number of active validators is unknown.`
+        : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
+    const fields = versionFields(survey);
+    return {
+      title: md`Validators: overview`,
+      tone: "neutral",
+      body: [
+        counts,
+        ...behindLine(survey),
+        md`-# Validators report about every ${roughly(intervalMs)}. After two missed reports, a validator counts as inactive.`,
+        ...(behindSince === null
+          ? []
+          : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
+        md``,
+        md`**${oldest ? "Active, least recently seen first" : "Recently silent"}**`,
+        ...orNothing(
+          rows.map((each) => briefRow(each, standings)),
+          "validators",
+        ),
+      ],
+      fields,
+      readings: [
+        oldest ?? found.reading,
+        ...(readAt === undefined || fields.length === 0
+          ? []
+          : [{ data: null, fetchedAt: readAt, stale: false }]),
+      ],
+      menus: [validatorMenu(rows, standings), listsMenu(survey)],
+      links: LINKS,
+    };
+  },
+);
 
 /** Shows an overview for moderators: silent validators, outdated validators, and the versions in use. */
 export const overview: Screen<"overview"> = async ({ page }, context) => {
   // Messages of earlier versions have buttons to its later pages.
   if (page > 1) return { to: address("validators", { status: "ALL", order: "ASC", page }) };
-  const { directory, rhythms } = context;
+  const { directory, explorer, rhythms } = context;
   const survey = directory.versions();
   const intervals = await rhythms.intervals();
-  const foundSilent = await readSilent(context, intervals);
-  const { silent, reporting, behindSince, standings } = foundSilent;
-  const { rows, readings, isSilent } = await neediest(context, foundSilent);
-  const readAt = directory.readAt("validator");
-  const counts =
-    silent === null || reporting === null
-      ? md`The number of active validators is unknown.`
-      : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
-  const fields = versionFields(survey);
-  return {
-    title: md`Validators: overview`,
-    tone: "neutral",
-    body: [
-      counts,
-      ...behindLine(survey),
-      md`-# Validators report about every ${roughly(intervals(null).ms)}. After two missed reports, a validator counts as inactive.`,
-      ...(behindSince === null
-        ? []
-        : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
-      md``,
-      md`**${isSilent ? "Recently silent" : "Active, least recently seen first"}**`,
-      ...orNothing(
-        rows.map((each) => briefRow(each, standings)),
-        "validators",
-      ),
-    ],
-    fields,
-    readings: [
-      ...readings,
-      ...(readAt === undefined || fields.length === 0
-        ? []
-        : [{ data: null, fetchedAt: readAt, stale: false }]),
-    ],
-    menus: [validatorMenu(rows, standings), listsMenu(survey)],
-    links: LINKS,
-  };
+  const found = await readSilent(context, intervals);
+  const oldest =
+    found.rows.length > 0
+      ? undefined
+      : await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" });
+  return show(survey, directory.readAt("validator"), intervals(null).ms, found, oldest);
 };
