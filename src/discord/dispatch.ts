@@ -83,6 +83,9 @@ const STALE_MS = 2_500;
 const MAX_DRAFTS = 1_000;
 const DRAFT_MS = 15 * MINUTE;
 
+/** Always the same function, so that a screen recognizes what it has already shown. */
+const noLinks = () => [];
+
 /** Returns the typed options by the names of the screen's parameters. */
 function givenIn(
   interaction: ChatInputCommandInteraction,
@@ -118,7 +121,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const mayManage = interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
     const { view, address } = await openScreen(to, {
       ...screens,
-      ...(mayManage ? {} : { subscribeLinks: () => [] }),
+      ...(mayManage ? {} : { subscribeLinks: noLinks }),
       explorer: bound,
       commands: () => commandHelp(commands, commandPaths(), mayDo),
     });

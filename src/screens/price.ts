@@ -1,4 +1,6 @@
 import type { Charts } from "../charts/charts.js";
+import type { Answer } from "../explorer/endpoints.js";
+import type { Reading } from "../explorer/service.js";
 import { changeOver, gapOf, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
 import { COIN } from "../text/coin.js";
 import {
@@ -12,8 +14,9 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { pastTime } from "../util/clock.js";
+import { rememberLast } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import type { Attachment, Screen } from "./view.js";
+import type { Attachment, Link, Menu, Screen, View } from "./view.js";
 
 /** Returns the number of fraction digits for a price. Low prices have more. */
 function priceDigits(price: string): number {
@@ -90,60 +93,75 @@ function sinceWhen(
   return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 
+const MENUS: readonly Menu[] = [
+  {
+    placeholder: "Look around…",
+    choices: [
+      { label: "Network", emoji: "🌐", to: address("network", {}) },
+      { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
+      { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
+      { label: "Largest balances", emoji: "🏆", to: address("top", {}) },
+    ],
+  },
+];
+
+/** Builds the screen. Many people open it while its reading is in the cache. @param kept the bot's own samples, if readable */
+const show = rememberLast(
+  async (
+    over: Span,
+    reading: Reading<Answer<"price">>,
+    kept: readonly PriceSample[] | undefined,
+    charts: Charts,
+    ...links: readonly ((screen: "price", id: string) => readonly Link[])[]
+  ): Promise<View> => {
+    const history = kept ?? [];
+    const { price: usd, updateTimestamp } = reading.data;
+    const readAt = reading.fetchedAt;
+    const changes = new Map(
+      SPANS_SHOWN.flatMap((span) => {
+        const change = usd === null ? undefined : changeOver(history, span, readAt, usd);
+        return change === undefined ? [] : [[span, change] as const];
+      }),
+    );
+    // The colour, the chart and the title use the same span.
+    const change = changes.get(over) ?? 0;
+    const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
+    const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
+    const movedTone = change < 0 ? "bad" : "good";
+    const picture = await pricePicture(shownSamples, over, readAt, charts);
+    return {
+      title: md`Canton Coin, ${SPAN_NAMES[over]}`,
+      tone: change === 0 ? "neutral" : movedTone,
+      body: [
+        usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
+        join(
+          [
+            changeLine(changes),
+            sinceWhen(kept, over, readAt, picture !== undefined),
+            picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
+            md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
+          ],
+          "\n",
+        ),
+      ],
+      picture,
+      readings: [reading],
+      menus: MENUS,
+      links: [
+        ...SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
+          label: SPAN_NAMES[span],
+          emoji: "📈",
+          to: address("price", { over: span }),
+        })),
+        ...links.flatMap((linksTo) => linksTo("price", "")),
+      ],
+    };
+  },
+);
+
 /** Shows the price of one CC in USD, its changes and a chart. */
 export const price: Screen<"price"> = async ({ over }, context) => {
-  const [reading, kept] = await Promise.all([context.explorer.price({}), context.prices.samples()]);
-  const history = kept ?? [];
-  const { price: usd, updateTimestamp } = reading.data;
-  const readAt = reading.fetchedAt;
-  const changes = new Map(
-    SPANS_SHOWN.flatMap((span) => {
-      const change = usd === null ? undefined : changeOver(history, span, readAt, usd);
-      return change === undefined ? [] : [[span, change] as const];
-    }),
-  );
-  // The colour, the chart and the title use the same span.
-  const change = changes.get(over) ?? 0;
-  const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
-  const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
-  const movedTone = change < 0 ? "bad" : "good";
-  const picture = await pricePicture(shownSamples, over, readAt, context.charts);
-  return {
-    title: md`Canton Coin, ${SPAN_NAMES[over]}`,
-    tone: change === 0 ? "neutral" : movedTone,
-    body: [
-      usd === null ? md`The explorer has no price at the moment.` : md`# ${usdText(usd)}`,
-      join(
-        [
-          changeLine(changes),
-          sinceWhen(kept, over, readAt, picture !== undefined),
-          picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
-          md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
-        ],
-        "\n",
-      ),
-    ],
-    picture,
-    readings: [reading],
-    menus: [
-      {
-        placeholder: "Look around…",
-        choices: [
-          { label: "Network", emoji: "🌐", to: address("network", {}) },
-          { label: "Validators", emoji: "🖥️", to: address("validators", {}) },
-          { label: "Transfers", emoji: "💸", to: address("transfers", {}) },
-          { label: "Largest balances", emoji: "🏆", to: address("top", {}) },
-        ],
-      },
-    ],
-    links: [
-      ...SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
-        label: SPAN_NAMES[span],
-        emoji: "📈",
-        to: address("price", { over: span }),
-      })),
-      ...context.watchLinks("price", ""),
-      ...context.subscribeLinks("price", ""),
-    ],
-  };
+  const { charts, explorer, prices, subscribeLinks, watchLinks } = context;
+  const [reading, kept] = await Promise.all([explorer.price({}), prices.samples()]);
+  return show(over, reading, kept, charts, watchLinks, subscribeLinks);
 };
