@@ -11,6 +11,7 @@ import {
   ButtonStyle,
   ComponentType,
 } from "discord-api-types/v10";
+import { LRUCache } from "lru-cache";
 import type { ExplorerProblem } from "../explorer/errors.js";
 import { type ScreenAddress, withParameter, wordsOf } from "../screens/addresses.js";
 import type { Choice, ExplorerPage, Field, Link, Menu, Tone, View } from "../screens/view.js";
@@ -79,6 +80,16 @@ interface MessageWords {
   readonly label: string | undefined;
 }
 
+/** The last message of a view, with the addresses in its buttons and the commands in its text. */
+interface RenderedView {
+  readonly at: string;
+  readonly paths: MessageWords["commands"];
+  readonly message: MessagePayload;
+}
+
+/** Number of views whose messages are kept. A few screens show many people the same view (per-object.ts). */
+const MAX_RENDERED = 20;
+
 /** Renders views, with links made by `links`. */
 export function createRenderer(links: Links, options: RendererOptions = {}): Renderer {
   const {
@@ -96,16 +107,14 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     const page = view.explorerPage && pageOf(view.explorerPage);
     return toMessage(view, toRows(view, here, back, writer, page, toOption(writer)), words);
   };
-  /** Messages by the view and the addresses in their buttons. Some screens show many people the same view. */
-  const rendered = perObject((_: MessageWords["commands"]) =>
-    perObject((_: View) => new Map<string, MessagePayload>()),
-  );
+  const rendered = new LRUCache<View, RenderedView>({ max: MAX_RENDERED });
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress): MessagePayload => {
-    const words = { commands: commands(), coin, label };
-    const known = rendered(words.commands)(view);
-    const key = JSON.stringify([here, back]);
-    const message = known.get(key) ?? renderNew(view, words, here, back);
-    known.set(key, message);
+    const paths = commands();
+    const at = JSON.stringify([here, back]);
+    const last = rendered.get(view);
+    if (last?.at === at && last.paths === paths) return last.message;
+    const message = renderNew(view, { commands: paths, coin, label }, here, back);
+    if (!view.files) rendered.set(view, { at, paths, message });
     return message;
   };
   return {
