@@ -19,7 +19,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/feeds/newcomers/watch.ts",
     changes: [
       ["lastKnown < 0 ? rows : rows.slice(0, lastKnown)", "lastKnown < 0 ? rows : rows"],
-      ["if (!isWhole)", "if (!isWhole && rows.length === 0)"],
+      ['isWhole ? "done" : yield* completeBaseline()', '"done"'],
     ],
     given: ["--validators", "130"],
   },
@@ -27,10 +27,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "100 validators joined, of 120",
     seed: 6,
     file: "src/feeds/newcomers/watch.ts",
-    changes: [
-      ["(mayBeMore || (await isAnyOverlooked(listed)))", "rows.length === 0"],
-      ["if (isWhole) joined = [...unknown];", ""],
-    ],
+    changes: [["if (isWhole) {", "if (isWhole && rows.length === 0) {"]],
   },
   "listed-late": {
     told: "110 validators joined, of 120 of which ten are listed late",
@@ -38,8 +35,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     days: 31,
     file: "src/feeds/newcomers/watch.ts",
     changes: [
-      ["(mayBeMore || (await isAnyOverlooked(listed)))", "mayBeMore"],
-      ["if (isWhole) joined = [...unknown];", ""],
+      ["!mayBeMore && !(await isAnyOverlooked(listed))", "!mayBeMore"],
+      ["joined = [...unknown, ...others]", "joined = [...joined, ...others]"],
     ],
   },
   "null-is-silent": {
