@@ -24,7 +24,7 @@ import type { Field, Link, Screen, ScreenContext, View } from "./view.js";
 const MAX_VERSIONS = 2;
 
 /** Returns the line about validators with an older version. */
-const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
+function behindLine(survey: VersionSurvey): Markdown[] {
   const { counts, mostCommon } = survey;
   if (mostCommon === null) return [];
   const commonness = isMajority(survey) ? "which most run" : "the most common version";
@@ -36,10 +36,10 @@ const behindLine = perObject((survey: VersionSurvey): Markdown[] => {
       ? md`✅ none older than ${version(mostCommon)}, ${commonness}`
       : md`⚠️ **${grouped(behindCounts)}** on an older version than ${version(mostCommon)}, ${commonness}`,
   ];
-});
+}
 
 /** Returns a field that lists the versions in use, newest first. */
-const versionFields = perObject((survey: VersionSurvey): Field[] => {
+function versionFields(survey: VersionSurvey): Field[] {
   const { counts, active, mostCommon, newest } = survey;
   const lists = versionLists(survey).slice(0, MAX_VERSIONS);
   const line = (each: string): Markdown => {
@@ -60,7 +60,7 @@ const versionFields = perObject((survey: VersionSurvey): Field[] => {
     "\n",
   );
   return lists.length > 0 ? [{ name: "By version", value }] : [];
-});
+}
 
 const LINKS: readonly Link[] = [
   { label: "All validators", emoji: "📋", to: address("validators", { status: "ALL" }) },
