@@ -2,7 +2,6 @@ import { readPages, together } from "../explorer/paging.js";
 import { distinct, type Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
-import type { Interval } from "../ledger/network-rhythm.js";
 import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { roughly } from "../text/durations.js";
 import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from "../text/markdown.js";
@@ -13,6 +12,7 @@ import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
 import {
   briefRow,
+  type Intervals,
   listsMenu,
   type Standings,
   standingsAt,
@@ -78,7 +78,6 @@ const PAGE = { page: 0, size: 100 };
 const BEHIND_MS = 20 * MINUTE;
 
 type ValidatorPage = Reading<Page<ValidatorSummary>>;
-type Intervals = (party: string | null) => Interval;
 
 /** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
 const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {

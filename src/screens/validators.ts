@@ -36,7 +36,8 @@ export type ListedValidator = Pick<
 /** Returns a validator's reporting state, as of one reading. */
 export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt">) => ReportStanding;
 
-type Intervals = (party: string | null) => Interval;
+/** Returns a validator's reporting interval, or the network's for null. */
+export type Intervals = (party: string | null) => Interval;
 
 /** Number of readings whose standings are kept. A screen has at most a few, and the intervals are read again every minute. */
 const MAX_READINGS = 20;
