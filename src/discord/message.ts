@@ -87,8 +87,11 @@ interface RenderedView {
   readonly message: MessagePayload;
 }
 
-/** Number of views whose messages are kept. A few screens show many people the same view (per-object.ts). */
-const MAX_RENDERED = 20;
+/**
+ * Number of views whose messages are kept. A few screens show many people the same view (per-object.ts). Each view keeps its readings
+ * in memory.
+ */
+const MAX_RENDERED = 5;
 
 /** Renders views, with links made by `links`. */
 export function createRenderer(links: Links, options: RendererOptions = {}): Renderer {

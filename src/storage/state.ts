@@ -108,7 +108,8 @@ export function createState(
 
   const setAside = async (collection: string, id: string, text: string, problem: string) => {
     const name = `${collection}/${id}`;
-    const isRetry = left.has(name);
+    // Only one reader retries at a time. The state's version is read below, and may itself be unreadable.
+    const isRetry = left.delete(name);
     if (reported.has(name) && !isRetry) return;
     reported.add(name);
     if (!isRetry)
@@ -123,7 +124,6 @@ export function createState(
         state.open(unreadableDocuments).put(name, document),
         { op: "delete", collection, id },
       ]);
-      left.delete(name);
     } catch (err) {
       if (!isRetry) log.error({ err, collection, id }, "An unreadable document could not be set aside");
       left.add(name);

@@ -217,6 +217,19 @@ it("writes nothing after another process has taken the lease", async () => {
   await state.close();
 });
 
+it("reads on if the state's own version cannot be read or set aside", async () => {
+  const { store, write, error } = open();
+  await write("version", "state", "{}");
+  await write("tokens", "t", "{}");
+  const commit: Store["commit"] = () => Promise.reject(new StateError("full"));
+  const state = createState({ ...store, commit }, { log: { error } });
+  for (let reads = 0; reads < 3; reads += 1) {
+    expect(await state.open(stateVersion).get("state")).toBeUndefined();
+    expect(await state.open(knownTokens).get("t")).toBeUndefined();
+  }
+  await store.close();
+});
+
 it("keeps a document that cannot be set aside, and sets it aside once the store can be written", async () => {
   const { store, write, lines, error } = open();
   await write("tokens", "t", "{}");
