@@ -1,21 +1,24 @@
 import fs, { copyFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 
 const { fdatasync } = fs;
 let isFailing = false;
-// The disk fails as Node reports it. The store takes the function when it is loaded.
+// The disk fails as Node reports it.
 const onDisk = (fd: number, done: (error: NodeJS.ErrnoException | null) => void) => {
   if (isFailing) done(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" }));
   else fdatasync(fd, done);
 };
 Object.assign(fs, { fdatasync: onDisk });
 syncBuiltinESMExports();
+// The store takes the function when it is loaded, and test files share what is loaded.
+vi.resetModules();
 const { openFileStore } = await import("../../src/storage/file-store.js");
 
 afterAll(() => {
+  isFailing = false;
   Object.assign(fs, { fdatasync });
   syncBuiltinESMExports();
 });
