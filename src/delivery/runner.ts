@@ -32,7 +32,7 @@ function createSubscribers(feed: Feed, { subscriptions, outbox }: RunnerContext)
       return !(await healths).get(channelId)?.paused;
     },
   };
-  // Listeners are never older than the subscriptions that the feed has read: whoever it finds something for is among them.
+  // Never older than the subscriptions that the feed has read, so that they include all channels for which it finds something.
   return { subscribers, listeners: () => listeners() };
 }
 
