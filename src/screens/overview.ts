@@ -1,5 +1,5 @@
 import { readPages, together } from "../explorer/paging.js";
-import { distinct, type Page } from "../explorer/schema/page.js";
+import type { Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
@@ -111,7 +111,7 @@ interface Inactive {
 
 const fromOnePage = perObject(
   (reading: ValidatorPage): Inactive => ({
-    rows: distinct(reading.data.content, ({ validator }) => validator),
+    rows: reading.data.content,
     total: reading.data.totalElements,
     reading,
   }),
