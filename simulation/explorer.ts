@@ -8,6 +8,7 @@ import { HOUR, SECOND } from "../src/util/units.js";
 import type { VirtualClock } from "./clock.js";
 import type { History } from "./history/index.js";
 import { SUPER_VALIDATORS } from "./history/motions.js";
+import type { OddMotion } from "./history/odd-motions.js";
 import { isSuperValidator, trafficAt } from "./history/validators.js";
 import { stepAt, windowAt } from "./history/windows.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
@@ -18,6 +19,7 @@ export class SimulatedExplorer {
   readonly #clock: VirtualClock;
   readonly #history: History;
   readonly #surroundings: Surroundings;
+  readonly #oddMotions: ReadonlyMap<string, OddMotion>;
   #unlisted: Validator[] = [];
   // Ids of contracts are longer than the 100 characters that are allowed by default.
   readonly #routes = findMyWay({ maxParamLength: 1_000 });
@@ -33,6 +35,7 @@ export class SimulatedExplorer {
     this.#clock = clock;
     this.#history = history;
     this.#surroundings = surroundings;
+    this.#oddMotions = new Map(history.oddMotions.map((motion) => [motion.title, motion]));
     this.ledger = new Ledger({
       seed,
       now: () => clock.now,
@@ -95,6 +98,8 @@ export class SimulatedExplorer {
     const { now } = this.#clock;
     const history = this.#history;
     const told = history.shownAt(now);
+    // New validators run the most common version.
+    const versionOfJoined = history.versionOf(newestOf(history, told), told);
     const all = [...this.ledger.validators, ...this.#unlisted];
     const isUnlisted = ({ party }: Validator) => history.oddityOf(party.name ?? "", told) === "unlisted";
     this.#unlisted = all.filter(isUnlisted);
@@ -113,8 +118,7 @@ export class SimulatedExplorer {
         history.lastSeen(isJoined ? joinedAs : number, told),
       );
       validator.active = told - validator.lastActiveAt < 2 * HOUR;
-      // New validators run the most common version.
-      validator.version = history.versionOf(isJoined ? newestOf(history, told) : number, told);
+      validator.version = isJoined ? versionOfJoined : history.versionOf(number, told);
       const { percent = 60, isBuying = false } = trafficAt(history, number, now) ?? {};
       validator.trafficUsed = validator.trafficBought * (1 - percent / 100);
       validator.trafficOrdered = validator.trafficBought * (isBuying ? 2 : 1);
@@ -137,8 +141,8 @@ export class SimulatedExplorer {
 
   /** Removes what the explorer leaves out of a vote request, in the list and in its details. */
   #spoiltRequest(json: Readonly<Record<string, unknown>>): object {
-    const title = this.ledger.findRequest(String(json.contractId))?.title ?? "";
-    const motion = this.#history.oddMotions.find((each) => each.title === title);
+    const title = String(json.title ?? this.ledger.findRequest(String(json.contractId))?.title ?? "");
+    const motion = this.#oddMotions.get(title);
     const kind = motion?.kind;
     if (kind === "uncounted") {
       const { rawPayload } = json;
