@@ -4,7 +4,7 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
-import { ageOf } from "../util/clock.js";
+import { ageOf, isTimely } from "../util/clock.js";
 import { HOUR, MINUTE } from "../util/units.js";
 
 /** The newest round and how it advances. */
@@ -147,6 +147,7 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     const latest = dashboard?.data.latestRound ?? null;
     if (!dashboard || latest === null) return;
     const at = dashboard.fetchedAt;
+    if (!isTimely(at, now())) return;
     const isDoubtful = known !== undefined && latest <= known.number && isOverdue(known, at);
     const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(at));
     await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, at))]);

@@ -18,6 +18,16 @@ export const ageOf = (at: number, now: number): number =>
  */
 export const believed = (at: number, now: number, most: number): number => (at > now + most ? 0 : at);
 
+/** Longest time that an answer takes, in ms, with retries. */
+const LATE_MS = 2 * MINUTE;
+
+/**
+ * True if an answer arrived soon after its question. If not, the process was suspended or its clock was set meanwhile, and it is
+ * unknown for which time the answer is right.
+ * @param askedAt epoch ms
+ */
+export const isTimely = (askedAt: number, now: number): boolean => Math.abs(now - askedAt) <= LATE_MS;
+
 /** A time further in the future than this is from a wrong clock, in ms. */
 const CLOCK_ERROR_MS = 5 * MINUTE;
 

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { afterReading, isOverdue, type Rounds, roundInterval } from "../../src/ledger/rounds.js";
-import { HOUR, MINUTE } from "../../src/util/units.js";
+import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { createExplorer } from "../../src/explorer/index.js";
+import {
+  afterReading,
+  createRoundsReader,
+  isOverdue,
+  type Rounds,
+  readRounds,
+  roundInterval,
+} from "../../src/ledger/rounds.js";
+import { createCache } from "../../src/storage/cache.js";
+import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
+import { explorerConfigOf, newState, quiet, SMALL } from "../harness.js";
 
 const NOON = Date.UTC(2026, 11, 12, 12);
 
@@ -148,5 +159,38 @@ describe("the network", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
     // The clock was corrected by nine minutes.
     expect(isOverdue({ since: NOON, gaps: [] }, NOON - 9 * MINUTE)).toBe(false);
+  });
+
+  it("does not stand still because the bot was suspended while the round was read", async () => {
+    let time = NOON;
+    const now = () => time;
+    const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now });
+    let suspendedMs = 0;
+    sandbox.mood = (answer, path) => {
+      time += suspendedMs;
+      suspendedMs = 0;
+      const row = answer as { readonly content?: readonly object[] };
+      return path.endsWith("/dashboard")
+        ? { ...row, latestRound: Math.floor(time / (10 * MINUTE)) }
+        : { ...row, content: row.content?.map((each) => ({ ...each, recordTime: time - SECOND })) };
+    };
+    const explorer = createExplorer(explorerConfigOf(sandbox), {
+      cache: createCache({ memoryMb: 8, log: quiet }),
+      log: quiet,
+      now,
+    });
+    const state = newState();
+    const read = createRoundsReader(explorer.for("background", { maxAgeMs: 0 }), state, now);
+    await read(true);
+    time += 5 * MINUTE;
+    suspendedMs = 50 * MINUTE;
+    await read(true);
+    time += SECOND;
+    await read(true);
+    expect(await readRounds(state, time)).toMatchObject({
+      number: Math.floor(time / (10 * MINUTE)),
+      isStandingStill: false,
+    });
+    await sandbox.close();
   });
 });

@@ -1,6 +1,7 @@
 import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
+import { isTimely } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 
 /** Age of the newest data above which the explorer counts as behind, in ms. */
@@ -37,7 +38,7 @@ type TimeQuestion = "updates" | "dashboard";
  * alone.
  * @param explorer must not answer from the cache
  */
-export function createExplorerTime(explorer: Explorer) {
+export function createExplorerTime(explorer: Explorer, clock: () => number) {
   const withheldAt = new Map<TimeQuestion, number>();
   let lastTime: ExplorerTime | undefined;
 
@@ -46,8 +47,8 @@ export function createExplorerTime(explorer: Explorer) {
     const withheldSince = withheldAt.get(name);
     if (withheldSince !== undefined && now - withheldSince < WITHHELD_MS) return undefined;
     try {
-      const { data, problem } = await read();
-      return problem ? undefined : data;
+      const { data, problem, fetchedAt } = await read();
+      return problem || !isTimely(fetchedAt, clock()) ? undefined : data;
     } catch (error) {
       if (!(error instanceof ExplorerError)) throw error;
       if (error.problem !== "withheld") return undefined;

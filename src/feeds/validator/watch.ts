@@ -179,7 +179,7 @@ export function createValidatorWatch({
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   const reports = createReportLog();
-  const readExplorerTime = createExplorerTime(explorer);
+  const readExplorerTime = createExplorerTime(explorer, now);
 
   return async function* (subscribers: Subscribers): PollSteps {
     const loaded = await load(name, state, subscribers, { membersOf, isListed });

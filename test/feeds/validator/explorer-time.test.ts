@@ -19,10 +19,12 @@ interface Given {
   readonly updateMs?: number;
   /** The round that the explorer shows, the known one being 100. Rounds without a number are withheld. */
   readonly round?: number;
+  /** Time that passes while the explorer answers, in ms. */
+  readonly passedMs?: number;
 }
 
 /** Reads the explorer's time. Returns its age in ms, and what is unsure about it. */
-async function read({ reportMs, updateMs, round }: Given) {
+async function read({ reportMs, updateMs, round, passedMs = 0 }: Given) {
   sandbox.clearFaults();
   if (updateMs === undefined) sandbox.injectFault({ kind: "status", status: 403 }, { path: /updates$/ });
   if (round === undefined) sandbox.injectFault({ kind: "status", status: 403 }, { path: /dashboard$/ });
@@ -37,7 +39,7 @@ async function read({ reportMs, updateMs, round }: Given) {
     log: quiet,
     now: () => NOW,
   });
-  const readTime = createExplorerTime(explorer.for("background", { maxAgeMs: 0 }));
+  const readTime = createExplorerTime(explorer.for("background", { maxAgeMs: 0 }), () => NOW + passedMs);
   const known = { number: 100, seenAt: NOW - 5 * MINUTE, advancedAt: NOW - 40 * MINUTE };
   // If the updates are withheld, the next poll reads the round.
   await readTime(NOW - reportMs, known, NOW);
@@ -67,6 +69,11 @@ const cases: readonly [string, Given, Awaited<ReturnType<typeof read>>][] = [
     { ageMs: 0, ...up },
   ],
   ["an old round, without updates", { reportMs: 50 * MINUTE, round: 100 }, { ageMs: 40 * MINUTE, ...behind }],
+  [
+    "reports only, if the process was suspended while it read the others",
+    { reportMs: 50 * MINUTE, updateMs: MINUTE, round: 101, passedMs: 50 * MINUTE },
+    { ageMs: 50 * MINUTE, isBehind: false, isUnsure: true },
+  ],
   ["reports only", { reportMs: 50 * MINUTE }, { ageMs: 50 * MINUTE, isBehind: false, isUnsure: true }],
 ];
 it.each(cases)("is judged by %s", async (_, given, expected) => {
