@@ -51,10 +51,9 @@ export function watchBlocks({ child }: BotProcess): () => number {
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-export function percentile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
+/** Returns the smallest value that at least this part of the values does not exceed (nearest rank). */
+export const percentile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * part) - 1] ?? Number.NaN;
 
 /** Creates people who type in turns. */
 export function crowd(discord: SandboxDiscord, size: number): () => Place {
