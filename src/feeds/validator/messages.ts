@@ -249,15 +249,18 @@ function rhythmView(
   };
 }
 
-/** Returns the message about held alerts: the explorer is behind, the network stands still, or its rhythm has changed. */
-export function holdView(hold: ShownHold, mark: string): View {
+/**
+ * Returns the message about held alerts: the explorer is behind, the network stands still, or its rhythm has changed.
+ * @param now time of the message or of its edit, epoch ms. The explorer's data may advance and still be behind
+ */
+export function holdView(hold: ShownHold, mark: string, now: number): View {
   const { newestAt, since, endedAt, rhythm, standstill } = hold;
   if (standstill)
     return standstillView({ ...standstill, since, ...(endedAt === undefined ? {} : { endedAt }) }, mark);
   if (rhythm) return rhythmView(hold, rhythm, mark);
   return endedAt === undefined
     ? {
-        notification: md`⏸ The explorer's newest data is ${roughly(since - newestAt)} old; silence alerts are on hold`,
+        notification: md`⏸ The explorer's newest data is ${roughly(now - newestAt)} old; silence alerts are on hold`,
         tone: "warning",
         body: [
           md`It's from ${timestampWithAge(newestAt)}: the explorer is behind, or the network stands still. Until newer data arrives, I can't tell if a validator is silent.`,
@@ -266,10 +269,10 @@ export function holdView(hold: ShownHold, mark: string): View {
         readings: [],
       }
     : {
-        notification: md`▶️ Silence alerts are on again after ${roughly(endedAt - newestAt)} without new data`,
+        notification: md`▶️ Silence alerts are on again after ${roughly(endedAt - since)} on hold`,
         tone: "good",
         body: [
-          md`The explorer had no new data from ${timestamp(newestAt, "f")} to ${timestamp(endedAt, "f")}.`,
+          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}, because the explorer had no recent data.`,
         ],
         links: [listLink(mark)],
         readings: [],

@@ -80,6 +80,6 @@ function viewOf(alert: Alert, known: Known, mark: string): View {
     case "many":
       return manyView(alert, known, mark);
     case "hold":
-      return holdView(alert, mark);
+      return holdView(alert, mark, known.now);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { manyView } from "../../../src/feeds/validator/messages.js";
+import { holdView, manyView } from "../../../src/feeds/validator/messages.js";
 import { address } from "../../../src/screens/addresses.js";
+import { MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const known = {
@@ -56,5 +57,22 @@ it.each([
   expect((view.body ?? []).join("\n")).toContain(line);
   expect(view.links?.some(({ to }) => JSON.stringify(to) === JSON.stringify(address("overview", {})))).toBe(
     true,
+  );
+});
+
+it("a hold gives the age of the newest data, also after it has advanced, and then its own length", () => {
+  const hold = {
+    kind: "hold" as const,
+    channelId: "1",
+    subject: "hold:1",
+    since: NOW - 180 * MINUTE,
+    newestAt: NOW - 40 * MINUTE,
+    revision: 3,
+  };
+  expect(String(holdView(hold, "mark", NOW).notification)).toBe(
+    "⏸ The explorer's newest data is 40 min old; silence alerts are on hold",
+  );
+  expect(String(holdView({ ...hold, endedAt: NOW }, "mark", NOW).notification)).toBe(
+    "▶️ Silence alerts are on again after 3 h on hold",
   );
 });
