@@ -17,7 +17,7 @@ export async function asking(book: Book): Promise<void> {
   const open = ledger.voteRequests.find(({ status }) => status === "In Progress")?.firstContractId ?? "";
   const closed = ledger.voteRequests.find(({ status }) => status === "Accepted")?.firstContractId ?? "";
 
-  book.chapter("Asking", "What a member sees who types a command.");
+  book.chapter("Asking", "Answers to a member's commands.");
   await ask("/price");
   await ask("/price", { over: "7d" });
   await ask("/network");
@@ -61,7 +61,7 @@ export async function asking(book: Book): Promise<void> {
   const offer = await driver.click(ana, watched, "Watch");
   page("The “Watch” button of a validator", offer);
 
-  book.chapter("Buttons and dialogs", "What else a message does that a member has in front of them.");
+  book.chapter("Buttons and dialogs", "Buttons, lists and dialogs of a message.");
   page("Somebody else's button: a copy", await driver.click({ ...ana, user: people.ben }, list, "Versions"));
   const long = await driver.ask(ana, "/party list");
   page("▶ on a list", await driver.click(ana, long, "▶"));

@@ -21,7 +21,7 @@ export async function hardCases(book: Book): Promise<void> {
   await ask("/subscribe list", {}, olga, "`/subscribe list` with both networks");
   await ask("/help", {}, {}, "`/help` with both networks");
 
-  chapter("Long and hostile text", "What is typed in by strangers is escaped, cut and never pings.");
+  chapter("Long and hostile text", "Text written by strangers is escaped and shortened, and never pings.");
   const watched = ordinaryValidator(ledger);
   watched.party.name = "**@everyone** [free coins](https://example.org) ‮ `code` ".repeat(4);
   watched.version = "0".repeat(300);

@@ -10,7 +10,7 @@ import { upgrading } from "./upgrading.js";
 const HEAD = `# What the bot says
 
 Every kind of message, written by \`npm run messages\` from the real bot on the sandbox. Markdown is left out. Buttons are in
-brackets, the choices of a menu follow ▾, and times are in UTC on a Monday in October.
+brackets, and the choices of a menu follow ▾. Times are in UTC. Each part begins on Monday, 5 October 2026.
 `;
 
 /** Returns the text of docs/messages.md. Its parts run concurrently, each on a separate sandbox. */

@@ -45,7 +45,7 @@ async function rareAlerts({ place, chapter, hear, page, pass, polled }: Book, op
   const others = ledger.validators.filter(({ isSv }) => !isSv).slice(-8);
   const silent = [watched, ...others].map(({ party }) => party.id);
 
-  chapter("Rarer alerts", "What #ops is told when something unusual happens.");
+  chapter("Rarer alerts", "Messages in #ops in unusual situations.");
   for (let times = 0; times < 3; times += 1) await pass(10 * MINUTE);
   await pass(50 * MINUTE, silent);
   const many = await hear("Many validators go silent at once", ops, /validators went silent/);
@@ -94,7 +94,7 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
   const open = (title: string, lastsMs: number, effectiveInMs: number | null) =>
     ledger.openVoteRequest({ motion: "feature", title, lastsMs, effectiveInMs });
 
-  chapter("Rarer votes", "What #governance is told when a vote takes an unusual course.");
+  chapter("Rarer votes", "Messages in #governance about unusual votes.");
   const short = open("Emergency fee change", 4 * HOUR, null);
   // Keep the request open, so that the votes can change.
   short.isStuck = true;
@@ -148,7 +148,7 @@ async function rareVotes({ place, chapter, hear, page, polled, pass }: Book): Pr
 async function upgradeVote({ place, chapter, hear, ask }: Book): Promise<void> {
   const { ledger } = place.explorer;
   const { governance } = place.discord.channels;
-  chapter("An upgrade of the network", "What #governance is told, and what /network shows then.");
+  chapter("An upgrade of the network", "Messages in #governance, and the answer of /network.");
   const upgradeAt = Math.ceil((place.now() + 20 * DAY) / HOUR) * HOUR;
   const iso = (at: number) => new Date(at).toISOString();
   const newConfig = {
@@ -178,7 +178,7 @@ async function privately({ place, chapter, hear, pass, polled, page }: Book): Pr
   const { world, people } = place.discord;
   const direct = world.directChannel(people.ana);
 
-  chapter("In private", "What Ana gets as direct messages.");
+  chapter("In private", "Ana's direct messages.");
   const watched = ordinaryValidator(ledger);
   await pass(3 * HOUR, [watched.party.id]);
   const alert = await hear("A validator that she watches is silent", direct, /no report for/);
@@ -201,7 +201,7 @@ async function privately({ place, chapter, hear, pass, polled, page }: Book): Pr
 
 async function operating({ place, chapter, hear, page }: Book, ops: Channel): Promise<void> {
   const { world, driver, people, channels } = place.discord;
-  chapter("For the operator", "What the channel in OPERATOR_CHANNEL_ID is told.");
+  chapter("For the operator", "Messages in the operator's channel (OPERATOR_CHANNEL_ID).");
   await place.restart({ OPERATOR_CHANNEL_ID: ops.id });
   place.explorer.accept("another-key");
   const refused = await hear("The explorer rejects the API key", ops, /rejects the API key/);

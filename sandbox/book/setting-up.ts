@@ -18,7 +18,7 @@ export async function settingUp(book: Book): Promise<void> {
   const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
   guild.members.get(people.ben.id)?.push(role);
 
-  book.chapter("Setting up a server", "What Olga sees, who manages the server. All of it is private.");
+  book.chapter("Setting up a server", "Olga manages the server. Only she sees these answers.");
   await ask("/subscribe list", {}, olga, "`/subscribe list` before anything is set up");
   await ask("/subscribe governance", { channel: channels.governance.id, votes: true, changes: true }, olga);
   await ask("/subscribe validator", { validator, channel: ops.id, role, traffic: true }, olga);
@@ -48,7 +48,7 @@ export async function settingUp(book: Book): Promise<void> {
   await ask("/subscribe newcomers", { channel: ops.id }, olga, "`/subscribe newcomers` again");
   await ask("/subscribe edit", { channel: channels.governance.id, before: "2d 6h" }, olga);
   await ask("/subscribe test", { channel: channels.governance.id }, olga);
-  await book.hear("…and the drill", channels.governance, /[Dd]rill|[Tt]est/);
+  await book.hear("…and the test announcement", channels.governance, /[Dd]rill|[Tt]est/);
   await ask("/subscribe resume", { channel: channels.governance.id }, olga);
   const spare = add("spare");
   await ask(
@@ -89,7 +89,7 @@ export async function settingUp(book: Book): Promise<void> {
   page("“Test all”", await driver.click(here, setup, "Test all"));
   await driver.ask(here, "/subscribe remove", { channel: spare.id });
 
-  book.chapter("Watching in private", "What Ana sees who wants to be told herself.");
+  book.chapter("Watching in private", "Ana sets up private alerts.");
   const ana = { user: people.ana, channel: channels.general };
   await ask("/watch list", {}, ana, "`/watch list` before anything is watched");
   await ask("/watch validator", { validator }, ana);
@@ -105,10 +105,10 @@ export async function settingUp(book: Book): Promise<void> {
     watch: String((await driver.complete(ana, "/watch test", "watch", { watch: "" }))[0]?.value),
   };
   await ask("/watch test", given, ana, "`/watch test`");
-  await book.hear("…and the drill, in private", world.directChannel(people.ana), /TEST/);
+  await book.hear("…and the test alert, in private", world.directChannel(people.ana), /TEST/);
   await ask("/watch forget", {}, ana);
 
-  book.chapter("What does not work", "Refusals and errors, each with what to do.");
+  book.chapter("What does not work", "Refusals and errors. Each says what to do.");
   const closed = add("closed");
   closed.permission_overwrites.push({
     id: guild.id,

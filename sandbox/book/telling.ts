@@ -19,7 +19,7 @@ async function votes({ place, chapter, hear, page, polled, pass }: Book): Promis
   const { ledger } = place.explorer;
   const { governance } = place.discord.channels;
 
-  chapter("Votes", "What #governance is told. The notification is the text above the message.");
+  chapter("Votes", "Messages in #governance. The notification is the text above the message.");
   const feature = ledger.openVoteRequest({
     motion: "feature",
     title: "Feature Delta Labs",
@@ -61,7 +61,7 @@ async function validators({ place, chapter, hear, page, pass }: Book): Promise<v
   const silent = [watched.party.id];
   const ben = { user: people.ben, channel: ops };
 
-  chapter("Validators", "What #ops is told.");
+  chapter("Validators", "Messages in #ops.");
   for (let times = 0; times < 3; times += 1) await pass(10 * MINUTE);
   await pass(50 * MINUTE, silent);
   const alert = await hear("A validator is silent", ops, /no report for/);
@@ -104,7 +104,7 @@ async function others({ place, chapter, ask, hear, page, polled, pass }: Book): 
   const ops = [...world.channels.values()].find(({ name }) => name === "ops");
   if (!ops) throw new Error("Nothing is subscribed");
 
-  chapter("Newcomers, prices, digests", "What #ops is told besides.");
+  chapter("Newcomers, prices, digests", "Other messages in #ops.");
   ledger.joinValidator("Delta Labs");
   await hear("A validator joins", ops, /Validator joined/);
   for (const name of ["Iris Custody", "Onyx Trust", "Quartz Pay", "Cedar Node"]) ledger.joinValidator(name);

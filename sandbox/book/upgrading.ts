@@ -28,7 +28,7 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
     await pass(Date.parse(upgradeTime) - ms - world.now());
   };
 
-  chapter("Upgrades of the network", "What #ops is told, and Ben in private.");
+  chapter("Upgrades of the network", "Messages in #ops, and Ben's direct messages.");
   await ask("/subscribe upgrades", { channel: ops.id }, olga);
   const ben = { user: people.ben, channel: ops };
   await ask("/watch validator", { validator: behind.party.id }, ben);

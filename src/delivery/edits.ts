@@ -6,7 +6,7 @@ import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { HOUR, SECOND } from "../util/units.js";
 import type { Announced } from "./collections.js";
 
-/** Minimum time before an edit is tried again that Discord refused, or did not answer, in ms. */
+/** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
 const REFUSED_MS = 5 * SECOND;
 const UNKNOWN_MS = 30 * SECOND;
 

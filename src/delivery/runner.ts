@@ -38,7 +38,7 @@ function createSubscribers(feed: Feed, { subscriptions, outbox }: RunnerContext)
 
 /**
  * Creates the runner of a feed's polls, the only code that commits the findings of a poll. Findings and their
- * deliveries are one commit, so each announcement is delivered exactly once.
+ * deliveries are one commit, so each announcement is recorded exactly once.
  */
 export function createRunner(
   { feed, poll, keep }: RunningFeed,

@@ -185,7 +185,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     async replaceAll(documents, kept) {
       await flushAll();
       try {
-        // It is either on the disk or not made, so SQLite syncs it.
+        // An import must be on the disk when this returns, so SQLite syncs this transaction itself.
         db.exec("PRAGMA synchronous = FULL");
         db.exec("BEGIN IMMEDIATE");
         for (const collection of collectionNames())

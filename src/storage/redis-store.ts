@@ -45,7 +45,7 @@ return 1`;
 /**
  * Puts imported collections in the place of the state's. KEYS: the lease, and the collections to delete. ARGV: for each imported
  * collection its key, its new key and its number of documents. An error in a script does not undo what came before it, so all
- * checks come first, and then what a restricted user may lack the permission for.
+ * checks come first, and then the commands that a restricted user may not run.
  */
 const SWITCH = `${HOLDER}
 if held then return -1 end

@@ -67,8 +67,8 @@ export const unreadableDocuments = defineCollection({
 const toText = (document: unknown): string => JSON.stringify(document);
 
 /**
- * Property of a parsed document with its original text, for expectations. An upgrade or a default would change it. Copies of the
- * document do not have it. A WeakMap of a hundred thousand documents takes a tenth of a second when it grows.
+ * A parsed document's original text, for expectations: an upgrade or a default would change the text. Copies do not have it. It is a
+ * property, because a WeakMap of a hundred thousand documents blocks for a tenth of a second when it grows.
  */
 const SOURCE = Symbol("source");
 

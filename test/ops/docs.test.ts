@@ -85,6 +85,13 @@ describe("the operator documentation", () => {
     expect(unexplained).toEqual([]);
   });
 
+  it("explains every log line that an alert tells the operator to look for", () => {
+    const actions = [...all(read("ops/alerts.yaml"), /^ +action: (.+)$/gm)].join("\n");
+    const lines = all(actions, /"([^"]+)"/g);
+    expect(lines.size).toBeGreaterThan(3);
+    for (const line of lines) expect(guide).toContain(line);
+  });
+
   it("explains every error that ends the process", () => {
     const others = /^(doctor|state-tool|storage\/(transfer|redis-store)|discord\/clicks)/;
     const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(

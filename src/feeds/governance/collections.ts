@@ -7,7 +7,7 @@ const termsSchema = z.object({
   title: z.string().nullable(),
   /** The action as text, if the details have been read. */
   action: z.string().nullable(),
-  /** The threshold deadline, epoch ms. */
+  /** The quorum date, epoch ms. */
   voteBefore: timestampSchema.nullable(),
   targetEffectiveAt: timestampSchema.nullable(),
 });

@@ -48,7 +48,7 @@ export const governance: FeedModule = {
     const learn = (tracked: TrackedVoteRequest) =>
       directory.add("proposal", proposalEntry(toVoteRequest(tracked), tracked.identity, names, now()));
     const requests = createTrackedVoteRequests(state, (tracked) => {
-      // The stored names may not contain yet when a request opened or ended. The order in which votes took effect follows from it.
+      // The stored names may lack the times when a request opened or ended. They give the order in which votes took effect.
       if (tracked.phase === "open" || tracked.closedAt !== undefined) learn(tracked);
     });
     const snapshots = createSnapshots({

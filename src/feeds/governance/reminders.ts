@@ -70,8 +70,8 @@ interface SharedReminders {
 }
 
 /**
- * Returns the different schedules of many subscriptions. What is due for a subscription is also due for the
- * first one with the same times, and the last reminder is the same for both.
+ * Returns one schedule for all subscriptions with the same times. It begins with the oldest of them, because
+ * every reminder that is due for a newer one is also due for the oldest.
  */
 const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly SharedReminders[] => {
   const schedules = new Map<string, SharedReminders>();

@@ -35,7 +35,7 @@ export function beforeWords(before: readonly number[]): string {
 }
 
 /**
- * Like the foundation, which lists missing votes two days before a request expires and each day after that.
+ * Follows the Global Synchronizer Foundation, which lists missing votes two days before a request expires and each day after that.
  */
 const DEFAULT_BEFORE = [2 * DAY, DAY, 6 * HOUR];
 

@@ -49,7 +49,7 @@ const alertSchema = z.discriminatedUnion("kind", [
     kind: z.literal("silent"),
     ...alertPlace,
     validator: z.string(),
-    /** Time without a report before a validator is silent, in ms: the subscription's option `after`. */
+    /** Time without a report after which the validator was silent, in ms: two missed reports, or the option `after` if it is longer. */
     after: z.number(),
     /** Number of time limits that the silence has passed, from 1. */
     level: z.number(),

@@ -8,7 +8,7 @@ const oneFields = { ...placeFields, validator: z.string() };
 /** Fields of events about an alert. `since` is the last report before it. */
 const alertSchema = { ...oneFields, since: timestampSchema };
 const laterFields = {
-  /** True if the alert was acknowledged or snoozed, so that the event does not ping. */
+  /** True if somebody has taken the alert, so that the event does not ping. */
   isCalm: z.boolean().optional(),
   /** For a group, the members that are still silent. */
   members: z.array(z.string()).optional(),
