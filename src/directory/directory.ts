@@ -258,7 +258,12 @@ export function createDirectory(now = Date.now): Directory {
       return upgrade.schedule;
     },
 
-    asOf: (kind, id) => learntEntries.get(kind)?.get(id)?.at ?? listOf(kind).readAt,
+    asOf(kind, id) {
+      const readAt = learntEntries.get(kind)?.get(id)?.at ?? listOf(kind).readAt;
+      // A stored entry may be newer than the list with which it is stored.
+      const seenAt = directory.entry(kind, id)?.seenAt ?? 0;
+      return readAt === undefined ? undefined : Math.max(readAt, Math.min(seenAt, now()));
+    },
 
     entry(kind, id) {
       const { entries, byId } = listOf(kind);

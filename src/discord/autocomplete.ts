@@ -1,11 +1,10 @@
 import type { NamedEntry } from "../directory/collections.js";
 import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
 import type { Interval } from "../ledger/network-rhythm.js";
-import { judgeReports } from "../ledger/rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
+import { directoryStandings } from "../screens/validators.js";
 import { packId, readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
-import { pastTime } from "../util/clock.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
@@ -31,14 +30,13 @@ interface Offering {
   /** Adds the network's name if there are several. */
   readonly renderer: Pick<Renderer, "title">;
   /** Returns how often a validator reports. */
-  readonly intervals: (party: string) => Pick<Interval, "ms">;
+  readonly intervals: (party: string | null) => Pick<Interval, "ms">;
 }
 
-/** Returns the sign on a validator's screen, as of the directory's last reading. */
+/** Returns the sign on a validator's screen. */
 function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }: Offering): string {
-  const asOf = directory.asOf("validator", id) ?? 0;
-  const { standing } = judgeReports(pastTime(seenAt, asOf), intervals(id).ms, asOf);
-  return STANDING_SIGNS[standing];
+  const standings = directoryStandings(directory, intervals);
+  return STANDING_SIGNS[standings({ validator: id, lastActiveAt: seenAt }).standing];
 }
 
 function toChoice({ kind, entry }: Match, isAmbiguous: boolean, offering: Offering): OfferedChoice {

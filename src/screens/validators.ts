@@ -58,6 +58,17 @@ export function standingsAt(intervals: Intervals, asOf: number): Standings {
   return standings;
 }
 
+/** Judges validators of the directory, each as of the time when it was last read: other answers update single entries. */
+export const directoryStandings =
+  (
+    directory: Pick<Directory, "asOf">,
+    intervals: (party: string | null) => Pick<Interval, "ms">,
+  ): Standings =>
+  ({ validator, lastActiveAt }) => {
+    const asOf = directory.asOf("validator", validator ?? "") ?? 0;
+    return judgeReports(pastTime(lastActiveAt, asOf), intervals(validator).ms, asOf);
+  };
+
 const nameOf = perObject((each: ListedValidator) => namedLine(each.validatorName, each.validator));
 const detailsOf = perObject(
   (each: ListedValidator) =>
@@ -192,10 +203,10 @@ const STILL_READING =
 /** Lists validators by the time of their last report. */
 export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
   const { status, order, page, version: wanted } = parameters;
-  const reading: Reading<Slice<ListedValidator>> | undefined =
-    wanted || status === "BEHIND"
-      ? fromDirectory(directory, parameters)
-      : await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
+  const isInDirectory = Boolean(wanted) || status === "BEHIND";
+  const reading: Reading<Slice<ListedValidator>> | undefined = isInDirectory
+    ? fromDirectory(directory, parameters)
+    : await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
   const links = [
     { label: "Overview", emoji: "🩺", to: address("overview", {}) },
     { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
@@ -204,7 +215,10 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   const title = titleOf(parameters);
   if (!reading) return { title, tone: "neutral", body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
-  const standings = standingsAt(await rhythms.intervals(), reading.fetchedAt);
+  const intervals = await rhythms.intervals();
+  const standings = isInDirectory
+    ? directoryStandings(directory, intervals)
+    : standingsAt(intervals, reading.fetchedAt);
   return {
     title,
     tone: "neutral",

@@ -1,0 +1,38 @@
+import { beforeEach, expect, it } from "vitest";
+import { createDirectory, type Directory } from "../../src/directory/directory.js";
+import { directoryStandings } from "../../src/screens/validators.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
+
+const NOON = Date.UTC(2026, 10, 26, 12);
+let now: number;
+let directory: Directory;
+const entry = (id: string, seenAt: number) => ({ id, name: id, active: true, version: "0.5.1", seenAt });
+const standingOf = (id: string) =>
+  directoryStandings(directory, () => ({ ms: 10 * MINUTE }))({
+    validator: id,
+    lastActiveAt: directory.entry("validator", id)?.seenAt ?? null,
+  }).standing;
+
+beforeEach(async () => {
+  now = NOON;
+  directory = createDirectory(() => now);
+  await directory.replace("validator", [entry("a", NOON - MINUTE), entry("b", NOON - MINUTE)], NOON);
+});
+
+it("a validator is judged as of the time when it was last read, and not as of the whole list", () => {
+  now = NOON + 25 * MINUTE;
+  directory.add("validator", entry("a", now - 5 * MINUTE));
+  expect(standingOf("a")).toBe("reporting");
+  expect(standingOf("b")).toBe("reporting");
+  now = NOON + HOUR;
+  directory.add("validator", entry("a", NOON + 20 * MINUTE));
+  expect(standingOf("a")).toBe("silent");
+});
+
+it("a stored validator may be newer than the list with which it was stored", async () => {
+  now = NOON + 25 * MINUTE;
+  await directory.replace("validator", [entry("a", NOON + 20 * MINUTE), entry("b", now + HOUR)], NOON);
+  expect(standingOf("a")).toBe("reporting");
+  // Its time comes from a wrong clock.
+  expect(standingOf("b")).toBe("unknown");
+});
