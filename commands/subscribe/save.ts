@@ -16,7 +16,7 @@ import {
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
-import { type Actor, check, described, headline, noLongerThere, tagFor } from "./subscription.js";
+import { type Actor, check, described, headline, noLongerThere, PAUSED, tagFor } from "./subscription.js";
 
 /** Maximum number of subscriptions to one feed per channel. */
 const MAX_PER_CHANNEL = 25;
@@ -66,6 +66,8 @@ interface Saved {
  */
 export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => untilSaved(() => attempt(...of));
 
+const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
+
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
 async function attempt(
   person: Actor,
@@ -83,7 +85,8 @@ async function attempt(
   const key = edited ?? { channelId: channel.id, feed: feed.name, subject: implied() };
   const existing = await subscriptions.get(key);
   if (edited && !existing) throw noLongerThere();
-  const settings = chosenSettings(given, feed, existing);
+  // Subscribing again ends a pause, as with `/watch`. An edit does not.
+  const settings = chosenSettings(given, feed, edited || !existing ? existing : awake(existing));
   const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
   if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
     throw new PersonError(
@@ -120,7 +123,7 @@ async function attempt(
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),
-    described: described(subscription, feed),
+    described: [...described(subscription, feed), ...(subscription.isPaused ? [PAUSED] : [])],
     standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
   };
 }

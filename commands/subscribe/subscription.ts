@@ -32,6 +32,9 @@ export function managedServer(click: Click): string {
   return click.guildId;
 }
 
+/** Shown for a paused subscription. */
+export const PAUSED = md`⏸️ Paused: nothing is posted until you resume it.`;
+
 /** Shown for a subscription from the environment. */
 export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove it.";
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import {
@@ -37,6 +38,9 @@ interface Offer {
   readonly set: string;
 }
 
+/** Returns the option whose values a menu offers, with its name. `undefined` if the feed has none. */
+const offeredOption = ({ options }: FeedDefinition) => Object.entries(options)[0];
+
 /** Creates the handlers of all buttons about watches. */
 export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] {
   const allWatchables = watchables(feeds);
@@ -54,7 +58,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
    */
   const settingsIn = (watchable: Watchable, { id, set }: Offer, existing?: Subscription) => {
     const { feed, watch } = watchable;
-    const [name, option] = Object.entries(feed.options)[0] ?? [];
+    const [name, option] = offeredOption(feed) ?? [];
     const typedValue = watch.offered && set !== "" && !watch.subject.of ? option?.parse(set) : undefined;
     const impliedSettings = watch.subject.settings?.(id);
     if (watch.subject.of && (!impliedSettings || watch.subject.of(impliedSettings) !== id))
@@ -69,16 +73,22 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     };
   };
 
-  /** Returns a menu of other subjects or values, if the watch offers any. */
-  const menuOf = ({ watch, feed }: Watchable, { id, set }: Offer): Menu[] => {
+  /** Returns a menu of other subjects or values, if the watch offers any. @param settings those that are shown */
+  const menuOf = (
+    { watch, feed }: Watchable,
+    id: string,
+    settings: Readonly<Record<string, unknown>>,
+  ): Menu[] => {
     const offered = watch.offered?.(id) ?? [];
     if (offered.length === 0) return [];
+    const [name = "", option] = offeredOption(feed) ?? [];
+    const isSet = (set: string) => isDeepStrictEqual(option?.parse(set), settings[name]);
     return [
       {
         placeholder: "Pick a different alert…",
         choices: offered.map((each) => ({
           label: each.label,
-          chosen: each.id === id && (each.set ?? "") === set,
+          chosen: each.id === id && (each.set === undefined || isSet(each.set)),
           to: buttonAddress(offerWatchButton, { feed: feed.name, id: each.id, set: each.set ?? "" }),
         })),
       },
@@ -112,7 +122,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
         md`You'll get a DM for: ${toldOf(draft)}`,
         ...(existing ? [md`-# You already watch it. This changes your alerts.`] : []),
       ],
-      menus: menuOf(watchable, offer),
+      menus: menuOf(watchable, offer.id, settings),
       links: [{ label: "Watch", emoji: "🔔", to: buttonAddress(startWatchButton, offer) }],
       readings: [],
     });

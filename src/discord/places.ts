@@ -43,15 +43,19 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
-/** Returns a channel's id and its parent's: the channel of a thread or forum post, or else the category. */
-export async function withParent(rest: REST, channelId: string | null): Promise<readonly string[]> {
-  if (channelId === null) return [];
-  const channel = (await rest.get(Routes.channel(channelId)).catch(() => undefined)) as
-    | APIChannel
-    | undefined;
-  const parent = channel && "parent_id" in channel ? channel.parent_id : undefined;
+/**
+ * Returns a channel's id and its parent's: the channel of a thread or forum post, or else the category.
+ * @throws {DiscordAPIError} and other errors of a request, if Discord does not give the channel
+ */
+export async function placesOf(rest: REST, channelId: string): Promise<readonly string[]> {
+  const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+  const parent = "parent_id" in channel ? channel.parent_id : undefined;
   return parent ? [channelId, parent] : [channelId];
 }
+
+/** Like `placesOf`, without the parent if Discord does not give the channel. */
+export const withParent = async (rest: REST, channelId: string | null): Promise<readonly string[]> =>
+  channelId === null ? [] : placesOf(rest, channelId).catch(() => [channelId]);
 
 /** Returns a member's permissions. Their roles are read over REST. */
 async function permissionsOf(

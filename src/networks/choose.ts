@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { codeOf } from "../config-shapes.js";
 import { type Click, readClick } from "../discord/clicks.js";
 import { NETWORK_OPTION, NO_NETWORK } from "../discord/command.js";
-import { withParent } from "../discord/places.js";
+import { placesOf } from "../discord/places.js";
 import { PersonError } from "../util/person-error.js";
 import type { ChoicePlace, NetworkChoices } from "./choices.js";
 import type { Network, Networks } from "./network.js";
@@ -19,6 +19,8 @@ const isClick = (interaction: Interaction): interaction is Click =>
   interaction.isButton() || interaction.isStringSelectMenu() || interaction.isModalSubmit();
 
 const NOT_SERVED = "This is about a network that I no longer cover.";
+const UNKNOWN_PARENT =
+  "Discord didn't tell me which channel this thread is in, so I don't know its network. Choose one with `network:`, or try again.";
 
 /** Creates the function that returns the network of an interaction. */
 export function createNetworkOf({ served, known }: Networks, choices: NetworkChoices, rest: REST) {
@@ -39,10 +41,17 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     return foundNetwork;
   };
 
-  const placesOf = async (channelId: string): Promise<readonly string[]> => {
-    const parentChain = parents.get(channelId) ?? (await withParent(rest, channelId));
-    parents.set(channelId, parentChain);
-    return parentChain;
+  const knownPlacesOf = async (channelId: string, isSure: boolean): Promise<readonly string[]> => {
+    const knownPlaces = parents.get(channelId);
+    if (knownPlaces) return knownPlaces;
+    try {
+      const places = await placesOf(rest, channelId);
+      parents.set(channelId, places);
+      return places;
+    } catch {
+      if (isSure) throw new PersonError(UNKNOWN_PARENT);
+      return [channelId];
+    }
   };
 
   /** Returns the default network for the interaction's channel or server, or for the person in direct messages. */
@@ -51,7 +60,7 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     const { network, channels } = await choices.of(askingPlace, isSure);
     // The parent channel of a thread matters only if some channel has its own default.
     if (!channelId || Object.keys(channels).length === 0) return network;
-    const places = channels[channelId] === undefined ? await placesOf(channelId) : [channelId];
+    const places = channels[channelId] === undefined ? await knownPlacesOf(channelId, isSure) : [channelId];
     const ownPlace = places.find((id) => channels[id] !== undefined);
     return ownPlace === undefined ? network : channels[ownPlace];
   };
@@ -59,7 +68,7 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
   /**
    * Returns the network of an interaction.
    * @param isSure false if the default network is acceptable when the choice cannot be read in time
-   * @throws {PersonError} if the network is no longer served
+   * @throws {PersonError} if the network is no longer served, or must be known and cannot be read
    * @throws {StateError} if the choice must be known and cannot be read
    */
   return async (interaction: Interaction, isSure = false): Promise<Network> => {

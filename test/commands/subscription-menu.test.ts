@@ -56,6 +56,14 @@ describe("a channel with several subscriptions", () => {
     await driver.click(owner(), card, "Resume");
     harness.explorer.ledger.openVoteRequest({ title: "After that" });
     await world.until(() => told("After that") === 1, "the announcement", 20_000);
+    // An edit keeps a pause and says so. Subscribing again ends it, as with /watch.
+    await driver.click(owner(), card, "Pause");
+    const options = { channel: channel.id, feed: "governance" };
+    expect(textOf(await ask("/subscribe edit", { ...options, votes: true }))).toContain("⏸️ Paused: nothing");
+    const again = textOf(await ask("/subscribe governance", { channel: channel.id }));
+    expect(again).toContain("Subscription changed");
+    expect(again).not.toContain("Paused");
+    await driver.click(owner(), card, "Resume");
     await driver.click(owner(), card, "Test");
     await world.until(() => told("🧪 TEST") === 1, "the drill", 20_000);
     await driver.click(owner(), card, "Remove");

@@ -119,6 +119,17 @@ describe("/watch", () => {
     expect(textOf(offer)).toContain("silence of more than 3h");
     await driver.click(ben, offer, "Watch");
     expect(textOf(offer)).toMatch(/Watching.*silence of more than 3h/);
+    const again = await driver.click(ben, validator, "Watch");
+    const chosen = () =>
+      driver
+        .components(again)
+        .flatMap(({ options = [] }) => options.filter((each) => each.default))
+        .map(({ label }) => label);
+    expect(chosen()).toEqual(["After 3h without a report"]);
+    await driver.choose(ben, again, "two missed");
+    expect(chosen()).toEqual(["After two missed reports"]);
+    await driver.click(ben, again, "Watch");
+    expect(textOf(again)).toMatch(/Watch changed.*silence \(two missed reports\)/);
     const price = await driver.ask(ben, "/price");
     const moves = await driver.click(ben, price, "Watch");
     expect(textOf(moves)).toContain("up or down 5% in 24h");

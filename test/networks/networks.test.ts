@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Given } from "../../sandbox/discord/driver.js";
+import { DiscordError } from "../../sandbox/discord/errors.js";
 import type { Message } from "../../sandbox/discord/world.js";
 import { createRandom } from "../../sandbox/explorer/random.js";
 import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
@@ -129,6 +130,20 @@ describe("a bot with two networks", () => {
       name: "a thread of it",
       parent_id: quiet.id,
     });
+    // A failed request for the thread's channel is repeated with the next command, and nothing is saved on a guess.
+    const outage = {
+      method: "GET",
+      path: new RegExp(`/channels/${thread.id}$`),
+      times: 1_000,
+      error: new DiscordError(403, 50_001, "Missing Access"),
+    };
+    harness.discord.trap(outage);
+    expect(await titleIn(guest(thread))).toContain("TestNet");
+    expect((await asked(guest(thread), "/watch price", { when: "above", value: "1" })).content).toMatch(
+      /I don't know its network\. Choose one with `network:`/,
+    );
+    outage.times = 0;
+    harness.discord.world.refusals.length = 0;
     expect(await titleIn(guest(thread))).not.toContain("TestNet");
     await asked(owner(), "/settings", { network: "-", channel: quiet.id });
     expect(await titleIn(guest(quiet))).toContain("TestNet");

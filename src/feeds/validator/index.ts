@@ -28,7 +28,7 @@ import {
 } from "./events.js";
 import { newsView, silenceView } from "./messages.js";
 import { alertButtons } from "./respond.js";
-import { chosenAfter, options, topics } from "./topics.js";
+import { AUTOMATIC, chosenAfter, options, topics } from "./topics.js";
 import { createAlertViews, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
 
@@ -130,10 +130,10 @@ const definition: FeedDefinition = {
       subject,
       screen: { name: "validator", subjectOf: (id) => id, isForChannels: true },
       offered: (id) =>
-        ["", "3h", "6h", "12h", "24h"].map((set) => ({
+        [AUTOMATIC, "3h", "6h", "12h", "24h"].map((set) => ({
           id,
           set,
-          label: set === "" ? "After two missed reports" : `After ${set} without a report`,
+          label: set === AUTOMATIC ? "After two missed reports" : `After ${set} without a report`,
         })),
     },
   ],

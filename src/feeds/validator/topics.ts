@@ -7,7 +7,8 @@ import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 
 /** A validator is silent after two missed reports, at any reporting interval. */
-const AUTOMATIC = "automatic";
+/** Value of the option `after` for two missed reports. */
+export const AUTOMATIC = "automatic";
 
 type After = number | typeof AUTOMATIC;
 
