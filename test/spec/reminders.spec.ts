@@ -128,6 +128,18 @@ describe("the reminders for all subscriptions", () => {
     expect(done).toEqual([id(DAY), id(HOUR), id(6 * HOUR)]);
   });
 
+  it("are those of the nearer deadline if both have one, as with the dates of Splice's forms", () => {
+    const effective = DEADLINE + DAY;
+    const known = tracked({}, { targetEffectiveAt: effective });
+    const usual = [subscribed({ before: [2 * DAY, DAY] })];
+    const both = { done: [reminderId(effective, 2 * DAY), id(2 * DAY), id(DAY)], announced: [id(DAY)] };
+    expect(remindersFor(known, usual, DEADLINE - DAY)).toEqual(both);
+    // A poll may find the later one some seconds after it was due.
+    expect(
+      remindersFor(tracked({}, { targetEffectiveAt: effective + 5 }), usual, DEADLINE - DAY + 10).announced,
+    ).toEqual([id(DAY)]);
+  });
+
   it("are sent once to several subscriptions", () => {
     const all = [subscribed({ before: [HOUR] }), subscribed({ before: [HOUR] })];
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [id(HOUR)], announced: [id(HOUR)] });

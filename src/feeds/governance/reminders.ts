@@ -32,9 +32,9 @@ export function reminderTimes(
 }
 
 /**
- * Returns the reminders of both deadlines that are due and not done yet, latest last. Reminders that were due
- * before the request was opened, first seen or subscribed to are left out, because the announcement says the
- * same.
+ * Returns the reminders of both deadlines that are due and not done yet: those of the nearer deadline last, and of the same
+ * deadline the latest last. Reminders that were due before the request was opened, first seen or subscribed to are left out, because
+ * the announcement says the same.
  */
 export function dueReminders(
   known: TrackedVoteRequest,
@@ -57,7 +57,7 @@ export function dueReminders(
       })),
     )
     .filter(({ at }) => at <= now && at >= notBefore)
-    .sort((a, b) => a.at - b.at)
+    .sort((a, b) => b.deadline - a.deadline || a.at - b.at)
     .map((each) => reminderId(each.deadline, each.before))
     .filter((each) => !known.reminded.includes(each));
 }
@@ -99,7 +99,8 @@ export function remindersFor(
   for (const { before, since } of schedulesOf(subscribed)) {
     const dueNow = dueReminders(known, before, since, now);
     for (const each of dueNow) done.add(each);
-    // If several became due at once, only the last is announced.
+    // If several became due at once, only the latest of the nearer deadline is announced. Splice's forms set the decision a day after
+    // the quorum date, so that two of the usual reminders are due together.
     const lastDue = dueNow.at(-1);
     if (lastDue) announcedReminders.add(lastDue);
   }
