@@ -11,6 +11,7 @@ import { isOpen, neededFor, statusGroup, statusWords } from "../ledger/vote-rule
 import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
+import { isPartyId } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
 import { MINUTE } from "../util/units.js";
@@ -28,7 +29,13 @@ interface Listed {
   readonly fetchedAt: number;
 }
 
-type Source = (explorer: Explorer, ended: () => boolean, names: Names) => Promise<Listed>;
+/** @param known the entries of the previous reading */
+type Source = (
+  explorer: Explorer,
+  ended: () => boolean,
+  names: Names,
+  known: readonly NamedEntry[],
+) => Promise<Listed>;
 
 /** Returns a vote request's entry for completion. */
 export function proposalEntry(
@@ -109,7 +116,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
   voter: {
     everyMs: 60 * MINUTE,
-    async read(explorer, ended, names) {
+    async read(explorer, ended, names, known) {
       const { data, problem, fetchedAt } = await readPages(
         "votes",
         (page) => explorer.votes(page),
@@ -117,8 +124,15 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         MAX_VOTE_PAGES,
       );
       const voters = votersIn(data);
-      const former = await readFormer(explorer, voters, names.isFormer);
-      const entries = voters.map((voter) => ({
+      const absent = known
+        .filter(
+          ({ id, name }) =>
+            isPartyId(id) && !voters.some((each) => voterId(each) === id || each.name === name),
+        )
+        .map(({ id, name }) => ({ name: name ?? id, aliases: [id] }));
+      const former = await readFormer(explorer, [...voters, ...absent], names.isFormer);
+      // A super validator that is down does not vote either, and is still one. A former one is forgotten with its votes.
+      const entries = [...voters, ...absent.filter((each) => !former.includes(each))].map((voter) => ({
         id: voterId(voter),
         name: voter.name,
         active: former.includes(voter) ? false : null,
@@ -244,7 +258,7 @@ export function createDirectoryFiller({
       const source = SOURCES[kind];
       if (!source || !isDue(kind, source.everyMs)) continue;
       triedAt.set(kind, now());
-      const listedRows = await source.read(explorer, () => ended.aborted, names);
+      const listedRows = await source.read(explorer, () => ended.aborted, names, directory.entries(kind));
       const { entries, whole, fetchedAt: readAt } = listedRows;
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;

@@ -179,6 +179,30 @@ it("recognizes former super validators, and counts no missed votes for them", as
   expect(names.isFormer(voterOf(gone))).toBe(false);
 });
 
+it("keeps a super validator that has not voted for long, until it is none any more", async () => {
+  const { superValidators, validators } = sandbox.ledger;
+  const [quiet] = superValidators;
+  const validator = validators.find(({ party }) => party === quiet);
+  if (!quiet || !validator) throw new Error("Too few super validators.");
+  await fill();
+  const count = directory.entries("voter").length;
+  sandbox.mood = (answer, path) => {
+    const { content, ...rest } = answer as { content?: readonly { readonly identifier?: string }[] };
+    return path.endsWith("/votes")
+      ? { ...rest, content: content?.filter(({ identifier }) => identifier !== quiet.id) }
+      : answer;
+  };
+  now += 2 * HOUR;
+  await fill();
+  expect(directory.entry("voter", quiet.id)).toMatchObject({ name: quiet.name, active: null });
+  expect(directory.entries("voter")).toHaveLength(count);
+  validator.isSv = false;
+  now += 2 * HOUR;
+  await fill();
+  expect(directory.entry("voter", quiet.id)).toBeUndefined();
+  validator.isSv = true;
+});
+
 it("ignores an incomplete or empty list, and reads it again soon", async () => {
   sandbox.mood = (answer, path) => {
     const page = answer as { number?: number };
