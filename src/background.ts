@@ -258,7 +258,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
-    job(() => samplePrice(newestOnly, state), SAMPLE_MS, "sample of the price"),
+    job(() => samplePrice(newestOnly, state, now), SAMPLE_MS, "sample of the price"),
     job(readRounds, polls.watchPollSeconds * SECOND, "reading of the rounds"),
     job(fillDirectory, DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),

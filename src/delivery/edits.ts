@@ -3,12 +3,15 @@ import { DISCORD, hasCode } from "../discord/errors.js";
 import type { MessagePayload } from "../discord/message.js";
 import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
-import { HOUR, SECOND } from "../util/units.js";
+import { ageOf } from "../util/clock.js";
+import { DAY, HOUR, SECOND } from "../util/units.js";
 import type { Announced } from "./collections.js";
 
 /** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
 const REFUSED_MS = 5 * SECOND;
 const UNKNOWN_MS = 30 * SECOND;
+/** Time after a message or its last edit for which an edit is tried again every hour in a channel that the bot cannot see, in ms. */
+const HIDDEN_MS = 7 * DAY;
 
 /** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
 export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
@@ -33,7 +36,9 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const problem = problemOf(error);
   // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
   const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
-  if (isOldMessage) return { ...document, notBefore: now + HOUR };
+  // Somebody may have hidden the channel for a while.
+  const isHidden = problem === "no-access" && ageOf(document.editedAt ?? document.at, now) < HIDDEN_MS;
+  if (isOldMessage || isHidden) return { ...document, notBefore: now + HOUR };
   if (problem === "refused-for-now")
     return { ...document, notBefore: now + Math.max(retryAfterOf(error) ?? 0, REFUSED_MS) };
   if (problem === "unknown") return { ...document, notBefore: now + UNKNOWN_MS };
@@ -42,7 +47,7 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
 }
 
 /**
- * Edits a message for the last time.
+ * Edits a message for the last time. A channel that the bot cannot see is not tried again.
  * @param onError called if the edit fails
  * @returns the document of the message if the edit must be tried again
  */
@@ -58,6 +63,7 @@ export async function editForGood(
     return undefined;
   } catch (error) {
     onError(error);
+    if (problemOf(error) === "no-access") return undefined;
     const failed = afterFailedEdit(document, error, now());
     return failed.revision === undefined ? undefined : failed;
   }

@@ -4,6 +4,7 @@ import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
+import { isTimely } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { MINUTE } from "../util/units.js";
 import { type PriceHistory, type PriceSample, thin } from "./prices.js";
@@ -34,13 +35,17 @@ export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = D
 });
 
 /** Stores a sample of the price, and thins the earlier samples by their age. */
-export async function samplePrice(explorer: Explorer, state: State): Promise<void> {
+export async function samplePrice(explorer: Explorer, state: State, now = Date.now): Promise<void> {
   const { data, fetchedAt, problem } = await explorer.price({});
   const { price, updateTimestamp } = data;
   // Zero means that there is no price (docs/ledger.md).
   if (problem || !(Number(price) > 0) || price === null) return;
   if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
+  if (!isTimely(fetchedAt, now())) return;
   const previousSamples = await readSamples(state);
+  // If the stored and the explorer's times are both ahead, the machine's clock is behind, as at a start before it is set.
+  const newestAt = previousSamples.at(-1)?.[0] ?? 0;
+  if (Math.min(newestAt, updateTimestamp ?? 0) - fetchedAt > STUCK_MS) return;
   const earlierSamples = previousSamples.filter(([at]) => at < fetchedAt);
   await state.commit([
     state.open(priceSamples).put(ID, thin([...earlierSamples, [fetchedAt, price]], fetchedAt)),

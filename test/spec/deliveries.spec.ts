@@ -1,3 +1,4 @@
+import { DiscordAPIError } from "discord.js";
 import { describe, expect, it } from "vitest";
 import type { Announced } from "../../src/delivery/collections.js";
 import {
@@ -8,6 +9,7 @@ import {
   nextStep,
   resultOf,
 } from "../../src/delivery/decisions.js";
+import { afterFailedEdit } from "../../src/delivery/edits.js";
 import type { PostProblem } from "../../src/discord/problems.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 
@@ -175,5 +177,29 @@ describe("a delivered message", () => {
   it.each(cases)("%s", (_, given, expected) => {
     const message = { document: document(), isLasting: true, subject: undefined, mayEdit: true, ...given };
     expect(nextStep(message, NOW)).toEqual(expected);
+  });
+});
+
+describe("a message after an edit that Discord refused", () => {
+  const document = {
+    feed: "tides",
+    subject: "bay",
+    channelId: "1",
+    news: false,
+    messageId: "2",
+    in: "1",
+    revision: 3,
+  };
+  const refused = (status: number, code: number) =>
+    new DiscordAPIError({ message: "no", code }, code, status, "PATCH", "https://discord.example", {});
+  it.each([
+    ["is edited later if somebody has hidden the channel", 403, 50_001, DAY, NOW + HOUR],
+    ["is given up a week after its last edit", 403, 50_001, 7 * DAY, undefined],
+    ["is given up if Discord never accepts it", 400, 50_035, 0, undefined],
+    ["is given up if somebody deleted it", 404, 10_008, 0, undefined],
+  ] as const)("%s", (_, status, code, ageMs, notBefore) => {
+    const edited = { ...document, at: NOW - 30 * DAY, editedAt: NOW - ageMs };
+    const after = afterFailedEdit(edited, refused(status, code), NOW);
+    expect([after.notBefore, after.revision]).toEqual([notBefore, notBefore && 3]);
   });
 });

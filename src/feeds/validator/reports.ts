@@ -61,7 +61,9 @@ export function createReportLog(): ReportLog {
       const newestAt = allReports.reduce((latest, { seenAt }) => Math.max(latest, seenAt), 0);
       const alive = allReports.filter(({ seenAt }) => newestAt - seenAt <= aliveMs);
       const intervals = alive.flatMap((each) => intervalOfFew(each) ?? []);
-      if (intervals.length < Math.max(MIN_VALIDATORS, MOST * alive.length)) return undefined;
+      // A small network has fewer validators.
+      const least = Math.max(1, Math.min(MIN_VALIDATORS, allReports.length), MOST * alive.length);
+      if (intervals.length < least) return undefined;
       return networkInterval(intervals);
     },
     restart() {
