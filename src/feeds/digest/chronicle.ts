@@ -109,12 +109,32 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   };
 }
 
+/** Maximum number of readings for the baseline. The list shifts while it is read, so that one reading misses some validators. */
+const BASELINE_READINGS = 3;
+
+/** Reads all validators until a reading finds no further one. `undefined` as for `readValidators`. */
+async function readBaseline(fresh: Explorer, state: State): Promise<ValidatorReading | undefined> {
+  const found = new Map<string, ValidatorSummary>();
+  for (let count = 1; ; count += 1) {
+    const reading = await readValidators(fresh, state);
+    if (!reading) return undefined;
+    const foundBefore = found.size;
+    for (const row of reading.rows) found.set(keyOf(row), row);
+    const isWhole = count > 1 && found.size === foundBefore;
+    if (isWhole || count === BASELINE_READINGS) return { ...reading, rows: [...found.values()] };
+  }
+}
+
 /** Returns the chronicle; `undefined` before the first reading. */
 export const readChronicle = (state: State): Promise<Chronicle | undefined> =>
   state.open(chronicles).get(NETWORK);
 
-/** Creates the recorder of validator events, which are the source of digests. */
-export function createRecorder(explorer: Explorer, state: State, now: () => number) {
+/**
+ * Creates the recorder of validator events, which are the source of digests.
+ * @param explorer may answer from the cache
+ * @param fresh must not answer from the cache
+ */
+export function createRecorder(explorer: Explorer, fresh: Explorer, state: State, now: () => number) {
   const chronicle = state.open(chronicles);
   const events = state.open(happenings);
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -135,7 +155,7 @@ export function createRecorder(explorer: Explorer, state: State, now: () => numb
     async record(): Promise<readonly Write[]> {
       const known = await readChronicle(state);
       if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
-      const reading = await readValidators(explorer, state);
+      const reading = await (known ? readValidators(explorer, state) : readBaseline(fresh, state));
       if (!reading || reading.at <= (known?.readAt ?? 0)) return [];
       const { next, happened } = compareReading(known, reading);
       const ids = happened.map(

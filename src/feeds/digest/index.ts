@@ -91,14 +91,24 @@ const definition: FeedDefinition = {
 
 interface DigestWatchDeps extends Pick<FeedDeps, "state" | "names" | "directory" | "subscriptions" | "now"> {
   readonly explorer: Explorer;
+  /** Returns fresh readings only. */
+  readonly fresh: Explorer;
 }
 
 /** Creates the poll that records changes of validators and yields the digests that are due. */
-function createDigestWatch({ explorer, state, names, directory, subscriptions, now }: DigestWatchDeps) {
+function createDigestWatch({
+  explorer,
+  fresh,
+  state,
+  names,
+  directory,
+  subscriptions,
+  now,
+}: DigestWatchDeps) {
   const memories = state.open(digests);
   const slotOf = createSlots();
   const startedAt = now();
-  const recorder = createRecorder(explorer, state, now);
+  const recorder = createRecorder(explorer, fresh, state, now);
 
   /**
    * True once the votes have been read since the digest was due, or if they could not be read for a while.
@@ -197,6 +207,7 @@ export const digest: FeedModule = {
     };
     const poll = createDigestWatch({
       explorer: explorer.for("background", { maxAgeMs: RECORD_MS }),
+      fresh: explorer.for("background", { maxAgeMs: 0 }),
       state,
       names,
       directory,

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { createExplorer } from "../../../src/explorer/index.js";
+import { createRecorder, RECORD_MS } from "../../../src/feeds/digest/chronicle.js";
+import { happenings } from "../../../src/feeds/digest/collections.js";
+import { createCache } from "../../../src/storage/cache.js";
+import { explorerConfigOf, newState, quiet, SMALL } from "../../harness.js";
+
+let time = Date.UTC(2026, 10, 26, 12);
+const now = () => time;
+let sandbox: SandboxExplorer;
+beforeAll(async () => {
+  sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now });
+});
+afterAll(() => sandbox.close());
+
+it("a validator that the first reading of the shifting list misses has not joined", async () => {
+  const service = createExplorer(explorerConfigOf(sandbox), {
+    cache: createCache({ memoryMb: 8, log: quiet }),
+    log: quiet,
+    now,
+  });
+  const state = newState();
+  const cached = service.for("background", { maxAgeMs: RECORD_MS });
+  const recorder = createRecorder(cached, service.for("background", { maxAgeMs: 0 }), state, now);
+  const record = async () => {
+    for (const each of [...sandbox.ledger.validators]) sandbox.ledger.setValidatorActive(each, true);
+    await state.commit([...(await recorder.record())]);
+    return [...(await state.open(happenings).list()).values()].map(({ kind }) => kind);
+  };
+  let answers = 0;
+  sandbox.mood = (answer, path) => {
+    if (!path.endsWith("/validators")) return answer;
+    answers += 1;
+    time += 10;
+    const page = answer as { readonly content: readonly object[] };
+    return answers === 1 ? { ...page, content: page.content.slice(1) } : answer;
+  };
+  expect(await record()).toEqual([]);
+  time += 2 * RECORD_MS;
+  expect(await record()).toEqual([]);
+  expect(answers).toBeGreaterThan(2);
+});
