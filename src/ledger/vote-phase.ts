@@ -58,10 +58,11 @@ export interface Standable extends VoteState, Tally {
 /** Returns the number of votes that were cast before a time. Later votes do not save a request that had too few by then. */
 function castBy(request: Standable, at: number): number {
   const { votes, hasExpired } = request;
-  if (hasExpired) return 0;
   const castVotes = votes?.filter(({ accept }) => accept !== null) ?? [];
   const areDated = castVotes.length > 0 && castVotes.every(({ castAt }) => castAt !== null);
-  return areDated ? castVotes.filter(({ castAt }) => (castAt ?? 0) < at).length : castIn(request);
+  // The bot may have seen too few because the explorer was behind.
+  if (areDated) return castVotes.filter(({ castAt }) => (castAt ?? 0) < at).length;
+  return hasExpired ? 0 : castIn(request);
 }
 
 /** Returns the time of the last needed yes vote, epoch ms: from the contract, or as the bot saw it. null if neither is known. */

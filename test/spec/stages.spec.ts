@@ -46,6 +46,13 @@ describe("the passing of time", () => {
     expect((await check(of(HOUR + 1))).next).toMatchObject({ stage: "expired", hasExpired: true });
   });
 
+  it("does not keep that it has expired if its quorum date is still ahead, because the clock was wrong", async () => {
+    const early = tracked({ stage: "voting", seenAt: 0, hasExpired: true }, { voteBefore: NOW + HOUR });
+    expect((await check(early)).next).not.toHaveProperty("hasExpired");
+    const late = tracked({ stage: "voting", seenAt: 0, hasExpired: true }, { voteBefore: NOW });
+    expect((await check(late)).next).toMatchObject({ stage: "expired", hasExpired: true });
+  });
+
   it("uses the dashboard's count if the tally has none", async () => {
     const known = tracked({ stage: "voting", seenAt: 0, pending: null }, { voteBefore: NOW - DAY });
     expect((await check(known)).next).toBeUndefined();

@@ -40,7 +40,7 @@ function advance(
 ): { readonly next: TrackedVoteRequest; readonly overdueSince?: number | null } {
   const { phase, since } = trackedStanding(known, needed, now);
   const isFirst = known.stage === undefined;
-  const { enoughYesAt, ...rest } = known;
+  const { enoughYesAt, hasExpired = false, ...rest } = known;
   const hasEnough = needed !== undefined && (toVoteRequest(known).yes ?? 0) >= needed;
   // The time is only known if the bot saw the request with too few votes before.
   const enoughAt = hasEnough ? (enoughYesAt ?? (isFirst ? undefined : now)) : undefined;
@@ -48,12 +48,14 @@ function advance(
   const isShown = (known.stage ?? "voting") !== phase;
   const { voteBefore } = known.terms;
   const isSettled = phase === "expired" && voteBefore !== null && now - voteBefore > SETTLED_MS;
+  // If the quorum date is still ahead, the clock was wrong, or the date was moved.
+  const mayHaveExpired = voteBefore !== null && now >= voteBefore;
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,
     revision: known.revision + (isShown ? 1 : 0),
     ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
-    ...(isSettled ? { hasExpired: true } : {}),
+    ...(isSettled || (hasExpired && mayHaveExpired) ? { hasExpired: true } : {}),
     ...(phase === "overdue" ? { toldOverdue: true } : {}),
     reminded: isOld ? [...known.reminded, ...passedReminders(known, now)] : known.reminded,
   };

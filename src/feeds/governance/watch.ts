@@ -7,7 +7,7 @@ import type { Explorer } from "../../explorer/service.js";
 import { identityOf } from "../../ledger/vote-requests.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, isTimely } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
@@ -113,6 +113,7 @@ export function createGovernanceWatch({
   /** Time at which all pages were last read, and the explorer's number of requests at that time. */
   let wholeAt = Number.NEGATIVE_INFINITY;
   let countedRequests: number | null = null;
+  let hasWaited = false;
 
   /** True if every open request is among the rows. */
   const everyOpenIn = (
@@ -243,6 +244,10 @@ export function createGovernanceWatch({
     }
     const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
+    // If the process was suspended, the tallies are older than the clock, and the next poll reads them again. A slow explorer must not
+    // keep the reminders back, so it is at most every second poll.
+    hasWaited = !hasWaited && !isTimely(completeAt, now());
+    if (hasWaited) return "partial";
     yield* settle(await checkStages());
     yield* settle(await checkReminders(subscribedChannels, superValidators));
     return done ? "done" : "partial";
